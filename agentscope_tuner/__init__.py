@@ -1,0 +1,1 @@
+"""astuner: the reward layer for RL fine-tuning of LLM agents."""

@@ -1,0 +1,1 @@
+"""Cheap prefilters that run before any judge."""

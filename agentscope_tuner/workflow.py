@@ -1,0 +1,61 @@
+"""What crosses the boundary between a trainer, a workflow and a judge: tasks, outputs, rollouts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Boundary(BaseModel):
+    # trainers hang fields of their own on tasks and outputs: they are kept, not refused
+    model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
+
+
+class Task(_Boundary):
+    """One training task, as a data set gives it."""
+
+    main_query: str = Field(default="", description="the question put to the agent")
+    init_messages: list[dict[str, Any]] = Field(default_factory=list, description="chat messages that open the episode")
+    task_id: str = Field(default="", description="names the task in errors, logs and advantage groups")
+    env_type: str = Field(default="no_env", description="the environment service's kind of environment")
+    metadata: dict[str, Any] = Field(default_factory=dict, description='`metadata["answer"]` is the ground truth')
+
+
+class WorkflowTask(_Boundary):
+    """A task on its way through one rollout."""
+
+    task: Task
+    task_id: str = Field(default="", description="the task's own id when left empty")
+    env_type: str = Field(default="", description="the task's own kind of environment when left empty")
+    task_env_uuid: str = Field(default="", description="the environment instance this rollout runs in")
+    gym_env: Any = Field(default=None, exclude=True, description="a handle with `evaluate`, for EnvServiceJudge")
+
+    def model_post_init(self, context: Any, /) -> None:
+        self.task_id = self.task_id or self.task.task_id
+        self.env_type = self.env_type or self.task.env_type
+
+
+class WorkflowOutput(_Boundary):
+    """What a workflow hands to the judge."""
+
+    reward: float | None = Field(default=None, description="left None: the judge fills it in")
+    is_success: bool | None = Field(default=None, description="left None: the judge fills it in")
+    metadata: dict[str, Any] = Field(default_factory=dict, description='`metadata["final_answer"]` is the answer')
+
+
+class Rollout(_Boundary):
+    """One row of a rollout file: a task and what an agent made of it."""
+
+    id: str
+    task: Task
+    output: WorkflowOutput
+    label: dict[str, Any] | None = None
+
+
+class Workflow:
+    """Base of the agent workflows that produce rollouts."""
+
+    async def execute(self, task: WorkflowTask, model_tuner: Any) -> WorkflowOutput:
+        """Run the agent on `task` with the trainer's model; leave `reward` None for the judge to fill in."""
+        raise NotImplementedError(f"{type(self).__name__} must define `async def execute(self, task, model_tuner)`")
