@@ -1,0 +1,93 @@
+"""What a judge is, and what it answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentscope_tuner import _loop
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+
+class Reward(tuple[float, bool]):
+    """`(raw_reward, is_success)`, as the trainer takes it, with its explanation along.
+
+    Attributes:
+        reason: why, in one line of words.
+        metrics: numbers about how the verdict was reached (calls, tokens, seconds …), for logs.
+    """
+
+    reason: str
+    metrics: Mapping[str, float]
+
+    def __new__(
+        cls, raw_reward: float, is_success: bool, *, reason: str = "", metrics: Mapping[str, float] | None = None
+    ) -> Reward:
+        reward = super().__new__(cls, (raw_reward, is_success))
+        reward.reason = reason
+        reward.metrics = {} if metrics is None else metrics
+        return reward
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # tuple's own way would call __new__ with the pair as one argument
+        return _rebuild_reward, (self[0], self[1], self.reason, dict(self.metrics))
+
+
+def _rebuild_reward(raw_reward: float, is_success: bool, reason: str, metrics: Mapping[str, float]) -> Reward:
+    return Reward(raw_reward, is_success, reason=reason, metrics=metrics)
+
+
+class BaseJudge:
+    """Base of every judge. Your own overrides `compute_reward`, or `acompute_reward` when it awaits something.
+
+    `config` is the whole training configuration; a judge's own settings go under `astuner.task_judge.judge_kwargs`.
+    Store it, and change nothing in it. One judge serves many rollouts, from several threads at once.
+    """
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        """Judge one rollout.
+
+        Returns:
+            `(raw_reward, is_success)`: a finite float, usually within 0.0 to 1.0, and whether the task was solved.
+            A `Reward` is such a tuple and also carries the reason.
+
+        Raises:
+            JudgeError: no verdict could be reached. 0.0 is a verdict on the answer and must not stand for this.
+        """
+        if type(self).acompute_reward is BaseJudge.acompute_reward:
+            raise NotImplementedError(
+                f"{type(self).__name__} must define compute_reward(workflow_task, workflow_output)"
+            )
+        return _loop.run(self.acompute_reward(workflow_task, workflow_output))
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        """The same for callers inside an event loop; unless overridden, `compute_reward` in a thread."""
+        return await asyncio.to_thread(self.compute_reward, workflow_task, workflow_output)
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> Sequence[tuple[float, bool]]:
+        """Judge an advantage group: outputs of one task, one verdict each, in order. Listwise judges rank here."""
+        return [self.compute_reward(workflow_task, output) for output in workflow_outputs]
+
+
+def final_answer(workflow_output: WorkflowOutput) -> str:
+    """The agent's answer, `workflow_output.metadata["final_answer"]`.
+
+    Raises:
+        JudgeError: it is absent or not a str. An agent that gave no answer has `""`, which is judged.
+    """
+    metadata = workflow_output.metadata
+    if "final_answer" not in metadata:
+        raise JudgeError(
+            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}: the workflow sets it"
+        )
+    answer = metadata["final_answer"]
+    if not isinstance(answer, str):
+        raise JudgeError(f"final_answer must be a str ('' when the agent gave none), got {type(answer).__name__}")
+    return answer

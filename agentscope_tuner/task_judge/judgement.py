@@ -1,0 +1,57 @@
+"""The full account of one verdict, as `TaskJudge.judge` returns it and as rollout files keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+Status = Literal["judged", "filtered", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One rollout's verdict, or the account of why there is none.
+
+    Attributes:
+        status: `judged` by the judge, `filtered` by a rule before it was asked, or `failed`: no verdict.
+        reward: the raw reward; None exactly when failed.
+        is_success: whether the task was solved; None exactly when failed.
+        reason: why, in one line of words.
+        violations: ids of the rules broken, in the order of the rules.
+        error: what went wrong, naming the task and the judge; None unless failed.
+        metrics: numbers about how the verdict was reached.
+        seconds: wall-clock time the verdict took.
+    """
+
+    status: Status
+    reward: float | None
+    is_success: bool | None
+    reason: str = ""
+    violations: tuple[str, ...] = ()
+    error: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, seconds to the microsecond."""
+        return {
+            "status": self.status,
+            "reward": self.reward,
+            "is_success": self.is_success,
+            "reason": self.reason,
+            "violations": list(self.violations),
+            "error": self.error,
+            "metrics": dict(self.metrics),
+            "seconds": round(self.seconds, 6),
+        }
+
+    @classmethod
+    def from_dict(cls, data: object) -> Judgement | None:
+        """What `to_dict` made, or None when `data` is not such a thing."""
+        if not isinstance(data, dict) or data.get("status") not in get_args(Status):
+            return None
+        try:
+            return cls(**{**data, "violations": tuple(data["violations"])})
+        except (TypeError, KeyError):
+            return None

@@ -1,0 +1,131 @@
+"""Configuration fails at load, with the key, the value and the way out; what is not ours passes through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from agentscope_tuner.config import load_config, masked, task_judge_section
+from agentscope_tuner.errors import ConfigError
+
+TRAINING_YAML = """
+hydra: {searchpath: ["file://verl/trainer/config"]}
+defaults: [verl_default, trinity_default, _self_]
+trinity: {algorithm: {algorithm_type: grpo}, checkpoint: "${trinity.nowhere}"}
+verl: {trainer: {n_gpus_per_node: 8}}
+data: {train_batch_size: 32, path: "???"}
+rollout: {agentscope_workflow: "tutorial.my_task.workflow->MyWorkflow"}
+astuner:
+  experiment_name: run
+  task_judge:
+    judge_protocol: pkg.mod->Judge
+    rule_reward: -0.5
+"""
+
+
+@pytest.fixture
+def training_yaml(tmp_path: Path) -> Path:
+    path = tmp_path / "train.yaml"
+    path.write_text(TRAINING_YAML, encoding="utf-8")
+    return path
+
+
+def test_a_training_yaml_keeps_its_foreign_sections(training_yaml: Path) -> None:
+    config = load_config(training_yaml)
+    assert config.defaults == ["verl_default", "trinity_default", "_self_"]
+    assert config.verl.trainer.n_gpus_per_node == 8
+    assert config.astuner.experiment_name == "run"
+
+
+def test_layers_are_defaults_then_file_then_overrides(training_yaml: Path) -> None:
+    config = load_config(training_yaml, ["astuner.task_judge.on_error=zero", "data.path=tasks.jsonl"])
+    section = task_judge_section(config)
+    assert (section.on_error, section.rule_reward, section.judge_type) == ("zero", -0.5, "customized_protocol")
+    assert config.data.path == "tasks.jsonl"
+    # judges receive the whole config, defaults included
+    assert config.astuner.task_judge.math.equivalence == "symbolic"
+
+
+def test_the_callers_config_is_never_changed() -> None:
+    mine = OmegaConf.create({"astuner": {"task_judge": {"rule_reward": 0.25}}})
+    OmegaConf.set_readonly(mine, True)
+    OmegaConf.set_struct(mine, True)
+    assert load_config(mine).astuner.task_judge.on_error == "raise"
+    assert mine == {"astuner": {"task_judge": {"rule_reward": 0.25}}}
+
+
+@pytest.mark.parametrize("text", ["", "astuner:", "astuner:\n  task_judge:", "astuner:\n  task_judge:\n    rules:"])
+def test_a_heading_with_nothing_under_it_is_an_empty_section(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert task_judge_section(load_config(path)).rules == []
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ({"judge_protocl": "a->B"}, ["judge_protocl", "did you mean 'judge_protocol'?", "judge_type", "rule_reward"]),
+        ({"math": {"equivalance": "exact"}}, ["math.equivalance", "'equivalence'"]),
+        ({"math": {"equivalence": "fuzzy"}}, ["math.equivalence", "'symbolic' or 'exact'", "'fuzzy'"]),
+        ({"judge_type": "llm"}, ["judge_type", "'customized_protocol' or 'rubrics_auto_grader'", "'llm'"]),
+        ({"rule_reward": "0.5"}, ["rule_reward", "valid number", "'0.5'"]),
+        ({"rule_reward": float("nan")}, ["rule_reward", "finite", "nan"]),
+        ({"rule_reward": True}, ["rule_reward", "True"]),
+        ({"rules": {"id": "x"}}, ["rules", "valid list"]),
+        ({"judge_kwargs": {"a": "${nowhere}"}}, ["nowhere"]),
+        ({"on_error": "ignore", "judge_type": 7}, ["on_error", "'ignore'", "judge_type", "7"]),
+        (["not", "a", "mapping"], ["astuner.task_judge", "valid dictionary"]),
+    ],
+)
+def test_a_wrong_section_is_refused_with_the_key_the_value_and_the_way_out(section: Any, words: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config({"astuner": {"task_judge": section}})
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [1", ["not valid YAML", "line 1"]),
+        ("- a\n- b", ["mapping at its top"]),
+        ("a: 1\na: 2", ["not valid YAML", "duplicate"]),
+    ],
+)
+def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str, words: list[str]) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    for word in ["bad.yaml", *words]:
+        assert word in str(caught.value)
+
+
+def test_a_missing_file_and_a_malformed_override_are_named() -> None:
+    with pytest.raises(ConfigError, match="nowhere.yaml"):
+        load_config("nowhere.yaml")
+    with pytest.raises(ConfigError, match=r"key=value, got 'astuner\.rules'"):
+        load_config(None, ["astuner.rules"])
+
+
+def test_secrets_are_masked_wherever_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_SERVICE_TOKEN", "s3cr3t-from-the-environment")
+    config = load_config(
+        {
+            "astuner": {
+                "task_judge": {
+                    "rubrics_auto_grader": {"api_key": "sk-abc", "model_name": "qwen-plus"},
+                    "judge_kwargs": {"header": "Bearer ${oc.env:SOME_SERVICE_TOKEN}", "max_tokens": 20},
+                }
+            },
+            "wandb": {"password": "hunter2", "url": "https://user:pw@host/x", "password_file": "/etc/pw"},
+        }
+    )
+    plain = masked(config)
+    section = plain["astuner"]["task_judge"]
+    assert section["rubrics_auto_grader"] == {"api_key": "***", "model_name": "qwen-plus"}
+    assert section["judge_kwargs"] == {"header": "Bearer ***", "max_tokens": 20}
+    assert plain["wandb"] == {"password": "***", "url": "https://***@host/x", "password_file": "/etc/pw"}
