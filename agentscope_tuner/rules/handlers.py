@@ -1,0 +1,106 @@
+"""The eight kinds as plain functions of a rule and a text, and the table that custom kinds are added to.
+
+A handler answers one question: does `value` violate `rule`? `rule` is the mapping as it stands in the configuration,
+defaults not filled in. The engine sees to `target`, `not` and `action`: a handler never looks at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import regex
+
+from .exact_tokens import exceeds_exactly
+from .folding import fold
+from .tokens import exceeds_tokens
+
+Handler = Callable[[dict[str, Any], str], bool]
+
+
+def search_seconds(text: str) -> float:
+    """The time limit of one search in `text`, in seconds: 50 ms, and 1 µs more for each character.
+
+    An honest pattern needs a tenth of that on long texts and next to nothing on short ones; a runaway one would need
+    years. The `regex` library counts the process's CPU time, so a machine that is busy elsewhere changes no verdict.
+    """
+    return 0.05 + 1e-6 * len(text)
+
+
+def compile_pattern(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
+    """The compiled pattern; `ignore_case` uses full case folding, in which ``ß`` matches ``SS``.
+
+    Raises:
+        regex.error: the pattern does not compile.
+    """
+    return regex.compile(pattern, regex.IGNORECASE | regex.FULLCASE if ignore_case else 0)
+
+
+def handle_max_tokens(rule: dict[str, Any], value: str) -> bool:
+    """More than `max_tokens` tokens: estimated (see `tokens`), or exact where `tokenizer` names an encoding."""
+    if "tokenizer" in rule:
+        return exceeds_exactly(value, rule["max_tokens"], rule["tokenizer"])
+    return exceeds_tokens(value, rule["max_tokens"])
+
+
+def handle_max_chars(rule: dict[str, Any], value: str) -> bool:
+    """More than `max_chars` characters (Unicode code points)."""
+    return len(value) > int(rule["max_chars"])
+
+
+def handle_non_empty(rule: dict[str, Any], value: str) -> bool:
+    """Nothing is left once white space is stripped."""
+    return not value.strip()
+
+
+def handle_allowed_values(rule: dict[str, Any], value: str) -> bool:
+    """Not one of `allowed_values`; white space around the text is ignored unless `trim` is false."""
+    text = value.strip() if rule.get("trim", True) else value
+    return text not in rule["allowed_values"]
+
+
+def handle_contains_any(rule: dict[str, Any], value: str) -> bool:
+    """None of `keywords` is in the text."""
+    if rule.get("ignore_case", False):
+        folded = fold(value)
+        return not any(fold(keyword) in folded for keyword in rule["keywords"])
+    return not any(keyword in value for keyword in rule["keywords"])
+
+
+def handle_regex_match(rule: dict[str, Any], value: str) -> bool:
+    """`pattern` is found nowhere in the text.
+
+    Raises:
+        TimeoutError: the search took longer than `search_seconds` allows.
+    """
+    pattern = compile_pattern(rule["pattern"], rule.get("ignore_case", False))
+    return pattern.search(value, timeout=search_seconds(value), concurrent=True) is None
+
+
+def handle_starts_with(rule: dict[str, Any], value: str) -> bool:
+    """The text does not start with `prefix`."""
+    if rule.get("ignore_case", False):
+        return not fold(value).startswith(fold(rule["prefix"]))
+    return not value.startswith(rule["prefix"])
+
+
+def handle_ends_with(rule: dict[str, Any], value: str) -> bool:
+    """The text does not end with `suffix`."""
+    if rule.get("ignore_case", False):
+        return not fold(value).endswith(fold(rule["suffix"]))
+    return not value.endswith(rule["suffix"])
+
+
+RULE_HANDLERS: dict[str, Handler] = {
+    "max_tokens": handle_max_tokens,
+    "max_chars": handle_max_chars,
+    "non_empty": handle_non_empty,
+    "allowed_values": handle_allowed_values,
+    "contains_any": handle_contains_any,
+    "regex_match": handle_regex_match,
+    "starts_with": handle_starts_with,
+    "ends_with": handle_ends_with,
+}
+"""Every kind a rule may name. ``RULE_HANDLERS["my_kind"] = handler`` adds one; a custom kind checks its own parameters.
+
+A handler takes ``(rule, value)`` and returns True for a violation."""

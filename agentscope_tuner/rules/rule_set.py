@@ -1,0 +1,163 @@
+"""Rules compiled once and checked on every output: `compile_rules`, `RuleSet`, `Violation`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentscope_tuner.errors import ConfigError, JudgeError
+
+from .checks import Check
+from .handlers import RULE_HANDLERS, search_seconds
+from .kinds import KINDS
+from .problems import find_problems, is_built_in, plain
+
+Action = Literal["mark_bad", "record"]
+
+
+# what `compile_rules` was given, as plain values: rules, rule_modules, where
+_Source = tuple[list[dict[str, Any]], list[str], str]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that an output broke.
+
+    Args:
+        rule_id: the rule's `id`.
+        action: ``mark_bad`` settles the verdict without asking the judge, ``record`` only notes the violation.
+    """
+
+    rule_id: str
+    action: Action
+
+
+@dataclass(frozen=True)
+class _CompiledRule:
+    rule: dict[str, Any]
+    target: str
+    negated: bool
+    check: Check
+    violation: Violation
+
+
+class RuleSet:
+    """The rules of one configuration, compiled; made by `compile_rules`.
+
+    Pickles as its rules, which are compiled anew on arrival: the kinds they name must exist there too.
+    """
+
+    def __init__(self, rules: Sequence[_CompiledRule], source: _Source) -> None:
+        self._rules = tuple(rules)
+        self._source = source
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _compile, self._source
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The rules' ids, in order."""
+        return tuple(rule.violation.rule_id for rule in self._rules)
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """What the rules look at: ``output``, ``query``, ``metadata.<key>``."""
+        return frozenset(rule.target for rule in self._rules)
+
+    def check(self, output: str, *, query: str = "", metadata: Mapping[str, Any] = {}) -> tuple[Violation, ...]:
+        """Every rule that is violated, in the order of the configuration; empty when all hold.
+
+        Args:
+            output: the text that rules with ``target: output`` look at: the final answer.
+            query: the text for ``target: query``.
+            metadata: where ``target: metadata.<key>`` looks `key` up; the value must be a string.
+
+        Raises:
+            JudgeError: a rule could not be decided: its pattern ran out of time, its metadata key is missing or no
+                string, its handler raised or answered something other than True or False. Never a violation.
+        """
+        violations = []
+        for rule in self._rules:
+            text = output if rule.target == "output" else query
+            if rule.target not in ("output", "query"):
+                text = _metadata_text(rule, metadata)
+            try:
+                violated = rule.check(text)
+            # boundary: custom handlers are the user's code, and a search may run out of time
+            except Exception as exc:
+                raise JudgeError(f"rule {rule.violation.rule_id!r} {_failure(rule, text, exc)}") from exc
+            if violated is not True and violated is not False:
+                raise JudgeError(
+                    f"rule {rule.violation.rule_id!r}: the handler of kind {rule.rule['kind']!r} must return True (a "
+                    f"violation) or False, got {violated!r}"
+                )
+            if violated is not rule.negated:
+                violations.append(rule.violation)
+        return tuple(violations)
+
+
+def compile_rules(
+    rules: Sequence[Mapping[str, Any]], *, rule_modules: Sequence[str] = (), where: str = "rules"
+) -> RuleSet:
+    """Compile a `rules` section.
+
+    Args:
+        rules: the rules, each a mapping with `id`, `kind`, the kind's parameters, and optionally `target` (``output``
+            unless given), `action` (``mark_bad`` unless given) and `not` (false unless given).
+        rule_modules: modules to import first, for the kinds they register in `RULE_HANDLERS`.
+        where: the section's place in the configuration, for messages.
+
+    Raises:
+        ConfigError: lists everything that is wrong with the section, not just the first.
+    """
+    return _compile(plain(rules), plain(rule_modules), where)
+
+
+def _compile(rules: list[dict[str, Any]], rule_modules: list[str], where: str) -> RuleSet:
+    problems = find_problems(rules, rule_modules)
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = "".join(f"\n- {problem.describe(where)}" for problem in problems)
+        raise ConfigError(f"{where} has {count}:{lines}")
+    return RuleSet([_compile_rule(rule) for rule in rules], (rules, rule_modules, where))
+
+
+def _compile_rule(rule: dict[str, Any]) -> _CompiledRule:
+    kind: str = rule["kind"]
+    if is_built_in(kind):
+        check = KINDS[kind].compile(rule)
+    else:
+        handler = RULE_HANDLERS[kind]
+        own = plain(rule)  # a handler that changes its rule changes its own copy
+
+        def check(text: str) -> bool:
+            return handler(own, text)
+
+    violation = Violation(rule["id"], rule.get("action", "mark_bad"))
+    return _CompiledRule(rule, rule.get("target", "output"), rule.get("not", False), check, violation)
+
+
+def _failure(rule: _CompiledRule, text: str, exc: Exception) -> str:
+    if rule.rule["kind"] == "regex_match" and isinstance(exc, TimeoutError):
+        return (
+            f"did not finish: pattern {rule.rule.get('pattern')!r} took more than {search_seconds(text):.3f} s of CPU "
+            f"time on a text of {len(text)} characters"
+        )
+    return f"(kind {rule.rule['kind']!r}) raised {type(exc).__name__}: {exc}"
+
+
+def _metadata_text(rule: _CompiledRule, metadata: Mapping[str, Any]) -> str:
+    key = rule.target.removeprefix("metadata.")
+    if key not in metadata:
+        raise JudgeError(
+            f"rule {rule.violation.rule_id!r} looks at {rule.target}, which is missing: metadata has "
+            f"{', '.join(map(repr, metadata)) or 'no keys'}"
+        )
+    value = metadata[key]
+    if not isinstance(value, str):
+        raise JudgeError(f"rule {rule.violation.rule_id!r} reads {rule.target} as text, got {value!r}")
+    return value

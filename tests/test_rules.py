@@ -1,0 +1,153 @@
+"""`compile_rules` and `RuleSet.check`: the eight kinds, targets, actions, negation, and what is never a violation."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
+
+
+def one_rule(kind: str, **keys: Any) -> RuleSet:
+    return compile_rules([{"id": "rule", "kind": kind, **keys}])
+
+
+def breaks(kind: str, text: str, **keys: Any) -> bool:
+    return bool(one_rule(kind, **keys).check(text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "holds", "broken"),
+    [
+        (
+            "max_tokens",
+            {"max_tokens": 3},
+            ["", "one two three", "三个字", "a, b; c"],
+            ["one two three four", "四个汉字"],
+        ),
+        ("max_chars", {"max_chars": 3}, ["", "abc", "三个字", "😀😀😀"], ["abcd", "    "]),
+        ("non_empty", {}, ["x", " x ", "0"], ["", " ", "\n\t\u3000"]),
+        ("allowed_values", {"allowed_values": ["0", "1"]}, ["0", " 1\n"], ["", "2", "01", "0 1"]),
+        ("allowed_values", {"allowed_values": ["0"], "trim": False}, ["0"], ["0 ", "\n0"]),
+        ("contains_any", {"keywords": ["用户", "User"]}, ["某用户说", "aUser"], ["", "user", "用 户"]),
+        ("contains_any", {"keywords": ["User"], "ignore_case": True}, ["user", "USERS"], ["use r"]),
+        ("regex_match", {"pattern": "^[^{]*$"}, ["", "plain", "a\nb"], ["{", '{"a": 1}', "x{"]),
+        ("regex_match", {"pattern": r"\d"}, ["a1b"], ["", "ab"]),
+        ("regex_match", {"pattern": "^yes$", "ignore_case": True}, ["YES", "yes\n"], ["yes sir", "ja"]),
+        ("starts_with", {"prefix": "总结："}, ["总结：好", "总结："], ["", "总结", " 总结："]),
+        ("ends_with", {"suffix": "。"}, ["完。", "。"], ["", "完", "。 "]),
+        ("ends_with", {"suffix": "END", "ignore_case": True}, ["the end", "End"], ["ends"]),
+    ],
+)
+def test_each_kind_means_what_the_guide_says(
+    kind: str, keys: dict[str, Any], holds: list[str], broken: list[str]
+) -> None:
+    assert [text for text in holds if breaks(kind, text, **keys)] == []
+    assert [text for text in broken if not breaks(kind, text, **keys)] == []
+
+
+def test_all_violations_come_in_the_order_of_the_rules() -> None:
+    rules = compile_rules(
+        [
+            {"id": "short", "kind": "max_chars", "target": "output", "max_chars": 2, "action": "record"},
+            {"id": "filled", "kind": "non_empty", "target": "output", "action": "mark_bad"},
+            {
+                "id": "binary",
+                "kind": "allowed_values",
+                "target": "output",
+                "allowed_values": ["0"],
+                "action": "mark_bad",
+            },
+        ]
+    )
+    assert rules.check("   ") == (
+        Violation("short", "record"),
+        Violation("filled", "mark_bad"),
+        Violation("binary", "mark_bad"),
+    )
+    assert rules.check("0") == ()
+    assert len(rules) == 3
+    assert rules.ids == ("short", "filled", "binary")
+
+
+def test_no_rules_are_no_violations() -> None:
+    rules = compile_rules([])
+    assert not rules
+    assert rules.check("") == ()
+
+
+def test_targets_other_than_the_output() -> None:
+    rules = compile_rules(
+        [
+            {"id": "asked", "kind": "non_empty", "target": "query"},
+            {"id": "tool", "kind": "allowed_values", "target": "metadata.tool", "allowed_values": ["search"]},
+        ]
+    )
+    assert rules.check("x", query="why?", metadata={"tool": "search"}) == ()
+    assert [v.rule_id for v in rules.check("search", query=" ", metadata={"tool": "rm"})] == ["asked", "tool"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [({}, "metadata.tool, which is missing"), ({"tool": 3}, "as text, got 3"), ({"tool": None}, "as text, got None")],
+)
+def test_a_target_that_cannot_be_read_is_no_verdict(metadata: dict[str, Any], message: str) -> None:
+    with pytest.raises(JudgeError, match=message):
+        one_rule("non_empty", target="metadata.tool").check("x", metadata=metadata)
+
+
+def test_not_turns_any_rule_round() -> None:
+    assert breaks("contains_any", "as an AI model", keywords=["as an AI"], **{"not": True})
+    assert not breaks("contains_any", "fine", keywords=["as an AI"], **{"not": True})
+    assert breaks("max_chars", "abc", max_chars=3, **{"not": True})
+
+
+def test_a_catastrophic_pattern_is_a_failure_of_that_rule_and_ends_in_time() -> None:
+    rules = one_rule("regex_match", pattern="^(a+)+$")
+    with pytest.raises(JudgeError, match=r"rule 'rule' did not finish: pattern '\^\(a\+\)\+\$' took more than 0.055 s"):
+        rules.check("a" * 5000 + "b")
+    assert rules.check("aaaa") == ()
+
+
+def test_a_rule_set_crosses_processes() -> None:
+    rules = one_rule("regex_match", pattern="^a")
+    assert [v.rule_id for v in pickle.loads(pickle.dumps(rules)).check("b")] == ["rule"]
+
+
+def test_every_problem_is_reported_at_once() -> None:
+    broken = [
+        {"id": 1, "kind": "max_token", "max_tokens": 3},
+        {"id": "a", "kind": "max_tokens", "max_tokens": "200", "ignorecase": True},
+        {"id": "a", "kind": "contains_any", "keywords": []},
+        {"id": "r", "kind": "regex_match", "pattern": "(", "action": "markbad", "target": "outptu"},
+        {"kind": "starts_with"},
+        "non_empty",
+    ]
+    with pytest.raises(ConfigError) as caught:
+        compile_rules(broken, where="evaluation.rules")  # type: ignore[arg-type]
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "evaluation.rules has 12 problems:"
+    expected = [
+        "[0]: id must be a string that is not empty, got 1: put it in quotes",
+        "[0]: unknown kind 'max_token' (did you mean 'max_tokens'?)",
+        "[1] ('a'): max_tokens must be a whole number of at least 0, got '200': write it without quotes",
+        "[1] ('a'): unknown key 'ignorecase'",
+        "[2] ('a'): id 'a' is already the id of rule [1]",
+        "[2] ('a'): keywords must be a list of at least one string, got []",
+        "[3] ('r'): target must be output, query or metadata.<key>, got 'outptu' (did you mean 'output'?)",
+        "[3] ('r'): action must be one of mark_bad, record, got 'markbad' (did you mean 'mark_bad'?)",
+        "[3] ('r'): pattern does not compile: missing ) at position 1: '('",
+        "[4]: id is missing",
+        "[4]: prefix is missing: starts_with needs it (a string)",
+        "[5]: must be a mapping with an id and a kind, got 'non_empty'",
+    ]
+    for line, start in zip(lines[1:], expected, strict=True):
+        assert line.startswith(f"- evaluation.rules{start}")
+
+
+def test_the_table_holds_the_eight_kinds() -> None:
+    kinds = "max_tokens max_chars non_empty allowed_values contains_any regex_match starts_with ends_with"
+    assert " ".join(RULE_HANDLERS) == kinds
