@@ -4,6 +4,11 @@ AstunerError
 ├── ConfigError        the configuration is wrong; found at load, never per rollout
 └── JudgeError         no verdict could be reached on a rollout; never to be read as a reward of 0
     ├── EnvServiceError    the environment that judges the rollout did not give a score
+    │   ├── EnvUnreachable     no connection, or one that broke before the answer was whole
+    │   ├── EnvTimeout         no whole answer within the time allowed
+    │   ├── InstanceNotFound   the service does not know the instance: released, expired, or lost in a restart
+    │   ├── BadScore           an answer that is no finite number
+    │   └── EnvServerError     the service answered with an error, or with something that is not its protocol
     └── GraderError        a grader (an LLM or a function) did not give a score or a rank
 """
 
@@ -41,6 +46,46 @@ class JudgeError(AstunerError):
 
 class EnvServiceError(JudgeError):
     """The environment service did not give a usable score."""
+
+
+class EnvUnreachable(EnvServiceError):
+    """The environment service could not be connected to, or the connection broke before its answer was whole."""
+
+
+class EnvTimeout(EnvServiceError):
+    """The environment service gave no whole answer within the time allowed."""
+
+
+class InstanceNotFound(EnvServiceError):
+    """The environment service does not know the instance: it was released, it expired, or the service restarted."""
+
+
+class BadScore(EnvServiceError):
+    """The environment gave a score that is no finite number, so it is no verdict."""
+
+
+class EnvServerError(EnvServiceError):
+    """The environment service answered with an error, or with something that is not its protocol.
+
+    Args:
+        status: the HTTP status code.
+        detail: the service's own words; cut to `DETAIL_CHARS`, since it may be a whole traceback.
+        where: what was asked of whom, put before the message.
+    """
+
+    DETAIL_CHARS = 2_000
+
+    def __init__(self, status: int, detail: str, where: str = "env service") -> None:
+        if len(detail) > self.DETAIL_CHARS:
+            # both ends: a traceback names its exception last
+            half = self.DETAIL_CHARS // 2
+            detail = f"{detail[:half]} … {detail[-half:]}"
+        super().__init__(f"{where}: answered {status}: {detail}")
+        # Exception.__reduce__ rebuilds from args
+        self.args = (status, detail, where)
+        self.status = status
+        self.detail = detail
+        self.where = where
 
 
 class GraderError(JudgeError):

@@ -1,0 +1,124 @@
+"""The judge of interactive tasks: the environment that ran the episode says what it was worth."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from agentscope_tuner import _loop
+from agentscope_tuner.env_service.score import finite_score
+from agentscope_tuner.errors import EnvServiceError
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def reward_from_score(score: float) -> tuple[float, bool]:
+    """The documented mapping: a score of 1 or more is a success and earns `1.0 + 0.5 * score`, any other `0.5 * score`.
+
+    Solving the task pays at least 1.5 and partial progress less than 0.5, so a policy never gains by stopping short.
+    """
+    return (1.0 + 0.5 * score, True) if score >= 1 else (0.5 * score, False)
+
+
+class EnvServiceJudge(BaseJudge):
+    """Asks `workflow_task.gym_env` for the episode's score and maps it with `reward_from_score`.
+
+    The handle is a `GymEnv` or any object with `evaluate()` or `evaluate(instance_id, params=...)`, sync or async; the
+    instance id is `workflow_task.task_env_uuid`. A foreign handle must bound its own waiting: nothing here can stop a
+    thread that blocks.
+
+    Raises:
+        BadScore: when the score is no finite number.
+        EnvServiceError: when there is no usable handle, or it raised.
+    """
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """The environment's score as a reward. Blocks while the environment answers."""
+        instance_id = workflow_task.task_env_uuid
+        evaluate = _bound_evaluate(workflow_task.gym_env, instance_id)
+        try:
+            answer = evaluate()
+            if inspect.isawaitable(answer):
+                answer = _loop.run(_wait_for(answer))
+        except Exception as exc:  # the boundary to foreign code: whatever it raises, there is no verdict
+            raise _as_env_error(exc, instance_id) from exc
+        return _reward(answer, instance_id)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """As `compute_reward`; a handle that blocks does so in a thread of its own."""
+        instance_id = workflow_task.task_env_uuid
+        evaluate = _bound_evaluate(workflow_task.gym_env, instance_id)
+        try:
+            answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await asyncio.to_thread(evaluate)
+            if inspect.isawaitable(answer):
+                answer = await answer
+        except Exception as exc:  # the boundary to foreign code: whatever it raises, there is no verdict
+            raise _as_env_error(exc, instance_id) from exc
+        return _reward(answer, instance_id)
+
+
+def _bound_evaluate(gym_env: object, instance_id: str) -> Callable[[], Any]:
+    """`gym_env.evaluate` with the arguments it takes, ready to be called."""
+    where = f"instance {instance_id!r}"
+    if gym_env is None:
+        raise EnvServiceError(
+            f"{where}: workflow_task.gym_env is None; the workflow must put the episode's handle there"
+        )
+    evaluate = getattr(gym_env, "evaluate", None)
+    if not callable(evaluate):
+        raise EnvServiceError(f"{where}: workflow_task.gym_env must have evaluate(), got {type(gym_env).__name__!r}")
+    try:
+        signature = inspect.signature(evaluate)
+    except (TypeError, ValueError):
+        # some compiled callables tell nothing about themselves; the documented call has no argument
+        return partial(evaluate)
+    args, keywords = _arguments(signature, instance_id)
+    try:
+        signature.bind(*args, **keywords)
+    except TypeError as exc:
+        raise EnvServiceError(
+            f"{where}: gym_env.evaluate must take () or (instance_id, params=...), got {signature}: {exc}"
+        ) from exc
+    if args == ("",):
+        raise EnvServiceError(f"{where}: gym_env.evaluate{signature} asks for an id; set workflow_task.task_env_uuid")
+    return partial(evaluate, *args, **keywords)
+
+
+def _arguments(signature: inspect.Signature, instance_id: str) -> tuple[tuple[str, ...], dict[str, dict[str, str]]]:
+    """The id where the first place is for one, and `params` where they are taken by name."""
+    parameters = list(signature.parameters.values())
+    named = {parameter.name for parameter in parameters}
+    # (*args, **kwargs) is a wrapper that hands everything on: it gets the documented call
+    wrapper = [parameter.kind for parameter in parameters] == [
+        inspect.Parameter.VAR_POSITIONAL,
+        inspect.Parameter.VAR_KEYWORD,
+    ]
+    first = parameters[0] if parameters and parameters[0].kind in _POSITIONAL else None
+    required = first is not None and first.default is inspect.Parameter.empty and first.name != "params"
+    optional = first is not None and first.name == "instance_id" and instance_id != ""
+    args = (instance_id,) if required or optional or wrapper else ()
+    return args, {"params": {}} if "params" in named or wrapper else {}
+
+
+async def _wait_for(answer: Awaitable[object]) -> object:
+    return await answer
+
+
+def _as_env_error(exc: Exception, instance_id: str) -> EnvServiceError:
+    if isinstance(exc, EnvServiceError):
+        return exc
+    return EnvServiceError(f"instance {instance_id!r}: gym_env.evaluate raised {type(exc).__name__}: {exc}")
+
+
+def _reward(answer: object, instance_id: str) -> Reward:
+    score = finite_score(answer, instance_id)
+    raw_reward, is_success = reward_from_score(score)
+    verdict = "solved" if is_success else "not solved"
+    return Reward(
+        raw_reward, is_success, reason=f"environment score {score:g}: {verdict}", metrics={"env_score": score}
+    )
