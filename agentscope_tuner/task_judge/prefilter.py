@@ -1,0 +1,38 @@
+"""Rules before any judge: what a rule marks bad is never worth a judge's time."""
+
+from __future__ import annotations
+
+from agentscope_tuner.rules import RuleSet
+from agentscope_tuner.task_judge.base_judge import final_answer
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+
+class Prefilter:
+    """Runs compiled rules over one rollout.
+
+    Args:
+        rules: compiled once, when the judge was loaded.
+        rule_reward: the reward of a rollout that breaks a `mark_bad` rule.
+    """
+
+    def __init__(self, rules: RuleSet, rule_reward: float) -> None:
+        self._rules = rules
+        self._rule_reward = rule_reward
+
+    def check(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Judgement | None, tuple[str, ...]]:
+        """The verdict, when a `mark_bad` rule is broken, else None; and the ids of all rules broken, in order.
+
+        Raises:
+            JudgeError: a rule's target is missing, or its pattern ran out of time.
+        """
+        if not self._rules:
+            return None, ()
+        # judges that never read the answer (an environment's) may have rules on other fields alone
+        answer = final_answer(output) if "output" in self._rules.targets else ""
+        broken = self._rules.check(answer, query=task.task.main_query, metadata=output.metadata)
+        violations = tuple(violation.rule_id for violation in broken)
+        marked = [violation.rule_id for violation in broken if violation.action == "mark_bad"]
+        if not marked:
+            return None, violations
+        return Judgement("filtered", self._rule_reward, False, f"rules: {', '.join(marked)}", violations), violations

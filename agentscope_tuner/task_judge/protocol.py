@@ -1,0 +1,79 @@
+"""From configuration to a judge: `module->Class` strings, and `load_judge`, the one door."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from agentscope_tuner.config import SECTION, TaskJudgeConfig, load_config, task_judge_section
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.rules import compile_rules
+from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+
+_AUTO_GRADER = "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge"
+
+
+def resolve_protocol(protocol: str) -> type:
+    """The class a `module->Class` string names; modules of the working directory are found too.
+
+    Raises:
+        ConfigError: the string is malformed, the module cannot be imported, or it has no such class.
+    """
+    module_name, arrow, class_name = (part.strip() for part in protocol.partition("->"))
+    if not (arrow and module_name and class_name):
+        raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}")
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as exc:  # a user's module may fail in any way while it is imported
+        raise ConfigError(
+            f"cannot import {module_name!r} of protocol {protocol!r}: {type(exc).__name__}: {exc}"
+        ) from exc
+    found = getattr(module, class_name, None)
+    if not isinstance(found, type):
+        classes = sorted(name for name, value in vars(module).items() if isinstance(value, type))
+        raise ConfigError(f"module {module_name!r} has no class {class_name!r}; its classes are {', '.join(classes)}")
+    return found
+
+
+def load_judge(config: str | Path | Mapping[str, Any] | DictConfig) -> TaskJudge:
+    """Build the judge that `config` describes, rules compiled; nothing about it can fail later for being misconfigured.
+
+    Args:
+        config: a YAML file's path, or a configuration already read. It is not changed.
+
+    Raises:
+        ConfigError: anything wrong in `astuner.task_judge`, or the judge's own constructor failed.
+    """
+    whole = load_config(config)
+    section = task_judge_section(whole)
+    rules = compile_rules(section.rules, rule_modules=section.rule_modules, where=f"{SECTION}.rules")
+    return TaskJudge(_build(section, whole), rules, rule_reward=section.rule_reward, on_error=section.on_error)
+
+
+def _build(section: TaskJudgeConfig, config: DictConfig) -> BaseJudge:
+    protocol = _AUTO_GRADER if section.judge_type == "rubrics_auto_grader" else section.judge_protocol
+    if protocol is None:
+        raise ConfigError(f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'")
+    judge_class = resolve_protocol(protocol)
+    if not issubclass(judge_class, BaseJudge):
+        raise ConfigError(f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge")
+    if (judge_class.compute_reward, judge_class.acompute_reward) == (
+        BaseJudge.compute_reward,
+        BaseJudge.acompute_reward,
+    ):
+        raise ConfigError(f"{protocol!r} must define compute_reward(workflow_task, workflow_output)")
+    try:
+        return judge_class(config)
+    except ConfigError:
+        raise
+    except Exception as exc:  # a user's constructor may fail in any way
+        raise ConfigError(f"{protocol!r} could not be constructed: {type(exc).__name__}: {exc}") from exc

@@ -1,0 +1,244 @@
+"""Rules first, then the judge, then a check: a verdict is a finite float and a bool; nothing else passes for one."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, Task, TaskJudge, WorkflowOutput, WorkflowTask
+from agentscope_tuner.rules import compile_rules
+from agentscope_tuner.task_judge.protocol import load_judge, resolve_protocol
+
+TASK = WorkflowTask(task=Task(task_id="t1", metadata={"answer": "42"}))
+NOT_EMPTY = {"id": "not_empty", "kind": "non_empty", "target": "output", "action": "mark_bad"}
+SHORT = {"id": "short", "kind": "max_chars", "max_chars": 10, "target": "output", "action": "mark_bad"}
+NOTED = {"id": "noted", "kind": "contains_any", "keywords": ["42"], "target": "output", "action": "record"}
+
+
+def says(text: str) -> WorkflowOutput:
+    return WorkflowOutput(metadata={"final_answer": text})
+
+
+class Counting(BaseJudge):
+    """Answers what it was told to, and counts how often it was asked."""
+
+    def __init__(self, answer: Callable[[], Any]) -> None:
+        super().__init__({})
+        self.answer = answer
+        self.calls = 0
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Any:
+        self.calls += 1
+        return self.answer()
+
+
+def build(answer: Callable[[], Any], rules: Sequence[dict[str, Any]] = (), **options: Any) -> TaskJudge:
+    return TaskJudge(Counting(answer), compile_rules(rules), **options)
+
+
+def raising(exc: Exception) -> Callable[[], Any]:
+    def answer() -> Any:
+        raise exc
+
+    return answer
+
+
+def test_the_trainer_gets_the_pair_and_the_explanation() -> None:
+    judge = build(lambda: Reward(0.75, True, reason="close", metrics={"calls": 2.0}))
+    reward = judge.compute_reward(TASK, says("x"))
+    assert reward == (0.75, True)
+    assert (reward.reason, reward.metrics) == ("close", {"calls": 2.0})
+    judgement = judge.judge(TASK, says("x"))
+    assert (judgement.status, judgement.reward, judgement.is_success, judgement.reason) == (
+        "judged",
+        0.75,
+        True,
+        "close",
+    )
+    assert judgement.seconds > 0
+
+
+def test_a_broken_rule_filters_and_the_judge_is_never_asked() -> None:
+    judge = build(lambda: (1.0, True), [NOT_EMPTY, SHORT], rule_reward=-0.5)
+    assert judge.compute_reward(TASK, says("  ")) == (-0.5, False)
+    judgement = judge.judge(TASK, says(" " * 20))
+    assert (judgement.status, judgement.reward, judgement.is_success) == ("filtered", -0.5, False)
+    assert judgement.violations == ("not_empty", "short")
+    assert judgement.reason == "rules: not_empty, short"
+    assert asyncio.run(judge.ajudge(TASK, says(""))).status == "filtered"
+    assert isinstance(judge.inner, Counting)
+    assert judge.inner.calls == 0
+    assert judge.compute_reward(TASK, says("fine")) == (1.0, True)
+    assert judge.inner.calls == 1
+
+
+def test_a_recorded_violation_lets_the_judge_run() -> None:
+    judgement = build(lambda: (1.0, True), [NOTED]).judge(TASK, says("41"))
+    assert (judgement.status, judgement.reward, judgement.violations) == ("judged", 1.0, ("noted",))
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (None, "(raw_reward, is_success), got None"),
+        (1.0, "got 1.0"),
+        ((1.0,), "got (1.0,)"),
+        ((1.0, True, "extra"), "extra"),
+        ((float("nan"), True), "finite float, got nan"),
+        ((float("inf"), True), "finite float, got inf"),
+        ((None, False), "finite float, got None"),
+        (("1.0", True), "finite float, got '1.0'"),
+        ((True, True), "finite float, got True"),
+        ((1.0, 1), "must be a bool, got 1"),
+        ((1.0, None), "must be a bool, got None"),
+    ],
+)
+def test_what_is_not_a_verdict_is_an_error(result: Any, words: str) -> None:
+    judge = build(lambda: result)
+    with pytest.raises(JudgeError) as caught:
+        judge.compute_reward(TASK, says("x"))
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("task 't1': Counting: ")
+    failed = judge.judge(TASK, says("x"))
+    assert (failed.status, failed.reward, failed.is_success) == ("failed", None, None)
+    assert failed.error == str(caught.value)
+
+
+@pytest.mark.parametrize("exc", [ValueError("boom"), JudgeError("boom"), NotImplementedError("boom"), KeyError("boom")])
+def test_a_judge_that_raises_gives_no_reward(exc: Exception) -> None:
+    judge = build(raising(exc))
+    with pytest.raises(JudgeError, match=r"task 't1': Counting: .*boom"):
+        judge.compute_reward(TASK, says("x"))
+    with pytest.raises(JudgeError, match="boom"):
+        asyncio.run(judge.acompute_reward(TASK, says("x")))
+    assert judge.judge(TASK, says("x")).reward is None
+    assert asyncio.run(judge.ajudge(TASK, says("x"))).status == "failed"
+    assert [judgement.status for judgement in judge.judge_group(TASK, [says("x"), says("y")])] == ["failed", "failed"]
+
+
+def test_zero_for_a_failure_only_where_a_user_asked_for_it() -> None:
+    judge = build(raising(ValueError("boom")), on_error="zero")
+    reward = judge.compute_reward(TASK, says("x"))
+    assert reward == (0.0, False)
+    assert "boom" in reward.reason
+    assert reward.metrics == {"failed": 1.0}
+    # the full account is honest all the same
+    assert judge.judge(TASK, says("x")).status == "failed"
+
+
+@pytest.mark.parametrize("metadata", [{}, {"final_answer": None}, {"final_answer": 42}])
+def test_an_output_without_a_text_to_check_is_an_error(metadata: dict[str, Any]) -> None:
+    with pytest.raises(JudgeError, match="final_answer"):
+        build(lambda: (1.0, True), [NOT_EMPTY]).compute_reward(TASK, WorkflowOutput(metadata=metadata))
+
+
+def test_a_group_is_judged_together_without_what_the_rules_took_out() -> None:
+    class Ranking(BaseJudge):
+        def compute_rewards(
+            self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+        ) -> list[tuple[float, bool]]:
+            return [(1.0 / (place + 1), place == 0) for place in range(len(workflow_outputs))]
+
+    judge = TaskJudge(Ranking({}), compile_rules([NOT_EMPTY]))
+    outputs = [says("a"), says(""), says("b")]
+    assert judge.compute_rewards(TASK, outputs) == [(1.0, True), (0.0, False), (0.5, False)]
+    statuses = [judgement.status for judgement in judge.judge_group(TASK, outputs)]
+    assert statuses == ["judged", "filtered", "judged"]
+
+
+def test_a_group_with_a_reward_missing_fails_as_a_whole() -> None:
+    class Short(BaseJudge):
+        def compute_rewards(self, workflow_task: Any, workflow_outputs: Any) -> list[tuple[float, bool]]:
+            return [(1.0, True)]
+
+    judge = TaskJudge(Short({}), compile_rules([]))
+    with pytest.raises(JudgeError, match="1 rewards for 2 outputs"):
+        judge.compute_rewards(TASK, [says("a"), says("b")])
+
+
+def test_an_async_judge_serves_sync_trainers() -> None:
+    class Waiting(BaseJudge):
+        async def acompute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            await asyncio.sleep(0)
+            return 0.5, False
+
+    judge = TaskJudge(Waiting({}), compile_rules([]))
+    assert judge.compute_reward(TASK, says("x")) == (0.5, False)
+    assert asyncio.run(judge.acompute_reward(TASK, says("x"))) == (0.5, False)
+
+
+def test_rewards_and_errors_cross_processes() -> None:
+    reward = pickle.loads(pickle.dumps(Reward(0.5, True, reason="why", metrics={"n": 1.0})))
+    assert (reward, reward.reason, reward.metrics) == ((0.5, True), "why", {"n": 1.0})
+    error = pickle.loads(pickle.dumps(JudgeError("boom", task_id="t1", judge="J")))
+    assert str(error) == "task 't1': J: boom"
+
+
+class NoMethod(BaseJudge):
+    pass
+
+
+class BadConstructor(BaseJudge):
+    def __init__(self, config: Any) -> None:
+        raise OSError("no such model")
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        return 1.0, True
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        (None, "judge_protocol is missing"),
+        ("foo.Bar", "must read 'module->Class', got 'foo.Bar'"),
+        ("->Bar", "must read 'module->Class'"),
+        ("no_such_module_here->Bar", "cannot import 'no_such_module_here'"),
+        ("agentscope_tuner.errors->Nothing", "no class 'Nothing'; its classes are AstunerError"),
+        ("agentscope_tuner.config->load_config", "no class 'load_config'"),
+        ("agentscope_tuner.errors->ConfigError", "not a subclass of BaseJudge"),
+        (f"{__name__}->NoMethod", "must define compute_reward"),
+        (f"{__name__}->BadConstructor", "could not be constructed: OSError: no such model"),
+    ],
+)
+def test_a_wrong_protocol_fails_at_load(protocol: str | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # pytest imports tests without putting their folder on the path
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[NoMethod.__module__])
+    with pytest.raises(ConfigError) as caught:
+        load_judge({"astuner": {"task_judge": {"judge_protocol": protocol}}})
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        "agentscope_tuner.task_judge.env_service_as_judge->EnvServiceJudge",
+        "tutorial.my_task.my_judge->MyCustomJudge",
+    ],
+)
+def test_the_documented_names_resolve(protocol: str) -> None:
+    assert issubclass(resolve_protocol(protocol), BaseJudge)
+
+
+def test_a_protocol_resolves_against_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "only_here_judge.py").write_text(
+        "from agentscope_tuner import BaseJudge\n"
+        "class Mine(BaseJudge):\n"
+        "    def compute_reward(self, workflow_task, workflow_output):\n"
+        "        return 0.25, False\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    judge = load_judge({"astuner": {"task_judge": {"judge_protocol": "only_here_judge->Mine"}}})
+    assert judge.compute_reward(TASK, says("x")) == (0.25, False)
+
+
+def test_the_auto_grader_type_resolves_or_says_why() -> None:
+    with pytest.raises(ConfigError):
+        load_judge({"astuner": {"task_judge": {"judge_type": "rubrics_auto_grader"}}})

@@ -1,0 +1,1 @@
+"""Your own judge, as the judge guide builds it."""
