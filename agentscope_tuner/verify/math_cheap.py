@@ -1,0 +1,128 @@
+"""The stages that run in the caller's process: exact numbers and exact identities, linear in the text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Comparer, Outcome
+from agentscope_tuner.verify.math_exact import Exact, Unknown
+from agentscope_tuner.verify.math_node import Node, symbols, walk
+from agentscope_tuner.verify.math_number import close
+
+_ARITHMETIC = frozenset({"num", "add", "mul", "div", "pow", "neg", "percent", "fact"})
+_FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class CheapComparer(Comparer):
+    """Decides what rational arithmetic decides; leaves the rest unknown.
+
+    Args:
+        seed: the two texts, which choose the evaluation points.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome:
+        if ref.head == "base" or ans.head == "base":
+            return based(ref, ans)
+        readings = leaf_readings(ref, ans)
+        found = [self._values(r, a) for r, a in readings]
+        return EQUAL if EQUAL in found else UNKNOWN if UNKNOWN in found else DIFFERENT
+
+    def _values(self, ref: Node, ans: Node) -> Outcome:
+        point = Exact(self.seed)
+        try:
+            ref_value, ans_value = point.value(ref), point.value(ans)
+        except Unknown:
+            return UNKNOWN
+        if ref_value == ans_value:
+            return EQUAL
+        if point.opaque:
+            return UNKNOWN
+        if is_rational(ref) and is_rational(ans):
+            return EQUAL if close(ref, ref_value, ans, ans_value) else DIFFERENT
+        return DIFFERENT if symbols(ref) or symbols(ans) else UNKNOWN
+
+    def roughly(self, exact: Node, rough: Node) -> Outcome:
+        point = Exact(self.seed)
+        try:
+            value, other = point.value(exact), point.value(rough)
+        except Unknown:
+            return UNKNOWN
+        if point.opaque or not (is_rational(exact) and is_rational(rough)):
+            return UNKNOWN
+        return EQUAL if near(value, other) else DIFFERENT
+
+    def statement(self, ref: Node, ans: Node) -> Outcome:
+        ref_pair, ans_pair = oriented(ref), oriented(ans)
+        if ref_pair is None or ans_pair is None or ref_pair[0] != ans_pair[0]:
+            return UNKNOWN
+        ratios = set()
+        try:
+            for seed in (self.seed + "+", self.seed + "-"):
+                point = Exact(seed)
+                below = point.value(ref_pair[1])
+                above = point.value(ans_pair[1])
+                if not below or not above:
+                    return UNKNOWN
+                ratios.add(above / below)
+        except Unknown:
+            return UNKNOWN
+        if len(ratios) > 1 or (ref_pair[0] not in ("=", "!=") and min(ratios) < 0):
+            return UNKNOWN
+        return EQUAL
+
+    def region(self, ref: Node, ans: Node) -> Outcome:
+        return UNKNOWN
+
+
+def oriented(node: Node) -> tuple[str, Node] | None:
+    """`left op right` as an operator among = != < <= and the difference that it compares with zero."""
+    if node.head != "rel" or len(node.args) != 2:
+        return None
+    left, right = node.args
+    name = node.name
+    if name in (">", ">="):
+        left, right, name = right, left, _FLIP[name]
+    if name not in ("=", "!=", "<", "<="):
+        return None
+    return name, Node("add", (left, Node("neg", (right,))))
+
+
+def is_rational(node: Node) -> bool:
+    """Whether no symbol, constant or function stands in the expression."""
+    return all(
+        n.head in ("num", "add", "mul", "div", "pow", "neg", "percent", "fact")
+        or (n.head == "fn" and n.name == "binom")
+        for n in walk(node)
+    )
+
+
+def leaf_readings(ref: Node, ans: Node) -> list[tuple[Node, Node]]:
+    """The pairs of which one must agree: with and without the percent sign, in degrees and in radians.
+
+    A sign that only one side carries may have been left out by the other; where both carry it, it counts.
+    """
+    pairs = [(ref, ans)]
+    for head in ("percent", "deg"):
+        if ref.head == head != ans.head:
+            pairs += [(ref.args[0], ans)]
+        elif ans.head == head != ref.head:
+            pairs += [(ref, ans.args[0])]
+    if ref.head == ans.head and ref.head in ("percent", "deg"):
+        return [(ref.args[0], ans.args[0])]
+    return pairs
+
+
+def based(ref: Node, ans: Node) -> Outcome:
+    """Digits in a base: the base may be left out, never be another."""
+    if ref.head == ans.head:
+        return EQUAL if ref.name == ans.name and ref.args[0].value == ans.args[0].value else DIFFERENT
+    with_base, other = (ref, ans) if ref.head == "base" else (ans, ref)
+    return EQUAL if other.head == "num" and other.value == with_base.args[0].value else DIFFERENT
+
+
+def near(exact: Fraction, rough: Fraction) -> bool:
+    """Within two percent: what a person writes after a wavy equals sign."""
+    return abs(exact - rough) * 50 <= abs(exact)

@@ -1,0 +1,201 @@
+r"""Tokens to nodes: a precedence parser for what models put in boxes.
+
+From loose to tight: lists, or, and, relations, set operations, sums, products (written or implied),
+signs, powers, postfixes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from agentscope_tuner.verify.math_atom import AtomParser
+from agentscope_tuner.verify.math_node import Node
+from agentscope_tuner.verify.math_tables import ARGUMENT_STOPS, RELATIONS
+from agentscope_tuner.verify.math_text import Token, Unreadable, tokenize
+
+_SETS = {"\\cup": "union", "\\cap": "inter", "\\setminus": "minus"}
+_SIGNS = {"+": "add", "-": "sub", "\\pm": "pm", "\\mp": "mp"}
+
+
+def parse(text: str) -> Node:
+    """The meaning of an answer or a reference.
+
+    Raises:
+        Unreadable: the text is not mathematics.
+        TooComplex: it is over a bound.
+    """
+    return parse_tokens(tokenize(text))
+
+
+def parse_tokens(tokens: list[Token]) -> Node:
+    """As `parse`, for a text already scanned."""
+    parser = Parser(tokens)
+    node = parser.items(top=True)
+    if parser.at < len(parser.tokens):
+        raise Unreadable(f"{parser.tokens[parser.at].text!r} where an operator was expected")
+    return node
+
+
+class Parser(AtomParser):
+    """Recursive descent, one method a level; `AtomParser` reads the operands."""
+
+    def items(self, top: bool = False) -> Node:
+        """A list parted by commas or semicolons; a single item is itself. Trailing punctuation is no item."""
+        with self.deeper():
+            found = [self.disjunction()]
+            # `(0,)` is a tuple of one: its comma keeps it from being a number in brackets
+            while (self.peek() in (",", ";") and self.peek(1) != ")") or (self.peek() == "\\\\" and top):
+                self.at += 1
+                if self.at == len(self.tokens) and top:
+                    break
+                if self.peek_word() in ("and", "or"):
+                    self.at += 1
+                found.append(self.disjunction())
+            if top and self.peek() == "." and self.at == len(self.tokens) - 1:
+                self.at += 1
+            return found[0] if len(found) == 1 else Node("list", tuple(found))
+
+    def disjunction(self) -> Node:
+        return self._words("or", self.conjunction)
+
+    def conjunction(self) -> Node:
+        return self._words("and", self.relation)
+
+    def _words(self, word: str, read: Callable[[], Node]) -> Node:
+        found = [read()]
+        while self.peek_word() == word:
+            self.at += 1
+            found.append(read())
+        return found[0] if len(found) == 1 else Node(word, tuple(found))
+
+    def relation(self) -> Node:
+        """A chain `a < b < c` keeps all its members."""
+        if self.peek_word() == "not":
+            self.at += 1
+            return Node("not", (self.relation(),))
+        members, names = [self.measured()], []
+        while (found := self.peek()) in RELATIONS:
+            if found == ":" and self.until_bar:
+                break
+            names.append(RELATIONS[found])
+            self.at += 1
+            members.append(self.measured())
+        return Node("rel", tuple(members), " ".join(names)) if names else members[0]
+
+    def measured(self) -> Node:
+        """A sum or a set expression with the words after it: a unit, or `percent`."""
+        return self.with_unit(self.set_operations())
+
+    def set_operations(self) -> Node:
+        left = self.sum()
+        while (name := _SETS.get(self.peek())) is not None:
+            self.at += 1
+            left = Node(name, (left, self.sum()))
+        return left
+
+    def sum(self) -> Node:
+        with self.deeper():
+            terms = [self.term()]
+            while (sign := _SIGNS.get(self.peek())) is not None:
+                self.at += 1
+                right = self.term()
+                if sign in ("pm", "mp"):
+                    left = terms[0] if len(terms) == 1 else Node("add", tuple(terms))
+                    terms = [Node(sign, (left, right))]
+                else:
+                    terms.append(Node("neg", (right,)) if sign == "sub" else right)
+            return terms[0] if len(terms) == 1 else Node("add", tuple(terms))
+
+    def term(self) -> Node:
+        """A product; `/` takes what stands before it, so `1/2x` is x/2."""
+        left = self.signed()
+        while True:
+            found = self.peek()
+            if found in ("*", "/"):
+                self.at += 1
+                right = self.signed()
+                left = Node("mul", (left, right)) if found == "*" else Node("div", (left, right))
+            elif self.starts_operand():
+                left = self._beside(left, self.at)
+            else:
+                return left
+
+    def _beside(self, left: Node, at: int) -> Node:
+        """Two operands side by side: a mixed number or an implied product."""
+        token = self.tokens[at]
+        if token.kind == "num":
+            if left.head != "num":
+                return Node("mul", (left, self.power()))
+            if not token.spaced or not self._plain_fraction(at):
+                raise Unreadable("two numbers side by side")
+            self.at += 3
+            top, bottom = Fraction(token.text), Fraction(self.tokens[at + 2].text)
+            return self._mixed(left, Node("div", (Node("num", (), "", top), Node("num", (), "", bottom))))
+        right = self.power()
+        if (
+            token.text == "\\frac"
+            and right.head == "div"
+            and self.tokens[at - 1].kind == "num"
+            and left.head in ("num", "neg")
+        ):
+            return self._mixed(left, right)
+        return Node("mul", (left, right))
+
+    def _plain_fraction(self, at: int) -> bool:
+        return [t.kind for t in self.tokens[at : at + 3]] == ["num", "op", "num"] and self.tokens[at + 1].text == "/"
+
+    def _mixed(self, left: Node, right: Node) -> Node:
+        whole = left.args[0] if left.head == "neg" else left
+        top, bottom = right.args
+        is_mixed = whole.value is not None and top.value is not None and bottom.value is not None
+        if not (is_mixed and whole.value.denominator == 1 and 0 < top.value < bottom.value):  # type: ignore[union-attr, operator]
+            return Node("mul", (left, right))
+        value = Node("add", (whole, right))
+        return Node("neg", (value,)) if left.head == "neg" else value
+
+    def signed(self) -> Node:
+        with self.deeper():
+            found = self.peek()
+            if found == "-":
+                self.at += 1
+                return Node("neg", (self.signed(),))
+            if found == "+":
+                self.at += 1
+                return self.signed()
+            if found in ("\\pm", "\\mp"):
+                self.at += 1
+                return Node(_SIGNS[found], (self.signed(),))
+            return self.power()
+
+    def power(self) -> Node:
+        """An operand with its postfixes and its exponent, which binds to the right."""
+        base = self.postfixes(self.operand())
+        if self.peek() != "^":
+            return base
+        self.at += 1
+        if self.peek() == "\\circ" or self.circle_group():
+            return self.postfixes(Node("deg", (base,)))
+        if self.peek() in ("'", "\\star"):
+            raise Unreadable("a decoration as an exponent")
+        exponent = self.exponent()
+        return self.postfixes(Node("pow", (base, exponent)))
+
+    def exponent(self) -> Node:
+        with self.deeper():
+            return self.signed()
+
+    def argument(self) -> Node:
+        r"""What a function without brackets takes: `\sin 2\pi x` takes the product up to a sign or another function."""
+        with self.deeper():
+            left = self.signed()
+            while self.starts_operand() and self.peek() not in ARGUMENT_STOPS:
+                if self.tokens[self.at].kind == "num":
+                    break
+                left = Node("mul", (left, self.power()))
+            while (
+                self.peek() == "/" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num"
+            ):
+                self.at += 1
+                left = Node("div", (left, self.power()))
+            return left
