@@ -5,6 +5,7 @@ A check must agree with the handler of its kind on every text; the tests hold th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -35,19 +36,30 @@ def non_empty(rule: dict[str, Any]) -> Check:
 
 def allowed_values(rule: dict[str, Any]) -> Check:
     allowed = frozenset(rule["allowed_values"])
-    if rule.get("trim", True):
-        return lambda text: text.strip() not in allowed
-    return lambda text: text not in allowed
+    longest = max(map(len, allowed))
+    if not rule.get("trim", True):
+        return lambda text: text not in allowed
+
+    def check(text: str) -> bool:
+        stripped = text.strip()
+        # a long text is not hashed to find that it is none of a few short ones
+        return len(stripped) > longest or stripped not in allowed
+
+    return check
 
 
 def contains_any(rule: dict[str, Any]) -> Check:
     keywords: list[str] = rule["keywords"]
     if not rule.get("ignore_case", False):
         return lambda text: not any_in(keywords, text)
-    plain = [keyword for keyword in keywords if has_no_case(keyword)]
-    cased = [fold(keyword) for keyword in keywords if not has_no_case(keyword)]
-    # folding a text that is not ASCII costs more than everything else here: first what can be had without
-    return lambda text: not any_in(plain, text) and not (cased and any_in(cased, fold(text)))
+    caseless = [keyword for keyword in keywords if has_no_case(keyword)]
+    folded = [fold(keyword) for keyword in keywords if not has_no_case(keyword)]
+
+    def check(text: str) -> bool:
+        # folding costs more than everything else here, so first what can be found without
+        return not (any_in(caseless, text) or (folded and any_in(folded, fold(text))))
+
+    return check
 
 
 def any_in(keywords: list[str], text: str) -> bool:
@@ -57,8 +69,18 @@ def any_in(keywords: list[str], text: str) -> bool:
     return False
 
 
+# One character of a text: itself, a class without escapes, or an escape such as \d. A sequence of those is found in
+# linear time, and one repetition keeps it linear where ^ leaves a single place to start.
+_ATOM = r"(?:[^][\\(){}|^$?*+]|\[\^?[^][\\^-]+\]|\\[dDsSwW\W])"
+_LINEAR = re.compile(rf"{_ATOM}+|\^{_ATOM}*(?:{_ATOM}[*+]{_ATOM}*)?\$?")
+
+
 def regex_match(rule: dict[str, Any]) -> Check:
-    search = compile_pattern(rule["pattern"], rule.get("ignore_case", False)).search
+    ignore_case = rule.get("ignore_case", False)
+    search = compile_pattern(rule["pattern"], ignore_case).search
+    # under full case folding a class may match one character or two, and a repetition of it is no longer linear
+    if _LINEAR.fullmatch(rule["pattern"]) and not ignore_case:
+        return lambda text: search(text) is None  # keeping time would cost more than the search
     return lambda text: search(text, timeout=search_seconds(text), concurrent=True) is None
 
 

@@ -33,10 +33,11 @@ class Violation:
     action: Action
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _CompiledRule:
     rule: dict[str, Any]
     target: str
+    on_output: bool
     negated: bool
     check: Check
     violation: Violation
@@ -82,21 +83,13 @@ class RuleSet:
         """
         violations = []
         for rule in self._rules:
-            text = output if rule.target == "output" else query
-            if rule.target not in ("output", "query"):
-                text = _metadata_text(rule, metadata)
+            text = output if rule.on_output else _text_of(rule, query, metadata)
             try:
-                violated = rule.check(text)
+                if rule.check(text) is not rule.negated:
+                    violations.append(rule.violation)
             # boundary: custom handlers are the user's code, and a search may run out of time
             except Exception as exc:
                 raise JudgeError(f"rule {rule.violation.rule_id!r} {_failure(rule, text, exc)}") from exc
-            if violated is not True and violated is not False:
-                raise JudgeError(
-                    f"rule {rule.violation.rule_id!r}: the handler of kind {rule.rule['kind']!r} must return True (a "
-                    f"violation) or False, got {violated!r}"
-                )
-            if violated is not rule.negated:
-                violations.append(rule.violation)
         return tuple(violations)
 
 
@@ -128,17 +121,29 @@ def _compile(rules: list[dict[str, Any]], rule_modules: list[str], where: str) -
 
 def _compile_rule(rule: dict[str, Any]) -> _CompiledRule:
     kind: str = rule["kind"]
-    if is_built_in(kind):
-        check = KINDS[kind].compile(rule)
-    else:
-        handler = RULE_HANDLERS[kind]
-        own = plain(rule)  # a handler that changes its rule changes its own copy
+    target: str = rule.get("target", "output")
+    return _CompiledRule(
+        rule=rule,
+        target=target,
+        on_output=target == "output",
+        negated=rule.get("not", False),
+        check=KINDS[kind].compile(rule) if is_built_in(kind) else _custom_check(kind, rule),
+        violation=Violation(rule["id"], rule.get("action", "mark_bad")),
+    )
 
-        def check(text: str) -> bool:
-            return handler(own, text)
 
-    violation = Violation(rule["id"], rule.get("action", "mark_bad"))
-    return _CompiledRule(rule, rule.get("target", "output"), rule.get("not", False), check, violation)
+def _custom_check(kind: str, rule: dict[str, Any]) -> Check:
+    handler = RULE_HANDLERS[kind]
+    own = plain(rule)  # a handler that changes its rule changes its own copy
+
+    def check(text: str) -> bool:
+        violated: object = handler(own, text)
+        if not isinstance(violated, bool):
+            # a handler that forgets to return would pass everything
+            raise TypeError(f"a handler must return True (a violation) or False, got {violated!r}")
+        return violated
+
+    return check
 
 
 def _failure(rule: _CompiledRule, text: str, exc: Exception) -> str:
@@ -150,7 +155,9 @@ def _failure(rule: _CompiledRule, text: str, exc: Exception) -> str:
     return f"(kind {rule.rule['kind']!r}) raised {type(exc).__name__}: {exc}"
 
 
-def _metadata_text(rule: _CompiledRule, metadata: Mapping[str, Any]) -> str:
+def _text_of(rule: _CompiledRule, query: str, metadata: Mapping[str, Any]) -> str:
+    if rule.target == "query":
+        return query
     key = rule.target.removeprefix("metadata.")
     if key not in metadata:
         raise JudgeError(

@@ -2,66 +2,107 @@
 
 A text falls into three classes of character, and its estimate is ``cjk + words + others // 4``:
 
-- a CJK character (Han, kana, bopomofo, Hangul, CJK punctuation, full-width forms: `CJK_RANGES`) is one token;
-- a word, a run of at most `LONGEST_WORD` other letters, digits and underscores, is one token; a longer run is several
-  words, so that a megabyte without a blank is not "one word". The one space before a word belongs to it, as it does in
-  the byte-pair vocabularies of language models;
-- everything else (punctuation, line breaks, further blanks, emoji) is one token for each complete four characters,
-  counted over the whole text.
+- a CJK character is one token: Han, kana, bopomofo, Hangul, CJK punctuation and full-width forms (U+3000-9FFF,
+  AC00-D7FF, F900-FAFF, FF00-FFFF, 20000-3FFFF);
+- a word, a run of at most `LONGEST_WORD` word characters, is one token: letters, digits and underscores of ASCII and
+  Latin-1, and everything in the other blocks that hold letters (U+0100-1FFF, 2C00-2FFF, A000-ABFF, FB00-FDFF). A
+  longer run is several words, so that a megabyte without a blank is not "one word". The one space before a word belongs
+  to it, as it does in the byte-pair vocabularies of language models;
+- everything else (punctuation, line breaks, further blanks, symbols, emoji) is one token for each complete four
+  characters, counted over the whole text.
+
+The classes follow whole blocks of 256 characters beyond Latin-1, so that byte tables do the work.
 """
 
 from __future__ import annotations
 
 import re
 
-# Whole 256-blocks of the Basic Multilingual Plane, so that one byte of UTF-16 tells them apart, and planes 2 and 3.
-CJK_RANGES = ((0x3000, 0x9FFF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF00, 0xFFFF), (0x20000, 0x3FFFF))
 LONGEST_WORD = 32
 
-_CJK = "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK_RANGES)
-_WORDS = re.compile(f" ?[^\\W{_CJK}]{{1,{LONGEST_WORD}}}")
-_NOT_CJK = re.compile(f"[^{_CJK}]+")
-_CJK_HIGH_BYTES = bytes(block for block in range(256) if any(first <= block << 8 <= last for first, last in CJK_RANGES))
+# One byte a character, such that the text as one big integer can be compared with itself shifted by half a byte: each
+# word character scores 4 against itself and 4 against a word character before it, and 1 against a space before it.
+_WORD, _SPACE, _OTHER = 0xFF, 0x10, 0x00
+_LATIN_CLASSES = bytes(
+    _WORD if chr(code).isalnum() or chr(code) == "_" else _SPACE if code == 0x20 else _OTHER for code in range(256)
+)
+_LONG_WORD = bytes([_WORD]) * (LONGEST_WORD + 1)
+_LONG_WORDS = re.compile(rb"\xff{%d,}" % (LONGEST_WORD + 1))
 
-# One byte a character, bits apart enough that shifts compare neighbours: a word character is 0b1001, a space 0b0010.
-_ASCII_CLASSES = bytes(
-    0b1001 if chr(code).isalnum() or chr(code) == "_" else 0b0010 if chr(code) == " " else 0 for code in range(128)
-) + bytes(128)
-_LONG_RUN = bytes([0b1001]) * (LONGEST_WORD + 1)
+
+def _blocks(*ranges: tuple[int, int]) -> bytes:
+    return bytes(block for first, last in ranges for block in range(first, last + 1))
+
+
+_CJK_BLOCKS = _blocks((0x30, 0x9F), (0xAC, 0xD7), (0xF9, 0xFA), (0xFF, 0xFF))
+_WORD_BLOCKS = _blocks((0x01, 0x1F), (0x2C, 0x2F), (0xA0, 0xAB), (0xFB, 0xFD))
+_NOT_WORD_BLOCKS = bytes(set(range(256)) - set(_WORD_BLOCKS))
+_BLOCK_CLASSES = bytes(_WORD if block in _WORD_BLOCKS else _OTHER for block in range(256))
+_RARE_HAN = re.compile("[\U00020000-\U0003ffff]")
+_BEYOND_THE_FIRST_PLANE = re.compile("[\U00010000-\U0010ffff]")
 
 
 def estimate_tokens(text: str) -> int:
     """The estimated number of tokens in `text`, at least 0; time and memory are linear in its length."""
-    if text.isascii():
-        classes = text.encode("ascii").translate(_ASCII_CLASSES)
-        if _LONG_RUN not in classes:
-            return _estimate_ascii(classes)
-    cjk = _count_cjk(text)
-    words = _WORDS.findall(text)
-    return cjk + len(words) + (len(text) - cjk - len("".join(words))) // 4
+    blocks = _blocks_of(text)
+    classes = _classes(text, blocks)
+    return _count(classes, classes.count(_WORD), _count_cjk(blocks)) + _further_words(classes)
 
 
 def exceeds_tokens(text: str, limit: int) -> bool:
-    """Whether ``estimate_tokens(text) > limit``; mostly decided without counting, for no character is two tokens."""
+    """Whether ``estimate_tokens(text) > limit``, mostly decided before everything is counted."""
     if len(text) <= limit:
-        return False
-    if not text.isascii() and _count_cjk(text) > limit:
+        return False  # no character is two tokens
+    blocks = _blocks_of(text)
+    cjk = _count_cjk(blocks)
+    if cjk > limit:
         return True
-    return estimate_tokens(text) > limit
+    classes = _classes(text, blocks)
+    letters = classes.count(_WORD)
+    # words lie apart, and only long ones are further words
+    most_further = letters // LONGEST_WORD
+    others = len(text) - cjk - letters
+    if cjk + (others + cjk + 1) + most_further + others // 4 <= limit:
+        return False
+    estimate = _count(classes, letters, cjk)
+    if estimate > limit or estimate + most_further <= limit:
+        return estimate > limit
+    return estimate + _further_words(classes) > limit
 
 
-def _estimate_ascii(classes: bytes) -> int:
-    # The text as one big integer: each step below looks at every character at once.
+def _blocks_of(text: str) -> bytes:
+    """The block (code point // 256) of each character; nothing for ASCII, where there is only one."""
+    if text.isascii():
+        return b""
+    units = text.encode("utf-16-le", "surrogatepass")
+    if len(units) != 2 * len(text):
+        text = _BEYOND_THE_FIRST_PLANE.sub("☺", _RARE_HAN.sub("一", text))
+        units = text.encode("utf-16-le", "surrogatepass")
+    return units[1::2]
+
+
+def _count_cjk(blocks: bytes) -> int:
+    return len(blocks) - len(blocks.translate(None, _CJK_BLOCKS))
+
+
+def _classes(text: str, blocks: bytes) -> bytes:
+    # beyond Latin-1 a character becomes "?", which is of class OTHER like the CJK characters, counted on their own
+    classes = text.encode("latin-1", "replace").translate(_LATIN_CLASSES)
+    if not blocks or not blocks.translate(None, _NOT_WORD_BLOCKS):
+        return classes
+    merged = int.from_bytes(classes, "little") | int.from_bytes(blocks.translate(_BLOCK_CLASSES), "little")
+    return merged.to_bytes(len(classes), "little")
+
+
+def _count(classes: bytes, letters: int, cjk: int) -> int:
     bits = int.from_bytes(classes, "little")
-    letters = (bits & (bits >> 3)).bit_count()
-    inside_words = (bits & (bits << 5)).bit_count()  # a word character after a word character
-    spaces_before_words = (bits & (bits << 7)).bit_count()
-    return letters - inside_words + (len(classes) - letters - spaces_before_words) // 4
+    # 4 x (letters + letters after a letter) + spaces before a word: see the classes above
+    score = (bits & (bits << 4)).bit_count()
+    # 4 x words + others, where words = letters - letters after a letter, and others = the rest but for those spaces
+    return cjk + (4 * letters - (score - 4 * letters) + len(classes) - cjk - letters) // 4
 
 
-def _count_cjk(text: str) -> int:
-    high_bytes = text.encode("utf-16-le", "surrogatepass")[1::2]
-    if len(high_bytes) != len(text):
-        # beyond the Basic Multilingual Plane one byte does not tell a rare Han character from an emoji
-        return len(_NOT_CJK.sub("", text))
-    return len(text) - len(high_bytes.translate(None, _CJK_HIGH_BYTES))
+def _further_words(classes: bytes) -> int:
+    if _LONG_WORD not in classes:
+        return 0
+    return sum((len(run) - 1) // LONGEST_WORD for run in _LONG_WORDS.findall(classes))
