@@ -1,0 +1,171 @@
+"""Clients of an env service: `AsyncEnvServiceClient`, and `EnvServiceClient` for callers that do not await."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from agentscope_tuner import _loop
+from agentscope_tuner.env_service import wire
+from agentscope_tuner.env_service.exchange import ClientOptions, Exchange
+from agentscope_tuner.env_service.wire import Created, StepResult
+from agentscope_tuner.errors import EnvServiceError
+
+logger = logging.getLogger(__name__)
+
+
+class AsyncEnvServiceClient:
+    """Asks an env service over HTTP. May be shared by any number of tasks and event loops.
+
+    Every method raises an `EnvServiceError` when it got no usable answer: `EnvUnreachable`, `EnvTimeout`,
+    `InstanceNotFound`, `BadScore` or `EnvServerError`. What may be repeated without harm is tried again first; a step
+    or a create is never sent twice unless the first surely did not arrive.
+
+    Args:
+        base_url: `http://host:port` of the service.
+        options: the bearer token, timeouts, limits.
+        transport: stands in for the network in tests: `httpx.MockTransport`.
+
+    Raises:
+        ConfigError: `base_url` is not an http URL.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        options: ClientOptions | None = None,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._exchange = Exchange(base_url, options or ClientOptions(), transport)
+
+    async def healthz(self) -> bool:
+        """True when the service is up; raises otherwise."""
+        return await self._exchange.run(wire.healthz())
+
+    async def get_env_profile(
+        self, env_type: str, split: str = "train", params: Mapping[str, Any] | None = None
+    ) -> list[str]:
+        """The ids of the tasks that `env_type` has in `split`."""
+        return await self._exchange.run(wire.get_env_profile(env_type, split, params))
+
+    async def create_instance(
+        self, env_type: str, task_id: str, instance_id: str | None = None, params: Mapping[str, Any] | None = None
+    ) -> Created:
+        """Starts an episode. Without an `instance_id` it gets a fresh one; a known one would reset that episode."""
+        return await self._exchange.run(wire.create(env_type, task_id, instance_id or uuid.uuid4().hex, params))
+
+    async def step(
+        self, instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None = None
+    ) -> StepResult:
+        """Plays `action`, a chat message such as `{"role": "assistant", "content": "left"}`.
+
+        After an error but `InstanceNotFound` and status 4xx nobody knows whether the action was played.
+        """
+        return await self._exchange.run(wire.step(instance_id, action, params))
+
+    async def evaluate(
+        self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
+    ) -> float:
+        """The episode's score: any finite number, and 1 or more when the task is solved."""
+        return await self._exchange.run(wire.evaluate(instance_id, messages, params))
+
+    async def get_info(
+        self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
+    ) -> Any:
+        """What the environment tells about the episode: any JSON value."""
+        return await self._exchange.run(wire.get_info(instance_id, messages, params))
+
+    async def release_instance(self, instance_id: str) -> bool:
+        """Ends the episode, as well as can be: True when the service says it did.
+
+        A failure is logged and gives False: it comes at an episode's end, whose own error must not be hidden, and the
+        service lets idle instances go by itself.
+        """
+        try:
+            return await self._exchange.run(wire.release(instance_id))
+        except EnvServiceError as exc:
+            logger.warning("instance %r was not released: %s", instance_id, exc)
+            return False
+
+    async def aclose(self) -> None:
+        """Closes the running loop's connections. A later call opens new ones."""
+        await self._exchange.aclose()
+
+    async def __aenter__(self) -> AsyncEnvServiceClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class EnvServiceClient:
+    """`AsyncEnvServiceClient` for callers that do not await, with the same arguments, results and errors.
+
+    It works from any thread and inside a running event loop, since the requests run on astuner's background loop: that
+    makes a deadline hold even while a name is being resolved or headers come in drop by drop.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        options: ClientOptions | None = None,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._client = AsyncEnvServiceClient(base_url, options, transport=transport)
+
+    def healthz(self) -> bool:
+        """True when the service is up; raises otherwise."""
+        return _loop.run(self._client.healthz())
+
+    def get_env_profile(
+        self, env_type: str, split: str = "train", params: Mapping[str, Any] | None = None
+    ) -> list[str]:
+        """The ids of the tasks that `env_type` has in `split`."""
+        return _loop.run(self._client.get_env_profile(env_type, split, params))
+
+    def create_instance(
+        self, env_type: str, task_id: str, instance_id: str | None = None, params: Mapping[str, Any] | None = None
+    ) -> Created:
+        """Starts an episode. Without an `instance_id` it gets a fresh one; a known one would reset that episode."""
+        return _loop.run(self._client.create_instance(env_type, task_id, instance_id, params))
+
+    def step(self, instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None = None) -> StepResult:
+        """Plays `action`; see `AsyncEnvServiceClient.step`."""
+        return _loop.run(self._client.step(instance_id, action, params))
+
+    def evaluate(
+        self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
+    ) -> float:
+        """The episode's score: any finite number, and 1 or more when the task is solved."""
+        return _loop.run(self._client.evaluate(instance_id, messages, params))
+
+    def get_info(
+        self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
+    ) -> Any:
+        """What the environment tells about the episode: any JSON value."""
+        return _loop.run(self._client.get_info(instance_id, messages, params))
+
+    def release_instance(self, instance_id: str) -> bool:
+        """Ends the episode, as well as can be; see `AsyncEnvServiceClient.release_instance`."""
+        return _loop.run(self._client.release_instance(instance_id))
+
+    def close(self) -> None:
+        """Closes the connections. A later call opens new ones."""
+        _loop.run(self._client.aclose())
+
+    def __enter__(self) -> EnvServiceClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

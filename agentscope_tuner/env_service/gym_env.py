@@ -1,0 +1,123 @@
+"""`GymEnv`: one episode in an env service, the handle a workflow finds in `workflow_task.gym_env`."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from agentscope_tuner.env_service.client import EnvServiceClient
+from agentscope_tuner.env_service.wire import Created, StepResult
+from agentscope_tuner.errors import EnvServerError, EnvServiceError, InstanceNotFound
+
+logger = logging.getLogger(__name__)
+
+
+class GymEnv:
+    """One episode: `with GymEnv(client, env_type, task_id) as env:` creates it and releases it, come what may.
+
+    A step that failed on the way may or may not have been played, so the episode is broken from then on: later steps
+    and evaluations raise that first error. Otherwise a workflow that swallowed the error would be scored for an episode
+    that the network ended.
+
+    Args:
+        client: the service's client; not closed by this handle.
+        env_type: the kind of environment.
+        task_id: the task to play.
+        instance_id: put the same into `workflow_task.task_env_uuid`; a fresh one when left out.
+        params: for the environment's creation.
+
+    Attributes:
+        instance_id: names the episode; the service may replace it at creation.
+        state: the chat messages that open the episode; empty before it is created.
+    """
+
+    def __init__(
+        self,
+        client: EnvServiceClient,
+        env_type: str,
+        task_id: str,
+        *,
+        instance_id: str | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.client = client
+        self.env_type = env_type
+        self.task_id = task_id
+        self.instance_id = instance_id or uuid.uuid4().hex
+        self.state: list[dict[str, Any]] = []
+        self._params = params
+        self._broken: EnvServiceError | None = None
+        self._scores: dict[str, float] = {}
+
+    def create(self) -> Created:
+        """Starts the episode; `with` does this."""
+        created = self.client.create_instance(self.env_type, self.task_id, self.instance_id, self._params)
+        self.instance_id = created.instance_id
+        self.state = created.state
+        return created
+
+    def step(self, action: Mapping[str, Any], params: Mapping[str, Any] | None = None) -> StepResult:
+        """Plays `action`, a chat message such as `{"role": "assistant", "content": "left"}`.
+
+        Raises:
+            EnvServiceError: status 4xx leaves the episode as it was, all else breaks it.
+        """
+        self._raise_if_broken("step")
+        self._scores.clear()
+        try:
+            return self.client.step(self.instance_id, action, params)
+        except EnvServiceError as exc:
+            refused = isinstance(exc, EnvServerError) and 400 <= exc.status < 500
+            if not refused and not isinstance(exc, InstanceNotFound):
+                self._broken = exc
+            raise
+
+    def evaluate(self, instance_id: str | None = None, params: Mapping[str, Any] | None = None) -> float:
+        """The episode's score, asked for once and kept until the next step.
+
+        Args:
+            instance_id: may be left out; another episode's is an error.
+            params: for the environment's evaluation.
+
+        Raises:
+            EnvServiceError: there is no score to be had, or a step failed on the way.
+        """
+        if instance_id is not None and instance_id != self.instance_id:
+            raise EnvServiceError(f"this handle plays instance {self.instance_id!r}, asked to evaluate {instance_id!r}")
+        self._raise_if_broken("evaluate")
+        key = repr(sorted((params or {}).items()))
+        if key not in self._scores:
+            self._scores[key] = self.client.evaluate(self.instance_id, params=params)
+        return self._scores[key]
+
+    def get_info(self, params: Mapping[str, Any] | None = None) -> Any:
+        """What the environment tells about the episode: any JSON value."""
+        return self.client.get_info(self.instance_id, params=params)
+
+    def release(self) -> bool:
+        """Ends the episode, as well as can be; `with` does this. The score, once asked for, stays."""
+        return self.client.release_instance(self.instance_id)
+
+    def _raise_if_broken(self, verb: str) -> None:
+        if self._broken is not None:
+            raise EnvServiceError(
+                f"{verb} of instance {self.instance_id!r}: an earlier step failed and may or may not have been played, "
+                f"start a new episode: {self._broken}"
+            ) from self._broken
+
+    def __enter__(self) -> GymEnv:
+        try:
+            self.create()
+        except BaseException:
+            # the service may have created it all the same: a lost answer, or Ctrl-C while waiting
+            self.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()

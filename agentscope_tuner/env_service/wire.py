@@ -1,0 +1,247 @@
+"""The env service's protocol, without any I/O: calls become requests, answers become results or errors.
+
+Every call but `GET /healthz` is a POST of `{env_type, task_id, instance_id, messages, params}`; a success reads
+`{"success": true, "data": …}`, a failure is a 400 or 500 with `{"detail": "…"}`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from agentscope_tuner.env_service.score import finite_score
+from agentscope_tuner.errors import EnvServerError, InstanceNotFound
+
+T = TypeVar("T")
+
+
+class Verb(StrEnum):
+    """What may be asked of the service; the value is the path."""
+
+    HEALTHZ = "healthz"
+    PROFILE = "get_env_profile"
+    CREATE = "create"
+    STEP = "step"
+    EVALUATE = "evaluate"
+    INFO = "get_info"
+    RELEASE = "release"
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether asking twice changes nothing. A second create resets the episode, a second step plays on."""
+        return self in {Verb.HEALTHZ, Verb.PROFILE, Verb.EVALUATE, Verb.INFO}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole HTTP response: status, the headers that matter here ("" when absent), and the body."""
+
+    status: int
+    content_type: str
+    body: bytes
+    retry_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One request and how to read its answer.
+
+    Attributes:
+        body: the JSON to POST; None for a GET.
+        where: what is asked, for messages: `evaluate of instance 'x'`.
+        parse: the result in an answer; raises an `EnvServiceError` when there is none.
+    """
+
+    verb: Verb
+    body: bytes | None
+    where: str
+    parse: Callable[[Answer], T]
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A fresh episode: its opening chat messages, its id, its task, and whatever else the environment told."""
+
+    state: list[dict[str, Any]]
+    instance_id: str
+    task_id: str
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a step led to: new chat messages, the step's own reward (None: it has none), whether the episode ended."""
+
+    state: list[dict[str, Any]]
+    reward: float | None
+    is_terminated: bool
+    info: dict[str, Any]
+
+
+def healthz() -> Call[bool]:
+    """Asks whether the service is up; anything but `OK` is an error."""
+    where = Verb.HEALTHZ.value
+
+    def parse(answer: Answer) -> bool:
+        if answer.status != 200 or answer.body.strip().strip(b'"') != b"OK":
+            raise EnvServerError(answer.status, _text(answer.body) or "an empty body instead of 'OK'", where)
+        return True
+
+    return Call(Verb.HEALTHZ, None, where, parse)
+
+
+def get_env_profile(env_type: str, split: str, params: Mapping[str, Any] | None) -> Call[list[str]]:
+    """Asks for the ids of the tasks that `env_type` has in `split`."""
+    where = f"get_env_profile of {env_type!r}"
+
+    def parse(answer: Answer) -> list[str]:
+        data = _data(answer, where)
+        if not isinstance(data, list) or not all(isinstance(item, str | int) for item in data):
+            raise _malformed(answer, where, "data must be a list of task ids")
+        return [str(item) for item in data]
+
+    body = _body(env_type=env_type, params={"split": split, **(params or {})})
+    return Call(Verb.PROFILE, body, where, parse)
+
+
+def create(env_type: str, task_id: str, instance_id: str, params: Mapping[str, Any] | None) -> Call[Created]:
+    """Starts an episode of `task_id` under `instance_id`."""
+    where = f"create of instance {instance_id!r} ({env_type!r}, task {task_id!r})"
+
+    def parse(answer: Answer) -> Created:
+        data = _object(answer, where, _data(answer, where))
+        info = _object(answer, where, data.get("info", {}))
+        # the service has the last word on the id
+        given = str(info.get("instance_id") or instance_id)
+        return Created(_messages(answer, where, data), given, str(info.get("task_id") or task_id), info)
+
+    body = _body(env_type=env_type, task_id=task_id, instance_id=instance_id, params=params)
+    return Call(Verb.CREATE, body, where, parse)
+
+
+def step(instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None) -> Call[StepResult]:
+    """Plays `action`, a chat message, in the episode."""
+    where = f"step of instance {instance_id!r}"
+
+    def parse(answer: Answer) -> StepResult:
+        data = _object(answer, where, _data(answer, where, instance_id))
+        ended = data.get("is_terminated")
+        if not isinstance(ended, bool):
+            raise _malformed(answer, where, f"is_terminated must be true or false, got {ended!r}")
+        reward = data.get("reward")
+        return StepResult(
+            state=_messages(answer, where, data),
+            reward=None if reward is None else finite_score(reward, instance_id),
+            is_terminated=ended,
+            info=_object(answer, where, data.get("info") or {}),
+        )
+
+    return Call(Verb.STEP, _body(instance_id=instance_id, messages=action, params=params), where, parse)
+
+
+def evaluate(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> Call[float]:
+    """Asks for the episode's score, a finite number."""
+    where = f"evaluate of instance {instance_id!r}"
+
+    def parse(answer: Answer) -> float:
+        return finite_score(_data(answer, where, instance_id), instance_id)
+
+    return Call(Verb.EVALUATE, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
+
+
+def get_info(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> Call[Any]:
+    """Asks what the environment tells about the episode: any JSON value."""
+    where = f"get_info of instance {instance_id!r}"
+
+    def parse(answer: Answer) -> Any:
+        return _data(answer, where, instance_id)
+
+    return Call(Verb.INFO, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
+
+
+def release(instance_id: str) -> Call[bool]:
+    """Ends the episode; False when the service does not know it."""
+    where = f"release of instance {instance_id!r}"
+
+    def parse(answer: Answer) -> bool:
+        return _envelope(answer, where, instance_id).get("success") is True
+
+    return Call(Verb.RELEASE, _body(instance_id=instance_id), where, parse)
+
+
+def _body(
+    *,
+    env_type: str = "default",
+    task_id: str | None = None,
+    instance_id: str | None = None,
+    messages: Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> bytes:
+    request = {
+        "env_type": env_type,
+        "task_id": task_id,
+        "instance_id": instance_id,
+        "messages": dict(messages or {}),
+        "params": dict(params or {}),
+    }
+    # ASCII escapes: a policy may write lone surrogates, which no UTF-8 can carry
+    return json.dumps(request, allow_nan=False, ensure_ascii=True).encode("ascii")
+
+
+def _envelope(answer: Answer, where: str, instance_id: str = "") -> dict[str, Any]:
+    """The JSON object of an answer with status 200."""
+    if answer.status != 200:
+        raise _refusal(answer, where, instance_id)
+    if answer.content_type.partition(";")[0].strip().lower() != "application/json":
+        raise _malformed(answer, where, f"Content-Type must be application/json, got {answer.content_type!r}")
+    try:
+        envelope = json.loads(answer.body.decode("utf-8"))
+    except (ValueError, RecursionError) as exc:
+        raise _malformed(answer, where, f"the body is not JSON ({exc})") from exc
+    return _object(answer, where, envelope)
+
+
+def _data(answer: Answer, where: str, instance_id: str = "") -> Any:
+    envelope = _envelope(answer, where, instance_id)
+    if envelope.get("success") is not True or "data" not in envelope:
+        raise _malformed(answer, where, "no success and data in the body")
+    return envelope["data"]
+
+
+def _refusal(answer: Answer, where: str, instance_id: str) -> EnvServerError | InstanceNotFound:
+    detail = _text(answer.body)
+    try:
+        body = json.loads(detail)
+        detail = body["detail"] if isinstance(body["detail"], str) else json.dumps(body["detail"])
+    except (ValueError, RecursionError, KeyError, TypeError):
+        pass  # proxies and crashed servers answer plain text, which is the detail then
+    # the whole sentence: an environment's own error may quote what the policy wrote
+    if answer.status in {400, 404} and detail.strip().rstrip("!.") == f"Instance {instance_id} not found":
+        return InstanceNotFound(f"{where}: the env service does not know the instance: released, expired or restarted?")
+    return EnvServerError(answer.status, detail or "an empty body", where)
+
+
+def _messages(answer: Answer, where: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    state = data.get("state")
+    # some environments answer a step with the one message instead of a list of one
+    messages = [state] if isinstance(state, dict) else state
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise _malformed(answer, where, "state must be a list of chat messages")
+    return messages
+
+
+def _object(answer: Answer, where: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _malformed(answer, where, f"a JSON object is missing, got {type(value).__name__}")
+    return value
+
+
+def _malformed(answer: Answer, where: str, reason: str) -> EnvServerError:
+    return EnvServerError(answer.status, f"{reason}: {_text(answer.body)[:500]}", where)
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace").strip()

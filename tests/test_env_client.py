@@ -1,0 +1,305 @@
+"""What the client writes on the wire, what it reads there, and how GymEnv keeps an episode honest."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from agentscope_tuner.env_service import ClientOptions, Created, EnvServiceClient, GymEnv, StepResult
+from agentscope_tuner.errors import BadScore, ConfigError, EnvServerError, EnvServiceError
+from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.faulty_env_server import Behaviour, FaultyEnvServer, answer, data, hang_after, reset_after
+
+INSTANCE = "episode-7"
+ACTION = {"role": "assistant", "content": "left"}
+STATE = {"state": [{"role": "user", "content": "S F G"}], "info": {"instance_id": INSTANCE, "task_id": "task-1"}}
+STEP = {"state": [{"role": "user", "content": "F S G"}], "reward": 0.5, "is_terminated": False, "info": {}}
+
+
+class Wire:
+    """A client whose network is a function, and what was sent through it."""
+
+    def __init__(self, reply: object, options: ClientOptions | None = None) -> None:
+        self.reply = reply
+        self.sent: list[httpx.Request] = []
+        self.client = EnvServiceClient("http://env.test:8000/", options, transport=httpx.MockTransport(self.handle))
+
+    def handle(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append(request)
+        return httpx.Response(200, json={"success": True, "data": self.reply})
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.sent[-1].content)
+
+
+Ask = Callable[[EnvServiceClient], object]
+
+
+@pytest.mark.parametrize(
+    ("ask", "reply", "path", "written", "result"),
+    [
+        (
+            lambda client: client.create_instance("game", "task-1", INSTANCE, {"seed": 3}),
+            STATE,
+            "/create",
+            {"env_type": "game", "task_id": "task-1", "instance_id": INSTANCE, "params": {"seed": 3}},
+            Created(STATE["state"], INSTANCE, "task-1", STATE["info"]),  # type: ignore[arg-type]
+        ),
+        (
+            lambda client: client.step(INSTANCE, ACTION, {"fast": True}),
+            STEP,
+            "/step",
+            {"instance_id": INSTANCE, "messages": ACTION, "params": {"fast": True}},
+            StepResult(STEP["state"], 0.5, False, {}),  # type: ignore[arg-type]
+        ),
+        (
+            lambda client: client.step(INSTANCE, ACTION),
+            {"state": {"role": "user", "content": "won"}, "reward": None, "is_terminated": True},
+            "/step",
+            {"instance_id": INSTANCE, "messages": ACTION},
+            StepResult([{"role": "user", "content": "won"}], None, True, {}),
+        ),
+        (
+            lambda client: client.evaluate(INSTANCE, params={"sparse": True}),
+            1,
+            "/evaluate",
+            {"instance_id": INSTANCE, "params": {"sparse": True}},
+            1.0,
+        ),
+        (
+            lambda client: client.get_info(INSTANCE, {"about": "tools"}),
+            ["left", "right"],
+            "/get_info",
+            {"instance_id": INSTANCE, "messages": {"about": "tools"}},
+            ["left", "right"],
+        ),
+        (
+            lambda client: client.get_env_profile("game", "test", {"level": 2}),
+            ["a", 7],
+            "/get_env_profile",
+            {"env_type": "game", "params": {"split": "test", "level": 2}},
+            ["a", "7"],
+        ),
+        (lambda client: client.release_instance(INSTANCE), None, "/release", {"instance_id": INSTANCE}, True),
+    ],
+    ids=["create", "step", "step-one-message", "evaluate", "get_info", "profile", "release"],
+)
+def test_a_call_is_written_and_read_as_the_wire_says(
+    ask: Ask, reply: object, path: str, written: dict[str, object], result: object
+) -> None:
+    wire = Wire(reply)
+    assert ask(wire.client) == result
+    assert wire.sent[-1].method == "POST"
+    assert wire.sent[-1].url.path == path
+    default: dict[str, object] = {
+        "env_type": "default",
+        "task_id": None,
+        "instance_id": None,
+        "messages": {},
+        "params": {},
+    }
+    assert wire.body == default | written
+
+
+@pytest.mark.parametrize(
+    ("text", "healthy"), [("OK", True), ('"OK"', True), ("OK\n", True), ("", False), ("<html>OK</html>", False)]
+)
+def test_only_ok_is_healthy(text: str, healthy: bool) -> None:
+    def handle(request: httpx.Request) -> httpx.Response:
+        assert (request.method, request.url.path) == ("GET", "/healthz")
+        return httpx.Response(200, text=text)
+
+    client = EnvServiceClient("http://env.test", transport=httpx.MockTransport(handle))
+    if healthy:
+        assert client.healthz() is True
+    else:
+        with pytest.raises(EnvServerError, match="healthz"):
+            client.healthz()
+
+
+@pytest.mark.parametrize(
+    ("ask", "reply", "message"),
+    [
+        (lambda client: client.create_instance("game", "t"), None, "a JSON object is missing"),
+        (lambda client: client.create_instance("game", "t"), {"info": {}}, "state must be a list of chat messages"),
+        (lambda client: client.create_instance("game", "t"), {"state": ["hello"]}, "state must be a list"),
+        (
+            lambda client: client.step(INSTANCE, ACTION),
+            {"state": [], "reward": 0},
+            "is_terminated must be true or false",
+        ),
+        (lambda client: client.step(INSTANCE, ACTION), {"state": "won", "is_terminated": True}, "state must be"),
+        (lambda client: client.get_env_profile("game"), {"train": []}, "data must be a list of task ids"),
+        (lambda client: client.get_env_profile("game"), [None], "data must be a list of task ids"),
+    ],
+)
+def test_data_of_another_shape_is_the_servers_error(ask: Ask, reply: object, message: str) -> None:
+    with pytest.raises(EnvServerError, match=message):
+        ask(Wire(reply).client)
+
+
+def test_a_steps_own_reward_must_be_a_number_too() -> None:
+    with pytest.raises(BadScore, match=INSTANCE):
+        Wire(STEP | {"reward": "0.5"}).client.step(INSTANCE, ACTION)
+
+
+def test_whatever_text_a_policy_writes_arrives() -> None:
+    wire = Wire(STEP)
+    hostile = {"role": "assistant", "content": "\ud800 \x00 \u2028 </script> 漢字 😀" + "x" * 100_000}
+    wire.client.step(INSTANCE, hostile)
+    assert wire.body["messages"] == hostile
+
+
+def test_a_fresh_instance_gets_an_id_of_its_own() -> None:
+    wire = Wire({"state": [], "info": {}})
+    first, second = (wire.client.create_instance("game", "t").instance_id for _ in range(2))
+    assert first
+    assert first != second
+
+
+def test_the_token_is_sent_and_not_shown() -> None:
+    options = ClientOptions(token="s3cret")
+    wire = Wire(1.0, options)
+    wire.client.evaluate(INSTANCE)
+    assert wire.sent[-1].headers["Authorization"] == "Bearer s3cret"
+    assert "s3cret" not in repr(options)
+
+
+def test_a_password_in_the_url_stays_out_of_errors() -> None:
+    def handle(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadError("gone")
+
+    client = EnvServiceClient("http://user:s3cret@env.test", transport=httpx.MockTransport(handle))
+    with pytest.raises(EnvServiceError, match=r"http://env\.test") as caught:
+        client.step(INSTANCE, ACTION)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_proxy_in_the_environment_is_not_used() -> None:
+    code = f"""
+import sys
+from agentscope_tuner.env_service import EnvServiceClient
+print(EnvServiceClient(sys.argv[1]).evaluate({INSTANCE!r}))
+"""
+    # nobody listens on port 1
+    proxy = dict.fromkeys(["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"], "http://127.0.0.1:1")
+    with FaultyEnvServer([data("0.5")]) as server:
+        command = [sys.executable, "-c", code, server.url]
+        done = subprocess.run(command, env=os.environ | proxy, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("0.5\n", "")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EnvServiceClient("env.test:8000"), "must read http://host:port"),
+        (lambda: EnvServiceClient("ftp://env.test"), "'ftp://env.test'"),
+        (lambda: EnvServiceClient("http://"), "must read http://host:port"),
+        (lambda: EnvServiceClient("http://env.test:port"), "is not one"),
+        (lambda: ClientOptions(timeouts={"evalute": 3.0}), r"\['evalute'\]; there are \['create', 'evaluate'"),
+        (lambda: ClientOptions(timeouts={"evaluate": 0.0}), "timeouts\\['evaluate'\\] must be above 0"),
+        (lambda: ClientOptions(deadline=-1.0), "deadline must be above 0, got -1.0"),
+        (lambda: ClientOptions(tries=0), "tries must be above 0, got 0"),
+    ],
+)
+def test_a_wrong_setting_is_refused_at_once(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        make()
+
+
+CREATED = data(json.dumps(STATE))
+STEPPED = data(json.dumps(STEP))
+RELEASED = answer('{"success": true}')
+
+
+def played(behaviours: list[Behaviour], play: Callable[[GymEnv], object]) -> list[str]:
+    """The paths that the service saw while `play` ran in an episode."""
+    options = ClientOptions(backoff=0.001, tries=2, timeouts={"step": 0.2})
+    with (
+        FaultyEnvServer([CREATED, *behaviours]) as server,
+        EnvServiceClient(server.url, options) as client,
+        GymEnv(client, "game", "task-1", instance_id=INSTANCE) as env,
+    ):
+        assert env.state == STATE["state"]
+        play(env)
+    return server.paths
+
+
+def test_the_score_is_asked_for_once_until_the_next_step() -> None:
+    def play(env: GymEnv) -> None:
+        assert [env.evaluate(), env.evaluate(INSTANCE), env.evaluate(INSTANCE, params={})] == [0.25] * 3
+        env.step(ACTION)
+        assert env.evaluate() == 0.75
+        assert env.evaluate(params={"sparse": True}) == 1.0
+
+    paths = played([data("0.25"), STEPPED, data("0.75"), data("1.0"), RELEASED], play)
+    assert paths == ["/create", "/evaluate", "/step", "/evaluate", "/evaluate", "/release"]
+
+
+def test_a_score_that_was_asked_for_outlives_the_release() -> None:
+    def play(env: GymEnv) -> None:
+        assert env.evaluate() == 0.25
+        assert env.release() is True
+        assert env.evaluate() == 0.25
+
+    assert played([data("0.25"), RELEASED], play) == ["/create", "/evaluate", "/release", "/release"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"),
+    [
+        (reset_after(b""), "ReadError"),
+        (hang_after(b""), "TimeoutError"),
+        (answer("", "502 Bad Gateway"), "answered 502"),
+        (answer("<html>", content_type="text/html"), "text/html"),
+        (data(json.dumps(STEP | {"reward": float("nan")})), "finite number"),
+    ],
+    ids=["reset", "hang", "502", "html", "nan"],
+)
+def test_an_episode_cut_short_by_the_network_has_no_score(broken: Behaviour, error: str) -> None:
+    def play(env: GymEnv) -> None:
+        with pytest.raises(EnvServiceError, match=error):
+            env.step(ACTION)
+        task = WorkflowTask(task=Task(), task_env_uuid=INSTANCE, gym_env=env)
+        with pytest.raises(EnvServiceError, match=f"earlier step failed.*{error}"):
+            EnvServiceJudge(config=None).compute_reward(task, WorkflowOutput())
+        with pytest.raises(EnvServiceError, match=f"earlier step failed.*{error}"):
+            env.step(ACTION)
+
+    assert played([broken, data("0.0")], play) == ["/create", "/step", "/release"]
+
+
+def test_an_action_that_the_environment_refused_does_not_end_the_episode() -> None:
+    def play(env: GymEnv) -> None:
+        with pytest.raises(EnvServerError, match="no such tool"):
+            env.step(ACTION)
+        env.step(ACTION)
+        assert env.evaluate() == 0.5
+
+    refusal = answer('{"detail": "no such tool"}', "400 Bad Request")
+    paths = played([refusal, STEPPED, data("0.5"), RELEASED], play)
+    assert paths == ["/create", "/step", "/step", "/evaluate", "/release"]
+
+
+def test_a_handle_does_not_answer_for_another_episode() -> None:
+    def play(env: GymEnv) -> None:
+        with pytest.raises(EnvServiceError, match="plays instance 'episode-7', asked to evaluate 'other'"):
+            env.evaluate("other")
+
+    assert played([RELEASED], play) == ["/create", "/release"]
+
+
+def test_the_services_own_id_is_taken_over() -> None:
+    wire = Wire({"state": [], "info": {"instance_id": "theirs"}})
+    env = GymEnv(wire.client, "game", "t")
+    env.create()
+    assert env.instance_id == "theirs"

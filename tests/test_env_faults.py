@@ -1,0 +1,357 @@
+"""What a failing network or service becomes, over real sockets: which error, after how many requests, and never a 0."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import _loop
+from agentscope_tuner.env_service import AsyncEnvServiceClient, ClientOptions, EnvServiceClient, GymEnv
+from agentscope_tuner.errors import (
+    BadScore,
+    EnvServerError,
+    EnvServiceError,
+    EnvTimeout,
+    EnvUnreachable,
+    InstanceNotFound,
+)
+from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.faulty_env_server import (
+    Behaviour,
+    FaultyEnvServer,
+    answer,
+    close_after,
+    data,
+    drip,
+    hang_after,
+    reset_after,
+)
+
+INSTANCE = "episode-7"
+ACTION = {"role": "assistant", "content": "left"}
+TRIES = 3
+LIMIT = 1_000_000
+PATIENT = ClientOptions(tries=TRIES, backoff=0.001, max_response_bytes=LIMIT)
+# for the rows in which only the clock ends the call
+HASTY = ClientOptions(
+    tries=2, backoff=0.001, timeouts={"evaluate": 0.2, "step": 0.2, "create": 0.2}, max_response_bytes=LIMIT
+)
+
+HEADERS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 60\r\n\r\n"
+TRACEBACK = "Traceback (most recent call last):\\n" + '  File \\"game.py\\", line 1\\n' * 500 + "KeyError: 'apple'"
+
+
+def ask_sync(url: str, options: ClientOptions, verb: str) -> Any:
+    with EnvServiceClient(url, options) as client:
+        return getattr(client, verb)(*ARGUMENTS[verb])
+
+
+def ask_async(url: str, options: ClientOptions, verb: str) -> Any:
+    async def ask() -> Any:
+        async with AsyncEnvServiceClient(url, options) as client:
+            return await getattr(client, verb)(*ARGUMENTS[verb])
+
+    return asyncio.run(ask())
+
+
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "evaluate": (INSTANCE,),
+    "step": (INSTANCE, ACTION),
+    "create_instance": ("game", "task-1", INSTANCE),
+    "get_info": (INSTANCE,),
+    "get_env_profile": ("game",),
+    "healthz": (),
+    "release_instance": (INSTANCE,),
+}
+
+clients = pytest.mark.parametrize("ask", [ask_sync, ask_async], ids=["sync", "async"])
+Ask = Callable[[str, ClientOptions, str], Any]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the matrix: what the server does, the error, how often it sees an evaluate, words in the message."""
+
+    name: str
+    behaviour: Behaviour
+    error: type[EnvServiceError]
+    evaluates: int
+    message: str
+    options: ClientOptions = PATIENT
+
+
+FAULTS = [
+    Fault("reset before any answer", reset_after(b""), EnvUnreachable, TRIES, "ReadError"),
+    Fault("closed before any answer", close_after(b""), EnvUnreachable, TRIES, "RemoteProtocolError"),
+    Fault("reset in the headers", reset_after(HEADERS[:40]), EnvUnreachable, TRIES, "Error"),
+    Fault("closed in the headers", close_after(HEADERS[:40]), EnvUnreachable, TRIES, "RemoteProtocolError"),
+    Fault("reset in the body", reset_after(HEADERS + b'{"success": true, "da'), EnvUnreachable, TRIES, "Error"),
+    Fault(
+        "closed in the body",
+        close_after(HEADERS + b'{"success": true, "da'),
+        EnvUnreachable,
+        TRIES,
+        "RemoteProtocolError",
+    ),
+    Fault("no HTTP at all", close_after(b"SSH-2.0-OpenSSH_9.6\r\n"), EnvUnreachable, TRIES, "RemoteProtocolError"),
+    Fault("hang before the headers", hang_after(b""), EnvTimeout, 2, "0.2 s for a try", HASTY),
+    Fault("hang after the headers", hang_after(HEADERS), EnvTimeout, 2, "0.2 s for a try", HASTY),
+    Fault("drip of headers", drip(HEADERS * 9), EnvTimeout, 2, "0.2 s for a try", HASTY),
+    Fault("drip of a body", drip(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 9_999), EnvTimeout, 2, "0.2 s for a try", HASTY),
+    Fault(
+        "429 with Retry-After",
+        answer('{"detail": "slow down"}', "429 Too Many Requests", extra=["Retry-After: 0"]),
+        EnvServerError,
+        TRIES,
+        "answered 429: slow down",
+    ),
+    Fault("502", answer("<h1>Bad Gateway</h1>", "502 Bad Gateway", "text/html"), EnvServerError, TRIES, "answered 502"),
+    Fault("503", answer("", "503 Service Unavailable"), EnvServerError, TRIES, "answered 503: an empty body"),
+    Fault("504", answer("", "504 Gateway Timeout"), EnvServerError, TRIES, "answered 504"),
+    Fault(
+        "500 with a traceback",
+        answer(f'{{"detail": "{TRACEBACK}"}}', "500 Internal Server Error"),
+        EnvServerError,
+        1,
+        "KeyError: 'apple'",
+    ),
+    Fault(
+        "500 in plain text, as NaN is answered",
+        answer("Internal Server Error", "500 Internal Server Error", "text/plain", ["Connection: close"]),
+        EnvServerError,
+        1,
+        "answered 500: Internal Server Error",
+    ),
+    Fault(
+        "400", answer('{"detail": "no such tool"}', "400 Bad Request"), EnvServerError, 1, "answered 400: no such tool"
+    ),
+    Fault(
+        "400 that quotes the policy",
+        answer('{"detail": "bad action: Instance episode-7 not found!"}', "400 Bad Request"),
+        EnvServerError,
+        1,
+        "bad action",
+    ),
+    Fault("401", answer('{"detail": "no token"}', "401 Unauthorized"), EnvServerError, 1, "answered 401"),
+    Fault("422", answer('{"detail": [{"loc": ["body"]}]}', "422 Unprocessable"), EnvServerError, 1, '"loc"'),
+    Fault(
+        "a redirect",
+        answer("", "302 Found", extra=["Location: http://127.0.0.1:1/"]),
+        EnvServerError,
+        1,
+        "answered 302",
+    ),
+    Fault(
+        "an unknown instance",
+        answer(f'{{"detail": "Instance {INSTANCE} not found!"}}', "400 Bad Request"),
+        InstanceNotFound,
+        1,
+        "does not know the instance",
+    ),
+    Fault("success false", answer('{"success": false, "data": 0.0}'), EnvServerError, 1, "no success and data"),
+    Fault("success without data", answer('{"success": true}'), EnvServerError, 1, "no success and data"),
+    Fault(
+        "a body of 30 MB", answer(b'"' + b"a" * 30_000_000 + b'"'), EnvServerError, 1, "longer than max_response_bytes"
+    ),
+    Fault(
+        "the wrong content type",
+        answer('{"success": true, "data": 1}', content_type="text/html"),
+        EnvServerError,
+        1,
+        "text/html",
+    ),
+    Fault(
+        "a compressed body",
+        answer("x", extra=["Content-Encoding: gzip"]),
+        EnvServerError,
+        1,
+        "'gzip' was not asked for",
+    ),
+    Fault("invalid UTF-8", answer(b'{"success": true, "data": "\xff"}'), EnvServerError, 1, "not JSON"),
+    Fault("not JSON", answer("OK"), EnvServerError, 1, "not JSON"),
+    Fault("an empty body", answer(""), EnvServerError, 1, "not JSON"),
+    Fault("brackets without end", answer("[" * 200_000), EnvServerError, 1, "not JSON"),
+    Fault("an integer without end", data("9" * 9_999), EnvServerError, 1, "not JSON"),
+    Fault("a list around it all", answer("[1.0]"), EnvServerError, 1, "a JSON object is missing"),
+]
+
+
+@clients
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_is_its_own_error_and_never_plays_twice(ask: Ask, fault: Fault) -> None:
+    seen = {}
+    for verb, path in [("evaluate", "/evaluate"), ("step", "/step"), ("create_instance", "/create")]:
+        with FaultyEnvServer([fault.behaviour]) as server, pytest.raises(EnvServiceError) as caught:
+            ask(server.url, fault.options, verb)
+        # create knows no lost instance: there the sentence is the service's, whatever it means by it
+        expected = EnvServerError if verb == "create_instance" and fault.error is InstanceNotFound else fault.error
+        assert type(caught.value) is expected
+        assert fault.message in str(caught.value) or expected is not fault.error
+        assert INSTANCE in str(caught.value)
+        seen[path] = server.paths.count(path)
+    assert seen == {"/evaluate": fault.evaluates, "/step": 1, "/create": 1}
+
+
+@clients
+@pytest.mark.parametrize(
+    "score", ["NaN", "Infinity", "-Infinity", "1e400", "null", '"0.8"', "true", "false", "[]", "{}", "[0.8]", '"NaN"']
+)
+def test_what_is_no_finite_number_is_no_score(ask: Ask, score: str) -> None:
+    with FaultyEnvServer([data(score)]) as server, pytest.raises(BadScore, match=INSTANCE):
+        ask(server.url, PATIENT, "evaluate")
+    assert server.paths == ["/evaluate"]
+
+
+@clients
+@pytest.mark.parametrize(("score", "reward"), [("-0.5", -0.25), ("1.7", 1.85), ("0", 0.0), ("1", 1.5), ("5e-1", 0.25)])
+def test_any_finite_number_is_a_score(ask: Ask, score: str, reward: float) -> None:
+    with FaultyEnvServer([data(score)]) as server:
+        assert ask(server.url, PATIENT, "evaluate") == float(score)
+        with EnvServiceClient(server.url, PATIENT) as client:
+            task = WorkflowTask(
+                task=Task(), task_env_uuid=INSTANCE, gym_env=GymEnv(client, "game", "t", instance_id=INSTANCE)
+            )
+            raw_reward, is_success = EnvServiceJudge(config=None).compute_reward(task, WorkflowOutput())
+    assert raw_reward == pytest.approx(reward)
+    assert is_success is (float(score) >= 1)
+
+
+@clients
+@pytest.mark.parametrize("verb", list(ARGUMENTS))
+def test_nobody_listening_is_unreachable_and_tried_again(ask: Ask, verb: str, caplog: pytest.LogCaptureFixture) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    if verb == "release_instance":
+        assert ask(url, PATIENT, verb) is False
+        assert "was not released" in caplog.text
+        return
+    with pytest.raises(EnvUnreachable, match=f"try {TRIES}: ConnectError"):
+        ask(url, PATIENT, verb)
+
+
+@clients
+@pytest.mark.parametrize(
+    "fault",
+    [
+        reset_after(b""),
+        close_after(HEADERS + b"{"),
+        answer("", "503 Service Unavailable"),
+        answer("", "429 Too Many Requests", extra=["Retry-After: 0"]),
+        answer("", "429 Too Many Requests", extra=["Retry-After: Sat, 01 Jan 2000 00:00:00 GMT"]),
+        answer("", "429 Too Many Requests", extra=["Retry-After: soon"]),
+    ],
+    ids=["reset", "cut short", "503", "429", "429 with a date", "429 with nonsense"],
+)
+def test_a_passing_fault_is_outlived(ask: Ask, fault: Behaviour) -> None:
+    with FaultyEnvServer([fault, fault, data("0.5")]) as server:
+        assert ask(server.url, PATIENT, "evaluate") == 0.5
+    assert server.paths == ["/evaluate"] * 3
+
+
+@clients
+def test_a_wait_longer_than_the_deadline_is_not_begun(ask: Ask) -> None:
+    busy = answer('{"detail": "full"}', "429 Too Many Requests", extra=["Retry-After: 3600"])
+    with FaultyEnvServer([busy]) as server, pytest.raises(EnvServerError, match="answered 429: full"):
+        ask(server.url, ClientOptions(deadline=5.0), "evaluate")
+    assert server.paths == ["/evaluate"]
+
+
+@clients
+def test_the_deadline_ends_a_call_whose_tries_could_go_on(ask: Ask) -> None:
+    options = ClientOptions(tries=1_000, backoff=0.0, timeouts={"evaluate": 0.05}, deadline=0.3)
+    with FaultyEnvServer([hang_after(b"")]) as server, pytest.raises(EnvTimeout, match=r"0\.3 s in all"):
+        ask(server.url, options, "evaluate")
+    assert 1 <= len(server.requests) <= 6
+
+
+@clients
+def test_a_step_is_not_sent_again_while_the_server_restarts(ask: Ask) -> None:
+    with FaultyEnvServer([reset_after(b"")]) as server, pytest.raises(EnvUnreachable):
+        ask(server.url, PATIENT, "step")
+    lost = answer(f'{{"detail": "Instance {INSTANCE} not found!"}}', "400 Bad Request")
+    with FaultyEnvServer([lost], port=server.port) as restarted:
+        for verb in ["step", "evaluate"]:
+            with pytest.raises(InstanceNotFound, match="restarted"):
+                ask(restarted.url, PATIENT, verb)
+    assert server.paths == ["/step"]
+    assert restarted.paths == ["/step", "/evaluate"]
+
+
+def test_a_client_outlives_its_servers_restart() -> None:
+    with FaultyEnvServer([data("0.25")]) as server, EnvServiceClient(server.url, PATIENT) as client:
+        assert client.evaluate(INSTANCE) == 0.25
+        server.__exit__(None, None, None)
+        with FaultyEnvServer([data("0.75")], port=server.port):
+            assert client.evaluate(INSTANCE) == 0.75
+
+
+@clients
+def test_releasing_twice_is_no_error(ask: Ask) -> None:
+    with FaultyEnvServer([answer('{"success": true}'), answer('{"success": false}')]) as server:
+        assert ask(server.url, PATIENT, "release_instance") is True
+        assert ask(server.url, PATIENT, "release_instance") is False
+
+
+def test_a_failed_release_does_not_hide_the_episodes_own_error(caplog: pytest.LogCaptureFixture) -> None:
+    created = data(f'{{"state": [], "info": {{"instance_id": "{INSTANCE}", "task_id": "t"}}}}')
+    with (
+        FaultyEnvServer([created, reset_after(b"")]) as server,
+        EnvServiceClient(server.url, PATIENT) as client,
+        pytest.raises(ValueError, match="the policy's own trouble"),
+        GymEnv(client, "game", "t"),
+    ):
+        raise ValueError("the policy's own trouble")
+    assert server.paths == ["/create", "/release"]
+    assert "was not released" in caplog.text
+
+
+def test_a_create_whose_answer_was_lost_is_released() -> None:
+    with (
+        FaultyEnvServer([reset_after(b""), answer('{"success": true}')]) as server,
+        EnvServiceClient(server.url, PATIENT) as client,
+        pytest.raises(EnvUnreachable),
+    ):
+        GymEnv(client, "game", "t", instance_id=INSTANCE).__enter__()
+    assert [(path, body["instance_id"]) for path, body, _ in server.requests] == [
+        ("/create", INSTANCE),
+        ("/release", INSTANCE),
+    ]
+
+
+def test_only_evaluate_gives_its_connection_up() -> None:
+    with FaultyEnvServer([data("1")]) as server, EnvServiceClient(server.url, PATIENT) as client:
+        client.get_info(INSTANCE)
+        client.get_info(INSTANCE)
+        assert server.connections == 1
+        client.evaluate(INSTANCE)
+        client.evaluate(INSTANCE)
+        assert [headers.get("connection") for _, _, headers in server.requests[2:]] == ["close", "close"]
+    assert server.connections == 2
+
+
+def test_calls_beyond_max_connections_wait_their_turn() -> None:
+    async def ask_together(client: AsyncEnvServiceClient) -> list[Any]:
+        async with client:
+            return await asyncio.gather(*(client.get_info(INSTANCE) for _ in range(20)))
+
+    with FaultyEnvServer([data("1")]) as server:
+        client = AsyncEnvServiceClient(server.url, ClientOptions(max_connections=2))
+        assert asyncio.run(ask_together(client)) == [1] * 20
+    assert server.connections == 2
+
+
+def test_one_client_serves_several_event_loops() -> None:
+    with FaultyEnvServer([data("1")]) as server:
+        client = AsyncEnvServiceClient(server.url, PATIENT)
+
+        async def ask_and_close() -> float:
+            async with client:
+                return await client.evaluate(INSTANCE)
+
+        assert [asyncio.run(ask_and_close()), _loop.run(ask_and_close()), asyncio.run(ask_and_close())] == [1.0] * 3
