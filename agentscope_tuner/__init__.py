@@ -3,14 +3,19 @@
 `load_judge` builds the judge a training configuration names; `compute_reward` judges a rollout; `judge` explains it.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from agentscope_tuner._version import __version__
-from agentscope_tuner.config import load_config
-from agentscope_tuner.errors import AstunerError, ConfigError, JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.protocol import load_judge, resolve_protocol
-from agentscope_tuner.task_judge.task_judge import TaskJudge
-from agentscope_tuner.workflow import Rollout, Task, Workflow, WorkflowOutput, WorkflowTask
+
+if TYPE_CHECKING:
+    from agentscope_tuner.config import load_config
+    from agentscope_tuner.errors import AstunerError, ConfigError, JudgeError
+    from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+    from agentscope_tuner.task_judge.judgement import Judgement
+    from agentscope_tuner.task_judge.protocol import load_judge, resolve_protocol
+    from agentscope_tuner.task_judge.task_judge import TaskJudge
+    from agentscope_tuner.workflow import Rollout, Task, Workflow, WorkflowOutput, WorkflowTask
 
 __all__ = [
     "AstunerError",
@@ -30,3 +35,25 @@ __all__ = [
     "load_judge",
     "resolve_protocol",
 ]
+
+# loaded when first asked for: the sandbox's workers import a verifier and nothing else, and start the faster for it
+_HOMES = {
+    "agentscope_tuner.config": ("load_config",),
+    "agentscope_tuner.errors": ("AstunerError", "ConfigError", "JudgeError"),
+    "agentscope_tuner.task_judge.base_judge": ("BaseJudge", "Reward"),
+    "agentscope_tuner.task_judge.judgement": ("Judgement",),
+    "agentscope_tuner.task_judge.protocol": ("load_judge", "resolve_protocol"),
+    "agentscope_tuner.task_judge.task_judge": ("TaskJudge",),
+    "agentscope_tuner.workflow": ("Rollout", "Task", "Workflow", "WorkflowOutput", "WorkflowTask"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its public names are {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__
