@@ -1,0 +1,1 @@
+"""The countdown game: rollouts of a small model, and the judge that reads their boxed equations."""

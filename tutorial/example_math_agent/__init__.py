@@ -1,0 +1,1 @@
+"""Math word problems: rollouts of a small model, and the judge that reads their boxed answers."""
