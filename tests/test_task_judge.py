@@ -162,6 +162,26 @@ def test_a_group_with_a_reward_missing_fails_as_a_whole() -> None:
         judge.compute_rewards(TASK, [says("a"), says("b")])
 
 
+def test_one_failed_output_of_a_group_fails_alone_unless_the_judge_ranks() -> None:
+    class Picky(BaseJudge):
+        def compute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            if workflow_output.metadata["final_answer"] == "bad":
+                raise ValueError("boom")
+            return 1.0, True
+
+    class PickyAsync(Picky):
+        async def acompute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            await asyncio.sleep(0)
+            return self.compute_reward(workflow_task, workflow_output)
+
+    outputs = [says("a"), says("bad"), says("b")]
+    for judge in (TaskJudge(Picky({}), compile_rules([])), TaskJudge(PickyAsync({}), compile_rules([]))):
+        for verdicts in (judge.judge_group(TASK, outputs), asyncio.run(judge.ajudge_group(TASK, outputs))):
+            assert [verdict.reward for verdict in verdicts] == [1.0, None, 1.0]
+        with pytest.raises(JudgeError, match=r"^task 't1': Picky\w*: ValueError: boom$"):
+            judge.compute_rewards(TASK, outputs)
+
+
 def test_an_async_judge_serves_sync_trainers() -> None:
     class Waiting(BaseJudge):
         async def acompute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
@@ -217,6 +237,9 @@ def test_a_wrong_protocol_fails_at_load(protocol: str | None, words: str, monkey
 @pytest.mark.parametrize(
     "protocol",
     [
+        "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge",
+        "tutorial.example_math_agent.math_answer_as_judge->MathAnswerAsJudge",
+        "tutorial.example_countdown.countdown_answer_as_judge->CountdownAnswerAsJudge",
         "agentscope_tuner.task_judge.env_service_as_judge->EnvServiceJudge",
         "tutorial.my_task.my_judge->MyCustomJudge",
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal
 
+from agentscope_tuner import _loop
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -22,8 +24,8 @@ class TaskJudge:
     """What a trainer holds: the configured judge behind its rules. Build one with `load_judge`.
 
     `compute_reward` gives the trainer's pair or raises; `judge` gives the full `Judgement` and does not raise for a
-    broken judge. `acompute_reward` and `ajudge` are the same for callers inside an event loop; `compute_rewards` and
-    `judge_group` take an advantage group.
+    broken judge. `acompute_reward` and `ajudge` are the same for callers inside an event loop; `compute_rewards`,
+    `judge_group` and `ajudge_group` take an advantage group.
 
     Args:
         judge: the judge that is asked about rollouts that break no `mark_bad` rule.
@@ -45,6 +47,8 @@ class TaskJudge:
         self._name = type(judge).__name__
         self._prefilter = Prefilter(rules, rule_reward)
         self._on_error = on_error
+        self._ranks = type(judge).compute_rewards is not BaseJudge.compute_rewards
+        self._awaits = type(judge).acompute_reward is not BaseJudge.acompute_reward
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The trainer's call.
@@ -69,10 +73,14 @@ class TaskJudge:
 
     def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Reward]:
         """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
-        try:
-            return [_reward(verdict) for verdict in self._group_verdicts(workflow_task, workflow_outputs)]
-        except JudgeError as exc:
-            return [self._on_failure(exc) for _ in workflow_outputs]
+        rewards = []
+        for verdict in self.judge_group(workflow_task, workflow_outputs):
+            if verdict.status == "failed":
+                error = JudgeError(verdict.reason, task_id=workflow_task.task_id, judge=self._name)
+                rewards.append(self._on_failure(error))
+            else:
+                rewards.append(_reward(verdict))
+        return rewards
 
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """The full account of one verdict; a broken judge gives status `failed` with no reward, not an exception."""
@@ -93,12 +101,31 @@ class TaskJudge:
         return replace(verdict, seconds=time.perf_counter() - started)
 
     def judge_group(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
-        """`judge` for an advantage group. A judge that fails on the group fails all of it: a part has no rank."""
+        """`judge` for an advantage group.
+
+        A judge that ranks (it overrides `compute_rewards`) sees the group at once and fails as a whole: a part has no
+        rank. Any other judges each output by itself, those that await something all at the same time.
+        """
+        if self._ranks:
+            return self._ranked(workflow_task, workflow_outputs)
+        if self._awaits:
+            return _loop.run(self.ajudge_group(workflow_task, workflow_outputs))
+        return [self.judge(workflow_task, output) for output in workflow_outputs]
+
+    async def ajudge_group(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> list[Judgement]:
+        """`judge_group` for callers inside an event loop."""
+        if self._ranks:
+            return await asyncio.to_thread(self._ranked, workflow_task, workflow_outputs)
+        return await asyncio.gather(*(self.ajudge(workflow_task, output) for output in workflow_outputs))
+
+    def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
         started = time.perf_counter()
         try:
-            verdicts = self._group_verdicts(workflow_task, workflow_outputs)
+            verdicts = self._group_verdicts(task, outputs)
         except JudgeError as exc:
-            verdicts = [_failure(exc) for _ in workflow_outputs]
+            verdicts = [_failure(exc) for _ in outputs]
         seconds = time.perf_counter() - started
         return [replace(verdict, seconds=seconds) for verdict in verdicts]
 
