@@ -1,0 +1,34 @@
+"""The terminal: where commands print, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from agentscope_tuner.errors import ConfigError
+
+EXIT_BAD_USAGE = 2
+EXIT_ROWS_FAILED = 3
+
+out = Console()
+err = Console(stderr=True)
+
+
+def fail(message: str) -> typer.Exit:
+    """Print `message` as an error; the caller raises what is returned, exit code 2."""
+    # Text: messages quote configurations and answers, whose brackets are not markup
+    err.print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+    return typer.Exit(EXIT_BAD_USAGE)
+
+
+@contextmanager
+def config_errors() -> Iterator[None]:
+    """A ConfigError inside ends the command with its message and exit code 2."""
+    try:
+        yield
+    except ConfigError as exc:
+        raise fail(str(exc)) from exc

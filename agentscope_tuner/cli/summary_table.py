@@ -1,0 +1,39 @@
+"""The table that ends a run."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from agentscope_tuner.records import Summary
+
+_MOST_FAILURES = 5
+
+
+def summary_table(summary: Summary, seconds: float, *, title: str) -> Table:
+    """Rows by status, mean reward, success rate, violations by rule, the commonest failures, rows per second."""
+    table = Table(title=escape(title), show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    table.add_row("rows", str(summary.rows))
+    for status, style in (("judged", "green"), ("filtered", "yellow"), ("failed", "red")):
+        count = summary.statuses[status]
+        table.add_row(status, f"[{style}]{count}[/]" if count else "0")
+    table.add_row("mean reward", _number(summary.mean_reward))
+    table.add_row("success rate", _share(summary.success_rate))
+    if summary.labelled:
+        table.add_row("agrees with label", f"{summary.agreed} of {summary.labelled}")
+    for rule, count in summary.violations.most_common():
+        table.add_row(f"rule {escape(rule)}", str(count))
+    for reason, count in summary.failures.most_common(_MOST_FAILURES):
+        table.add_row(f"failed x{count}", escape(reason))
+    table.add_row("rows per second", f"{summary.rows / seconds:,.0f}")
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "no verdicts" if value is None else f"{value:.4f}"
+
+
+def _share(value: float | None) -> str:
+    return "no verdicts" if value is None else f"{value:.1%}"

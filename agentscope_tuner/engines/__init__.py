@@ -1,0 +1,1 @@
+"""Running a judge over many rollouts."""

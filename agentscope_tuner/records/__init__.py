@@ -1,0 +1,7 @@
+"""Rollout files: one JSON object a line, `{"id", "task": {…}, "output": {…}, "label"?: {…}}`."""
+
+from agentscope_tuner.records.reader import Row, read_rows
+from agentscope_tuner.records.summary import Summary
+from agentscope_tuner.records.writer import ScoredFile, scored_line
+
+__all__ = ["Row", "ScoredFile", "Summary", "read_rows", "scored_line"]

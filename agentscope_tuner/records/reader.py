@@ -1,0 +1,88 @@
+"""Reading rollouts: streamed, bounded, and no bad line stops the run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from pydantic import ValidationError
+
+from agentscope_tuner.workflow import Rollout
+
+MAX_LINE_BYTES = 16 * 2**20
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a rollout file.
+
+    Attributes:
+        where: `file:line`, for messages.
+        raw: the line as it stood, without its end; empty when it was too long to keep.
+        rollout: what it holds, or None when it cannot be read.
+        problem: why it cannot be read, in words; None when it can.
+    """
+
+    where: str
+    raw: bytes
+    rollout: Rollout | None
+    problem: str | None
+
+
+def read_rows(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Row]:
+    """The rows of a JSONL stream, one at a time; blank lines are passed over.
+
+    A line that is not a rollout becomes a Row with a `problem`: bad JSON, invalid UTF-8, a missing key, a wrong type,
+    or more than `max_line_bytes`, of which no more than that is ever held in memory.
+    """
+    number = 0
+    while line := stream.readline(max_line_bytes + 1):
+        number += 1
+        where = f"{name}:{number}"
+        if len(line) > max_line_bytes and not line.endswith(b"\n"):
+            length = len(line) + _skip_rest(stream, max_line_bytes)
+            yield Row(where, b"", None, f"the line has {length} bytes, more than {max_line_bytes}")
+            continue
+        raw = line.strip()
+        if number == 1:
+            raw = raw.removeprefix(_BOM)
+        if raw:
+            yield _row(where, raw)
+
+
+def _skip_rest(stream: BinaryIO, chunk: int) -> int:
+    skipped = 0
+    while rest := stream.readline(chunk):
+        skipped += len(rest.rstrip(b"\r\n"))
+        if rest.endswith(b"\n"):
+            break
+    return skipped
+
+
+def _rollout(raw: bytes) -> Rollout:
+    try:
+        return Rollout.model_validate_json(raw)
+    except ValidationError:
+        if _HALF_PAIR.search(raw) is None:
+            raise
+        # models do write half a surrogate pair: broken JSON to pydantic's parser, readable to the standard one
+        try:
+            return Rollout.model_validate(json.loads(raw))
+        except (ValueError, RecursionError):
+            pass
+        raise
+
+
+def _row(where: str, raw: bytes) -> Row:
+    try:
+        return Row(where, raw, _rollout(raw), None)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        path = ".".join(str(part) for part in first["loc"])
+        more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
+        return Row(where, raw, None, f"{path}: {first['msg']}{more}" if path else f"{first['msg']}{more}")

@@ -1,0 +1,59 @@
+"""What a run's verdicts add up to, kept while they stream by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from agentscope_tuner.task_judge.judgement import Judgement
+
+_MOST_REASONS = 1000
+_REASON_CHARS = 160
+
+
+@dataclass(slots=True)
+class Summary:
+    """Counts over judgements; its size does not grow with the number of rows.
+
+    `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one.
+    """
+
+    rows: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    reward_sum: float = 0.0
+    successes: int = 0
+    violations: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    labelled: int = 0
+    agreed: int = 0
+
+    def add(self, judgement: Judgement, label: bool | None = None) -> None:
+        """Count one verdict; `label` is the row's own `label.is_success`, None when it has none."""
+        self.rows += 1
+        self.statuses[judgement.status] += 1
+        self.violations.update(judgement.violations)
+        if judgement.reward is None:
+            reason = judgement.reason[:_REASON_CHARS]
+            # reasons may quote rows: past a thousand different ones the rest share a line
+            self.failures[reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"] += 1
+            return
+        self.reward_sum += judgement.reward
+        self.successes += bool(judgement.is_success)
+        if label is not None:
+            self.labelled += 1
+            self.agreed += judgement.is_success == label
+
+    @property
+    def verdicts(self) -> int:
+        """Rows with a reward: judged or filtered."""
+        return self.rows - self.statuses["failed"]
+
+    @property
+    def mean_reward(self) -> float | None:
+        """The mean over rows with a verdict; None without one. Failed rows have no reward and do not count as 0."""
+        return self.reward_sum / self.verdicts if self.verdicts else None
+
+    @property
+    def success_rate(self) -> float | None:
+        """The share of successes among rows with a verdict, 0 to 1; None without one."""
+        return self.successes / self.verdicts if self.verdicts else None

@@ -1,0 +1,161 @@
+"""`astuner judge` end to end: rows in, scored rows out, a summary, and an exit code that tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from agentscope_tuner.cli.app import app
+
+MATH = """
+astuner:
+  task_judge:
+    judge_protocol: agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge
+    rules:
+      - {id: not_empty, kind: non_empty, target: output, action: mark_bad}
+      - {id: short, kind: max_chars, max_chars: 50, target: output, action: mark_bad}
+"""
+
+
+def row(name: str, answer: object, reference: str = "42", **more: Any) -> str:
+    task = {"task_id": name, "metadata": {"answer": reference}}
+    return json.dumps({"id": name, "task": task, "output": {"metadata": {"final_answer": answer}}, **more})
+
+
+ROWS = [
+    row("right", r"so \boxed{42}", label={"is_success": True}),
+    row("wrong", r"so \boxed{41}", label={"is_success": True}),
+    row("empty", "  "),
+    row("long", "x" * 60),
+]
+BROKEN = [row("typed", 42), "{not json", row("no box", "42")]
+
+
+@pytest.fixture
+def conf(tmp_path: Path) -> Path:
+    path = tmp_path / "math.yaml"
+    path.write_text(MATH, encoding="utf-8")
+    return path
+
+
+def run(*args: object, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(app, [str(arg) for arg in args], input=stdin)
+
+
+def judge(conf: Path, lines: list[str], *options: object) -> tuple[Result, list[dict[str, Any]]]:
+    source, target = conf.with_name("rollouts.jsonl"), conf.with_name("scored.jsonl")
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    result = run("judge", "--conf", conf, "--input", source, "--output", target, *options)
+    return result, read(target) if target.exists() else []
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def statuses(scored: list[dict[str, Any]]) -> list[str]:
+    return [line["judgement"]["status"] for line in scored]
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_rows_are_judged_with_reasons_and_summed_up(conf: Path, jobs: int) -> None:
+    result, scored = judge(conf, ROWS, "--jobs", jobs)
+    assert result.exit_code == 0, result.output
+    assert [line["id"] for line in scored] == ["right", "wrong", "empty", "long"]
+    assert statuses(scored) == ["judged", "judged", "filtered", "filtered"]
+    assert [line["judgement"]["reward"] for line in scored] == [1.0, 0.0, 0.0, 0.0]
+    assert scored[2]["judgement"]["violations"] == ["not_empty"]
+    assert all(line["judgement"]["reason"] for line in scored)
+    for words in ("rows", "0.2500", "25.0%", "1 of 2", "rule not_empty", "rule short", "rows per second"):
+        assert words in result.output
+
+
+def test_failed_rows_are_kept_named_and_change_the_exit_code(conf: Path) -> None:
+    result, scored = judge(conf, [*BROKEN, ROWS[0]])
+    assert result.exit_code == 3
+    assert statuses(scored) == ["failed", "failed", "judged", "judged"]
+    assert [line["judgement"]["reward"] for line in scored] == [None, None, 0.0, 1.0]
+    assert "task 'typed'" in scored[0]["judgement"]["error"]
+    assert scored[1]["judgement"]["error"].startswith("rollouts.jsonl:2: Invalid JSON")
+    assert "failed" in result.output
+    assert "final_answer must be a str" in result.output
+
+
+def test_strict_stops_at_the_first_failure_and_resume_goes_on(conf: Path) -> None:
+    lines = [ROWS[0], BROKEN[0], ROWS[1]]
+    result, scored = judge(conf, lines, "--strict")
+    assert (result.exit_code, scored) == (3, [])
+    assert "--resume" in result.output
+    lines[1] = row("typed", r"\boxed{42}")
+    result, scored = judge(conf, lines, "--resume")
+    assert result.exit_code == 0
+    assert statuses(scored) == ["judged"] * 3
+
+
+def test_resume_keeps_scored_rows_and_judges_failed_ones_again(conf: Path) -> None:
+    _, first = judge(conf, [ROWS[0], BROKEN[0], ROWS[1]])
+    fixed = row("typed", r"\boxed{42}")
+    result, second = judge(conf, [ROWS[0], fixed, ROWS[1], ROWS[2]], "--resume")
+    assert result.exit_code == 0
+    assert (second[0], second[2]) == (first[0], first[2]), "seconds would differ had they been judged again"
+    assert [line["judgement"]["reward"] for line in second] == [1.0, 1.0, 0.0, 0.0]
+
+
+def test_resume_refuses_another_inputs_output(conf: Path) -> None:
+    judge(conf, ROWS)
+    result, _ = judge(conf, list(reversed(ROWS)), "--resume")
+    assert result.exit_code == 2
+    assert "made from another input" in result.output
+
+
+def test_limit_and_standard_input(conf: Path) -> None:
+    target = conf.with_name("scored.jsonl")
+    text = "\n".join(ROWS)
+    result = run("judge", "--conf", conf, "--input", "-", "--output", target, "--limit", 2, stdin=text)
+    assert result.exit_code == 0, result.output
+    assert [line["id"] for line in read(target)] == ["right", "wrong"]
+
+
+def test_overrides_reach_the_judge(conf: Path) -> None:
+    _, scored = judge(conf, [ROWS[2]], "astuner.task_judge.rule_reward=-1")
+    assert scored[0]["judgement"]["reward"] == -1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--input", "nowhere.jsonl"], "cannot read 'nowhere.jsonl'"),
+        (["--conf", "nowhere.yaml"], "nowhere.yaml"),
+        (["astuner.task_judge.rule_rewrad=1"], "did you mean 'rule_reward'"),
+        (["nonsense"], "key=value"),
+        (["--output", "-"], "--output must be a file"),
+        (["--output", "/nowhere/at/all.jsonl"], "cannot write"),
+        (["--jobs", "0"], "--jobs"),
+    ],
+)
+def test_bad_usage_exits_with_2_and_says_why(conf: Path, options: list[str], words: str) -> None:
+    result, scored = judge(conf, ROWS, *options)
+    assert (result.exit_code, scored) == (2, [])
+    assert words in result.output.replace("\n", " ")
+
+
+def test_config_prints_what_was_resolved_without_secrets(conf: Path) -> None:
+    result = run("config", "--conf", conf, "astuner.task_judge.judge_kwargs.api_key=sk-123", "data.path=x")
+    assert result.exit_code == 0
+    assert "rule_reward: 0.0" in result.output
+    assert "path: x" in result.output
+    assert "sk-123" not in result.output
+
+
+def test_check_loads_the_judge_and_judges_nothing(conf: Path) -> None:
+    result = run("check", "--conf", conf)
+    assert (result.exit_code, result.output) == (0, "ok: MathAnswerAsJudge, 2 rules, on_error: raise\n")
+    assert run("check", "--conf", conf, "astuner.task_judge.judge_protocol=a.b").exit_code == 2
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").exit_code == 0

@@ -1,0 +1,180 @@
+"""Rollout files: no bad line stops a run, no row changes on its way through, no interruption loses what was scored."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentscope_tuner.engines.local import ordered_map
+from agentscope_tuner.records import Row, ScoredFile, Summary, read_rows, scored_line
+from agentscope_tuner.task_judge.judgement import Judgement
+
+GOOD = b'{"id": "a", "task": {"task_id": "t"}, "output": {"metadata": {"final_answer": "x"}}}'
+VERDICT = Judgement("judged", 1.0, True, reason="equal")
+
+
+def rows(data: bytes, limit: int = 1000) -> list[Row]:
+    return list(read_rows(io.BytesIO(data), "f.jsonl", max_line_bytes=limit))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b"not json", "Invalid JSON"),
+        (b'{"id": "a", "task": {}', "Invalid JSON"),
+        (b"[1, 2]", "Input should be an object"),
+        (b'{"id": "a", "task": {}}', "output: Field required"),
+        (b'{"id": 7, "task": {}, "output": {}}', "id: Input should be a valid string"),
+        (b'{"id": "a", "task": {"metadata": "x"}, "output": {}}', "task.metadata: Input should be"),
+        (b'{"task": {"task_id": 3}}', "(and 2 more)"),
+        (b'{"id": "\xff\xfe", "task": {}, "output": {}}', "Invalid JSON: invalid unicode"),
+        (b"x" * 2000, "2000 bytes, more than 1000"),
+    ],
+)
+def test_a_bad_line_is_a_row_with_its_problem_and_the_next_is_read(line: bytes, words: str) -> None:
+    before, bad, after = rows(GOOD + b"\n" + line + b"\n" + GOOD)
+    assert before.problem is None
+    assert after.problem is None
+    assert (bad.where, bad.rollout) == ("f.jsonl:2", None)
+    assert bad.problem is not None
+    assert words in bad.problem
+
+
+def test_a_line_too_long_is_never_held_whole() -> None:
+    class Counting(io.BytesIO):
+        largest = 0
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            assert size is not None
+            assert size >= 0
+            line = super().readline(size)
+            self.largest = max(self.largest, len(line))
+            return line
+
+    stream = Counting(b"x" * 50_000_000 + b"\n" + GOOD + b"\n")
+    found = list(read_rows(stream, "f.jsonl", max_line_bytes=100_000))
+    assert [row.problem for row in found] == ["the line has 50000000 bytes, more than 100000", None]
+    assert stream.largest <= 100_001
+
+
+def test_byte_order_marks_windows_line_ends_and_blank_lines_are_no_problem() -> None:
+    found = rows(b"\xef\xbb\xbf" + GOOD + b"\r\n\r\n   \n" + GOOD)
+    assert [(row.where, row.problem) for row in found] == [("f.jsonl:1", None), ("f.jsonl:4", None)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        GOOD,
+        GOOD[:-1]
+        + b', "label": {"is_success": true}, "source": "x", "n": 1.10, "big": 123456789012345678901234567890}',
+        GOOD[:-1] + b', "half": "\\ud83d", "name": "\xe4\xb8\xad"}',
+    ],
+)
+def test_a_scored_line_keeps_the_rows_own_keys_as_they_were_written(line: bytes) -> None:
+    (row,) = rows(line)
+    scored = scored_line(row, VERDICT)
+    assert scored.startswith(line[:-1])
+    assert json.loads(scored) == {**json.loads(line), "judgement": VERDICT.to_dict()}
+
+
+def test_a_row_that_was_judged_before_gets_the_new_judgement_once() -> None:
+    (row,) = rows(GOOD[:-1] + b', "judgement": {"status": "failed"}}')
+    scored = scored_line(row, VERDICT)
+    assert scored.count(b'"judgement"') == 1
+    assert json.loads(scored)["judgement"]["status"] == "judged"
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"), [(b'{"id": "a", "n": 1}', {"id": "a", "n": 1}), (b"not json", {}), (b"[]", {})]
+)
+def test_a_bad_row_keeps_what_can_be_kept(line: bytes, kept: dict[str, object]) -> None:
+    (row,) = rows(line)
+    failure = Judgement("failed", None, None, reason="bad row", error="f.jsonl:1: bad row")
+    assert json.loads(scored_line(row, failure)) == {**kept, "judgement": failure.to_dict()}
+
+
+def test_half_a_surrogate_pair_in_a_reason_can_be_written() -> None:
+    (row,) = rows(GOOD)
+    assert (
+        json.loads(scored_line(row, Judgement("judged", 0.0, False, reason="\ud83d")))["judgement"]["reason"]
+        == "\ud83d"
+    )
+
+
+def interrupt(path: Path, lines: list[bytes], *, resume: bool = False) -> None:
+    with contextlib.suppress(KeyboardInterrupt), ScoredFile(path, resume=resume) as scored:
+        for line in lines:
+            scored.write(line)
+        raise KeyboardInterrupt
+
+
+def test_output_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "scored.jsonl"
+    interrupt(path, [b'{"id": "a"}\n'])
+    assert not path.exists()
+    assert (tmp_path / "scored.jsonl.partial").read_bytes() == b'{"id": "a"}\n'
+    with ScoredFile(path, resume=True) as scored:
+        assert [line for line, _ in scored.earlier()] == [b'{"id": "a"}\n']
+        scored.write(b'{"id": "a"}\n')
+        scored.write(b'{"id": "b"}\n')
+    assert path.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["scored.jsonl"]
+
+
+def test_a_resumed_run_that_is_interrupted_too_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "scored.jsonl"
+    for line_count in (1, 3, 2):
+        interrupt(path, [b'{"id": "%d"}\n' % number for number in range(line_count)], resume=True)
+    with ScoredFile(path, resume=True) as scored:
+        assert len(list(scored.earlier())) == 3
+
+
+def test_a_line_cut_by_a_crash_is_judged_again(tmp_path: Path) -> None:
+    path = tmp_path / "scored.jsonl"
+    path.with_name("scored.jsonl.partial").write_bytes(b'{"id": "a"}\n{"id": "b", "ju')
+    with ScoredFile(path, resume=True) as scored:
+        assert [kept for _, kept in scored.earlier()] == [{"id": "a"}]
+
+
+def test_a_summary_leaves_failures_out_of_every_mean() -> None:
+    summary = Summary()
+    summary.add(Judgement("judged", 1.0, True), label=True)
+    summary.add(Judgement("filtered", 0.0, False, violations=("short", "clean")), label=True)
+    for _ in range(2):
+        summary.add(Judgement("failed", None, None, reason="no answer", error="x"), label=False)
+    assert (summary.rows, summary.verdicts, dict(summary.statuses)) == (4, 2, {"judged": 1, "filtered": 1, "failed": 2})
+    assert (summary.mean_reward, summary.success_rate) == (0.5, 0.5)
+    assert (summary.labelled, summary.agreed) == (2, 1)
+    assert summary.violations == {"short": 1, "clean": 1}
+    assert summary.failures == {"no answer": 2}
+    assert Summary().mean_reward is None
+
+
+def test_a_summary_does_not_grow_with_the_reasons() -> None:
+    summary = Summary()
+    for number in range(5000):
+        summary.add(Judgement("failed", None, None, reason=f"row {number}: " + "x" * 500))
+    assert len(summary.failures) <= 1001
+    assert sum(summary.failures.values()) == 5000
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_rows_come_back_in_order_and_are_read_only_as_needed(jobs: int) -> None:
+    taken = 0
+
+    def numbers() -> Iterator[int]:
+        nonlocal taken
+        for number in range(1000):
+            taken = number
+            yield number
+
+    results = ordered_map(lambda number: number * 2, numbers(), jobs=jobs)
+    assert [next(results) for _ in range(10)] == [(number, number * 2) for number in range(10)]
+    assert taken < 100
+    assert [result for _, result in results] == [number * 2 for number in range(10, 1000)]
