@@ -189,13 +189,19 @@ def _checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     if not isinstance(result, tuple | list) or len(result) != 2:
         raise JudgeError(f"a judge must return (raw_reward, is_success), got {result!r:.200}")
     raw_reward, is_success = result
-    # Real, not float: judges compute with numpy, whose scalars are numbers too
-    if isinstance(raw_reward, bool) or not isinstance(raw_reward, Real) or not math.isfinite(raw_reward):
+    if not _is_finite(raw_reward):
         raise JudgeError(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
     if not isinstance(is_success, bool) and not _is_numpy_bool(is_success):
         raise JudgeError(f"is_success must be a bool, got {is_success!r:.200}")
     reason, metrics = (result.reason, result.metrics) if isinstance(result, Reward) else ("", {})
     return Judgement("judged", float(raw_reward), bool(is_success), reason, violations, None, metrics)
+
+
+def _is_finite(value: object) -> bool:
+    if type(value) is float:
+        return math.isfinite(value)
+    # Real, not float: judges compute with numpy, whose scalars are numbers too
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_numpy_bool(value: object) -> bool:
