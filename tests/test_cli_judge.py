@@ -120,6 +120,12 @@ def test_limit_and_standard_input(conf: Path) -> None:
     assert [line["id"] for line in read(target)] == ["right", "wrong"]
 
 
+def test_what_a_terminal_would_obey_is_shown_and_not_sent(conf: Path) -> None:
+    result, _ = judge(conf, [row("\x1b[2J[bold]", "\\boxed{\x1b]0;title\x07[red]41}")])
+    assert "\x1b" not in result.output
+    assert "[red]41" in result.output.replace("\n", "")
+
+
 def test_overrides_reach_the_judge(conf: Path) -> None:
     _, scored = judge(conf, [ROWS[2]], "astuner.task_judge.rule_reward=-1")
     assert scored[0]["judgement"]["reward"] == -1.0

@@ -144,7 +144,7 @@ def test_a_line_cut_by_a_crash_is_judged_again(tmp_path: Path) -> None:
 
 def test_a_summary_leaves_failures_out_of_every_mean() -> None:
     summary = Summary()
-    summary.add(Judgement("judged", 1.0, True), label=True)
+    summary.add(Judgement("judged", 1.0, True), name="first", label=True)
     summary.add(Judgement("filtered", 0.0, False, violations=("short", "clean")), label=True)
     for _ in range(2):
         summary.add(Judgement("failed", None, None, reason="no answer", error="x"), label=False)
@@ -153,6 +153,11 @@ def test_a_summary_leaves_failures_out_of_every_mean() -> None:
     assert (summary.labelled, summary.agreed) == (2, 1)
     assert summary.violations == {"short": 1, "clean": 1}
     assert summary.failures == {"no answer": 2}
+    assert [(*key, name) for key, (name, _) in summary.examples.items()] == [
+        ("judged", 1.0, "", "first"),
+        ("filtered", 0.0, "", ""),
+        ("failed", None, "no answer", ""),
+    ]
     assert Summary().mean_reward is None
 
 
@@ -161,6 +166,7 @@ def test_a_summary_does_not_grow_with_the_reasons() -> None:
     for number in range(5000):
         summary.add(Judgement("failed", None, None, reason=f"row {number}: " + "x" * 500))
     assert len(summary.failures) <= 1001
+    assert len(summary.examples) == 8
     assert sum(summary.failures.values()) == 5000
 
 

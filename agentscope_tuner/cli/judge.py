@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Te
 
 from agentscope_tuner.cli.config import Conf, Overrides
 from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, err, fail, out
-from agentscope_tuner.cli.summary_table import summary_table
+from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import load_config
 from agentscope_tuner.engines.local import ordered_map
 from agentscope_tuner.errors import ConfigError
@@ -50,14 +50,15 @@ def judge(
         try:
             with _opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
                 rows = islice(read_rows(stream, name), limit)
-                for line, judgement, label in _score(task_judge, _watched(rows, stream, summary), scored, jobs):
+                for row, line, judgement in _score(task_judge, _watched(rows, stream, summary), scored, jobs):
                     scored.write(line)
-                    summary.add(judgement, label)
+                    summary.add(judgement, name=row.rollout.id if row.rollout else row.where, label=_label(row))
                     if strict and judgement.status == "failed":
                         raise _StrictStop(judgement.error)
         except (_StrictStop, KeyboardInterrupt) as exc:
             err.print(f"stopped: {exc or 'interrupted'}\n{summary.rows} rows are kept; --resume goes on", markup=False)
             raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, _StrictStop) else 130) from exc
+    out.print(example_table(summary))
     out.print(summary_table(summary, time.perf_counter() - started, title=f"{name} ▸ {output}"))
     if summary.statuses["failed"]:
         raise typer.Exit(EXIT_ROWS_FAILED)
@@ -69,7 +70,7 @@ class _StrictStop(Exception):
 
 def _score(
     task_judge: TaskJudge, rows: Iterator[Row], scored: ScoredFile, jobs: int
-) -> Iterator[tuple[bytes, Judgement, bool | None]]:
+) -> Iterator[tuple[Row, bytes, Judgement]]:
     earlier = scored.earlier()
 
     def with_earlier() -> Iterator[tuple[Row, bytes | None, Judgement | None]]:
@@ -80,8 +81,13 @@ def _score(
         return item[2] or _judge_row(task_judge, item[0])
 
     for (row, line, _), judgement in ordered_map(verdict, with_earlier(), jobs=jobs):
-        label = None if row.rollout is None or row.rollout.label is None else row.rollout.label.get("is_success")
-        yield line or scored_line(row, judgement), judgement, label if isinstance(label, bool) else None
+        yield row, line or scored_line(row, judgement), judgement
+
+
+def _label(row: Row) -> bool | None:
+    label = row.rollout.label if row.rollout else None
+    is_success = label.get("is_success") if label else None
+    return is_success if isinstance(is_success, bool) else None
 
 
 def _earlier_verdict(

@@ -8,6 +8,7 @@ from rich.table import Table
 from agentscope_tuner.records import Summary
 
 _MOST_FAILURES = 5
+_REASON_CHARS = 120
 
 
 def summary_table(summary: Summary, seconds: float, *, title: str) -> Table:
@@ -26,9 +27,25 @@ def summary_table(summary: Summary, seconds: float, *, title: str) -> Table:
     for rule, count in summary.violations.most_common():
         table.add_row(f"rule {escape(rule)}", str(count))
     for reason, count in summary.failures.most_common(_MOST_FAILURES):
-        table.add_row(f"failed x{count}", escape(reason))
+        table.add_row(f"failed x{count}", escape(_printable(reason)))
     table.add_row("rows per second", f"{summary.rows / seconds:,.0f}")
     return table
+
+
+def example_table(summary: Summary) -> Table:
+    """One row of each status, reward and kind of reason."""
+    table = Table(title="for example", title_justify="left")
+    for heading in ("row", "status", "reward", "reason"):
+        table.add_column(heading, overflow="fold")
+    for name, judgement in summary.examples.values():
+        reward = "none" if judgement.reward is None else f"{judgement.reward:g}"
+        table.add_row(escape(_printable(name)), judgement.status, reward, escape(_printable(judgement.reason)))
+    return table
+
+
+def _printable(text: str) -> str:
+    # reasons quote answers, and an answer may hold what a terminal would obey
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[:_REASON_CHARS])
 
 
 def _number(value: float | None) -> str:

@@ -9,13 +9,15 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 _MOST_REASONS = 1000
 _REASON_CHARS = 160
+_MOST_EXAMPLES = 8
 
 
 @dataclass(slots=True)
 class Summary:
     """Counts over judgements; its size does not grow with the number of rows.
 
-    `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one.
+    `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `examples`
+    holds the first row of each status, reward and kind of reason (what stands before its colon), eight at the most.
     """
 
     rows: int = 0
@@ -26,10 +28,14 @@ class Summary:
     failures: Counter[str] = field(default_factory=Counter)
     labelled: int = 0
     agreed: int = 0
+    examples: dict[tuple[str, float | None, str], tuple[str, Judgement]] = field(default_factory=dict)
 
-    def add(self, judgement: Judgement, label: bool | None = None) -> None:
-        """Count one verdict; `label` is the row's own `label.is_success`, None when it has none."""
+    def add(self, judgement: Judgement, *, name: str = "", label: bool | None = None) -> None:
+        """Count one verdict; `name` names the row, `label` is its own `label.is_success`, None when it has none."""
         self.rows += 1
+        if len(self.examples) < _MOST_EXAMPLES:
+            kind = judgement.reason.partition(":")[0][:_REASON_CHARS]
+            self.examples.setdefault((judgement.status, judgement.reward, kind), (name, judgement))
         self.statuses[judgement.status] += 1
         self.violations.update(judgement.violations)
         if judgement.reward is None:

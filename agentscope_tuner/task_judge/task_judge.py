@@ -201,7 +201,7 @@ def _is_finite(value: object) -> bool:
     if type(value) is float:
         return math.isfinite(value)
     # Real, not float: judges compute with numpy, whose scalars are numbers too
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 def _is_numpy_bool(value: object) -> bool:

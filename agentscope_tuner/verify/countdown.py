@@ -61,7 +61,7 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
         return CountdownScore(WELL_FORMED, f"wrong value: {left} = {value}, not {target}")
     if claimed is not None and claimed != target:
         return CountdownScore(WELL_FORMED, f"wrong value: it says = {claimed}, not {target}")
-    return CountdownScore(RIGHT, f"{left} = {target}")
+    return CountdownScore(RIGHT, f"right: {left} = {target}")
 
 
 _SPELLINGS = (
