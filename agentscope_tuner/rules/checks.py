@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .folding import fold, has_no_case
-from .handlers import compile_pattern, handle_max_tokens, search_seconds
-from .tokens import exceeds_tokens
+from agentscope_tuner.rules.folding import fold, has_no_case
+from agentscope_tuner.rules.handlers import compile_pattern, handle_max_tokens, search_seconds
+from agentscope_tuner.rules.tokens import exceeds_tokens
 
 Check = Callable[[str], bool]
 """True when the text violates the rule."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import regex
 
-from .exact_tokens import exceeds_exactly
-from .folding import fold
-from .tokens import exceeds_tokens
+from agentscope_tuner.rules.exact_tokens import exceeds_exactly
+from agentscope_tuner.rules.folding import fold
+from agentscope_tuner.rules.tokens import exceeds_tokens
 
 Handler = Callable[[dict[str, Any], str], bool]
 

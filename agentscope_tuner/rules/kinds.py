@@ -8,10 +8,10 @@ from typing import Any
 
 import regex
 
-from . import checks
-from .checks import Check
-from .exact_tokens import load_encoding
-from .handlers import (
+from agentscope_tuner.rules import checks
+from agentscope_tuner.rules.checks import Check
+from agentscope_tuner.rules.exact_tokens import load_encoding
+from agentscope_tuner.rules.handlers import (
     Handler,
     compile_pattern,
     handle_allowed_values,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .handlers import RULE_HANDLERS
-from .kinds import KINDS, REQUIRED, Kind
+from agentscope_tuner.rules.handlers import RULE_HANDLERS
+from agentscope_tuner.rules.kinds import KINDS, REQUIRED, Kind
 
 COMMON_KEYS = ("id", "kind", "target", "action", "not")
 ACTIONS = ("mark_bad", "record")

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentscope_tuner.errors import ConfigError, JudgeError
-
-from .checks import Check
-from .handlers import RULE_HANDLERS, search_seconds
-from .kinds import KINDS
-from .problems import find_problems, is_built_in, plain
+from agentscope_tuner.rules.checks import Check
+from agentscope_tuner.rules.handlers import RULE_HANDLERS, search_seconds
+from agentscope_tuner.rules.kinds import KINDS
+from agentscope_tuner.rules.problems import find_problems, is_built_in, plain
 
 Action = Literal["mark_bad", "record"]
 

@@ -1,0 +1,87 @@
+"""What rules did to a table, added up while its rows go by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+# a cell of a foreign table may hold any number of names, and pairs grow with its square
+_MOST_PAIRED = 64
+
+
+@dataclass
+class FlowTally:
+    """Counts over the outputs of one flow, or of all.
+
+    `unchecked` outputs have no verdict: they count in neither `passed` nor `failed`, nor in any share.
+    """
+
+    passed: int = 0
+    failed: int = 0
+    unchecked: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+    together: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, passed: bool | None, violations: Sequence[str]) -> None:
+        """Count one output: its verdict (None for no verdict) and the ids of the rules it broke."""
+        if passed is None:
+            self.unchecked += 1
+            return
+        if passed:
+            self.passed += 1
+        else:
+            self.failed += 1
+        self.rules.update(violations)
+        if len(violations) <= _MOST_PAIRED:
+            self.together.update(combinations(violations, 2))
+
+    @property
+    def total(self) -> int:
+        """Outputs seen, those without a verdict among them."""
+        return self.passed + self.failed + self.unchecked
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of outputs with a verdict that passed, 0 to 1; None when there is no verdict."""
+        return self.share(self.passed)
+
+    def share(self, count: int) -> float | None:
+        """`count` as a share of the outputs with a verdict; None when there is none."""
+        checked = self.passed + self.failed
+        return count / checked if checked else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts for machines; rules and pairs by falling count."""
+        return {
+            "total": self.total,
+            "passed": self.passed,
+            "failed": self.failed,
+            "unchecked": self.unchecked,
+            "pass_rate": self.pass_rate,
+            "rules": {rule: {"count": count, "share": self.share(count)} for rule, count in self.rules.most_common()},
+            "together": [{"rules": list(pair), "count": count} for pair, count in self.together.most_common()],
+        }
+
+
+@dataclass
+class RuleTally:
+    """Counts over a table: all its outputs, and each flow's where it has flows."""
+
+    rows: int = 0
+    overall: FlowTally = field(default_factory=FlowTally)
+    flows: dict[str, FlowTally] = field(default_factory=dict)
+
+    def add(self, flow: str, passed: bool | None, violations: Sequence[str]) -> None:
+        """Count one output of `flow`; the empty name is a table's plain output column."""
+        self.overall.add(passed, violations)
+        self.flows.setdefault(flow, FlowTally()).add(passed, violations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts for machines; `flows` only where the table has any, the plain output column as ``output``."""
+        counts: dict[str, Any] = {"rows": self.rows, **self.overall.to_dict()}
+        if set(self.flows) - {""}:
+            counts["flows"] = {flow or "output": tally.to_dict() for flow, tally in self.flows.items()}
+        return counts
