@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench record clean
+.PHONY: help setup test lint types unit demo bench bench-rules record clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -38,6 +38,10 @@ demo: $(READY) ## judge the rollouts that ship with the repository
 
 bench: $(READY) ## verdicts a second: math, rules, countdown
 	$(BIN)/python -m benchmarks.judge
+
+bench-rules: $(READY) ## rules beside a plain reference, and a CSV of a million rows
+	$(BIN)/python -m benchmarks.rules.speed
+	$(BIN)/python -m benchmarks.rules.million_rows
 
 RECORD := .venvs/record
 

@@ -34,8 +34,10 @@ class FlowTally:
             self.passed += 1
         else:
             self.failed += 1
+        if not violations:
+            return
         self.rules.update(violations)
-        if len(violations) <= _MOST_PAIRED:
+        if 2 <= len(violations) <= _MOST_PAIRED:
             self.together.update(combinations(violations, 2))
 
     @property
@@ -68,16 +70,28 @@ class FlowTally:
 
 @dataclass
 class RuleTally:
-    """Counts over a table: all its outputs, and each flow's where it has flows."""
+    """Counts over a table, by flow; the empty name is a table's plain output column."""
 
     rows: int = 0
-    overall: FlowTally = field(default_factory=FlowTally)
     flows: dict[str, FlowTally] = field(default_factory=dict)
 
     def add(self, flow: str, passed: bool | None, violations: Sequence[str]) -> None:
-        """Count one output of `flow`; the empty name is a table's plain output column."""
-        self.overall.add(passed, violations)
-        self.flows.setdefault(flow, FlowTally()).add(passed, violations)
+        """Count one output of `flow`."""
+        if flow not in self.flows:
+            self.flows[flow] = FlowTally()
+        self.flows[flow].add(passed, violations)
+
+    @property
+    def overall(self) -> FlowTally:
+        """All flows added up."""
+        whole = FlowTally()
+        for flow in self.flows.values():
+            whole.passed += flow.passed
+            whole.failed += flow.failed
+            whole.unchecked += flow.unchecked
+            whole.rules.update(flow.rules)
+            whole.together.update(flow.together)
+        return whole
 
     def to_dict(self) -> dict[str, Any]:
         """The counts for machines; `flows` only where the table has any, the plain output column as ``output``."""

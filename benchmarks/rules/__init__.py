@@ -1,0 +1,1 @@
+"""Benchmarks of the rule engine: `make bench-rules`."""
