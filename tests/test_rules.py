@@ -9,6 +9,7 @@ import pytest
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
+from agentscope_tuner.rules.handlers import is_found
 
 
 def one_rule(kind: str, **keys: Any) -> RuleSet:
@@ -110,6 +111,28 @@ def test_a_catastrophic_pattern_is_a_failure_of_that_rule_and_ends_in_time() -> 
     with pytest.raises(JudgeError, match=r"rule 'rule' did not finish: pattern '\^\(a\+\)\+\$' took more than 0.055 s"):
         rules.check("a" * 5000 + "b")
     assert rules.check("aaaa") == ()
+
+
+@pytest.mark.parametrize("busy", [0, 1, 2, 3])
+def test_time_that_other_threads_burn_is_not_held_against_a_pattern(busy: int) -> None:
+    budgets = []
+
+    def search(text: str, *, timeout: float, concurrent: bool) -> object:
+        budgets.append(timeout)
+        if len(budgets) <= busy:
+            raise TimeoutError("regex timed out")  # at once: this thread has done nothing
+        return None
+
+    assert is_found(search, "x" * 50_000) is False
+    assert budgets == pytest.approx([0.05, 0.05, 0.2, 0.8][: busy + 1])
+
+
+def test_a_process_too_busy_to_tell_is_a_timeout() -> None:
+    def search(text: str, *, timeout: float, concurrent: bool) -> object:
+        raise TimeoutError("regex timed out")
+
+    with pytest.raises(TimeoutError, match="other threads"):
+        is_found(search, "x")
 
 
 def test_a_rule_set_crosses_processes() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner.rules.folding import fold, has_no_case
-from agentscope_tuner.rules.handlers import compile_pattern, handle_max_tokens, search_seconds
+from agentscope_tuner.rules.handlers import compile_pattern, handle_max_tokens, is_found
 from agentscope_tuner.rules.tokens import exceeds_tokens
 
 Check = Callable[[str], bool]
@@ -81,7 +81,7 @@ def regex_match(rule: dict[str, Any]) -> Check:
     # under full case folding a class may match one character or two, and a repetition of it is no longer linear
     if _LINEAR.fullmatch(rule["pattern"]) and not ignore_case:
         return lambda text: search(text) is None  # keeping time would cost more than the search
-    return lambda text: search(text, timeout=search_seconds(text), concurrent=True) is None
+    return lambda text: not is_found(search, text)
 
 
 def starts_with(rule: dict[str, Any]) -> Check:
