@@ -41,6 +41,12 @@ class MathConfig(StrictSection):
     """`astuner.task_judge.math`: how MathAnswerAsJudge compares."""
 
     equivalence: Literal["symbolic", "exact"] = "symbolic"
+    # worker processes of the symbolic stage, shared by the process's judges
+    workers: int = Field(default=1, ge=1, le=256)
+    # CPU seconds that the symbolic stage may take over one answer
+    deadline: float = Field(default=0.5, gt=0, le=3600)
+    # an answer that nobody can check within the bounds: 0.0 with its reason, or a JudgeError
+    on_undecided: Literal["zero", "error"] = "zero"
 
 
 class TaskJudgeConfig(StrictSection):

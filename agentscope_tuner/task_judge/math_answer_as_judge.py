@@ -8,7 +8,8 @@ from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math_answer import MathVerdict, compare, compare_exact
+from agentscope_tuner.verify.math_answer import MathVerdict, acompare, compare, compare_exact
+from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _NO_BOX = "no \\boxed{} in the answer"
@@ -32,9 +33,24 @@ class MathAnswerAsJudge(BaseJudge):
             return Reward(0.0, False, reason=_NO_BOX)
         if self._settings.equivalence == "exact":
             return self._reward(compare_exact(answer, truth))
-        return self._reward(compare(answer, truth))
+        return self._reward(compare(answer, truth, symbolic=self._sandbox().compare))
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        truth = _reference_answer(workflow_task)
+        answer = last_boxed(final_answer(workflow_output))
+        if answer is None:
+            return Reward(0.0, False, reason=_NO_BOX)
+        if self._settings.equivalence == "exact":
+            return self._reward(compare_exact(answer, truth))
+        return self._reward(await acompare(answer, truth, symbolic=self._sandbox().compare))
+
+    def _sandbox(self) -> Sandbox:
+        # looked up each time: the judge may have been pickled or forked into another process since
+        return shared(self._settings.workers, self._settings.deadline)
 
     def _reward(self, verdict: MathVerdict) -> Reward:
+        if verdict.outcome == "undecided" and self._settings.on_undecided == "error":
+            raise JudgeError(verdict.reason)
         equal = verdict.outcome == "equal"
         return Reward(1.0 if equal else 0.0, equal, reason=verdict.reason)
 

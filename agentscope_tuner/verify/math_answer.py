@@ -7,6 +7,7 @@ docs/math_equivalence.md.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ def _key(tokens: list[Token]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _read_reference(text: str) -> Reading:
+def read_reference(text: str) -> Reading:
     # an advantage group asks about the same reference eight times and more
     try:
         reading = read(text)
@@ -142,18 +143,44 @@ def compare(answer: str, ground_truth: str, *, symbolic: Symbolic | None = None)
     """
     truth = reference(ground_truth)
     found = bare(answer)
-    if found == truth:
-        return _verdict("exact", EQUAL, found, truth)
+    verdict = cheap(found, truth)
+    if verdict is not None:
+        return verdict
+    if symbolic is None:
+        unknown = f"undecided without a symbolic stage: {_pair(found, UNKNOWN, truth)}"
+        return MathVerdict("undecided", "structure", unknown)
+    return symbolic_verdict(found, truth, symbolic)
+
+
+async def acompare(answer: str, ground_truth: str, *, symbolic: Symbolic) -> MathVerdict:
+    """As `compare`; the cheap stages run at once, the last is awaited in a thread while its worker works."""
+    truth = reference(ground_truth)
+    found = bare(answer)
+    verdict = cheap(found, truth)
+    if verdict is not None:
+        return verdict
+    return await asyncio.to_thread(symbolic_verdict, found, truth, symbolic)
+
+
+def cheap(answer: str, truth: str) -> MathVerdict | None:
+    """The stages before the last on bare texts; None where only the last can tell.
+
+    Raises:
+        JudgeError: the reference cannot be read.
+    """
+    if answer == truth:
+        return _verdict("exact", EQUAL, answer, truth)
     for stage in STAGES[1:-1]:
-        outcome, reason = run_stage(stage, found, truth)
+        outcome, reason = run_stage(stage, answer, truth)
         if outcome is not None:
             return MathVerdict(outcome, stage, reason)
-    if symbolic is None:
-        return MathVerdict(
-            "undecided", "structure", f"undecided: {_pair(found, UNKNOWN, truth)}: no symbolic stage was given"
-        )
-    outcome, reason = symbolic(found, truth)
-    return MathVerdict(outcome, "symbolic", reason or f"symbolic: {_pair(found, _OUTCOMES[outcome], truth)}")
+    return None
+
+
+def symbolic_verdict(answer: str, truth: str, symbolic: Symbolic) -> MathVerdict:
+    """The last stage on bare texts."""
+    outcome, reason = symbolic(answer, truth)
+    return MathVerdict(outcome, "symbolic", reason or f"symbolic: {_pair(answer, _OUTCOMES[outcome], truth)}")
 
 
 STAGES = ("exact", "normalised", "numeric", "structure", "symbolic")
@@ -187,7 +214,7 @@ def _normalised(answer: str, truth: str) -> tuple[Outcome, str]:
     if ref_key is not None and ref_key == ans_key:
         # digits compared as text: a number of any length, in no time
         return EQUAL, ""
-    ref = _read_reference(truth)
+    ref = read_reference(truth)
     ans = read(answer)
     if ans.tokens and ans.tokens == ref.tokens:
         return EQUAL, ""
@@ -198,14 +225,14 @@ def _normalised(answer: str, truth: str) -> tuple[Outcome, str]:
 
 
 def _numeric(answer: str, truth: str) -> tuple[Outcome, str]:
-    ref, ans = _read_reference(truth), read(answer)
+    ref, ans = read_reference(truth), read(answer)
     if ref.node is None or ans.node is None or not (is_rational(ref.node) and is_rational(ans.node)):
         return UNKNOWN, ""
     return CheapComparer(f"{answer}|{truth}").compare(ref.node, ans.node), ""
 
 
 def _structure(answer: str, truth: str) -> tuple[Outcome, str]:
-    ref, ans = _read_reference(truth), read(answer)
+    ref, ans = read_reference(truth), read(answer)
     if ref.node is None or ans.node is None:
         return UNKNOWN, ""
     if is_unevaluated(ans.node) and not is_unevaluated(ref.node):
@@ -243,4 +270,6 @@ def _short(text: str) -> str:
 
 
 def _wording(reading: Reading) -> str:
-    return "".join(t for t in reading.tokens if t not in (".", ",")).lower()
+    said = [t for t in reading.tokens if t not in (".", ",")]
+    # two numbers side by side are not one longer number
+    return "".join(f" {t} " if t[:1].isdigit() else t for t in said).lower()

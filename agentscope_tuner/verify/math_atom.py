@@ -15,7 +15,8 @@ from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable
 if TYPE_CHECKING:
     from agentscope_tuner.verify.math_parse import Parser
 
-MAX_DEPTH = 90
+MAX_DEPTH = 120
+MAX_CHAIN = 12
 MAX_DIGITS = 1_000
 # letters that name functions where a bracket follows; any other letter before a bracket is a factor
 _FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
@@ -28,6 +29,7 @@ class AtomParser:
         self.tokens = tokens
         self.at = 0
         self.depth = 0
+        self.chain = 0
         self.bars = 0
         self.until_bar = False
 
@@ -39,6 +41,12 @@ class AtomParser:
             raise TooComplex(f"nested more than {MAX_DEPTH // 3} levels deep")
         yield
         self.depth -= 1
+
+    def bound_chain(self, deepens: bool) -> None:
+        """Count an operation that nests to the left, where no bracket shows it."""
+        self.chain += deepens
+        if self.chain > MAX_CHAIN:
+            raise TooComplex(f"more than {MAX_CHAIN} postfixes or signs in a row")
 
     def peek(self, ahead: int = 0) -> str:
         """The text of a token that is not a word or a symbol, else the empty string."""
@@ -77,6 +85,10 @@ class AtomParser:
 
     def operand(self: Parser) -> Node:  # type: ignore[misc]
         """One operand, without its postfixes."""
+        with self.deeper():
+            return self._operand()
+
+    def _operand(self: Parser) -> Node:  # type: ignore[misc]
         if self.at >= len(self.tokens):
             raise Unreadable("an operand is missing")
         token = self.tokens[self.at]
@@ -241,6 +253,7 @@ class AtomParser:
                 node = Node("unit", (node,), "$^1" if found == "\\$" else "cent^1")
             else:
                 return node
+            self.bound_chain(node.args[0].head in ("fact", "percent", "deg", "fn"))
             self.at += 1
 
     def with_unit(self, node: Node) -> Node:

@@ -12,6 +12,7 @@ from agentscope_tuner.verify.math_shape import (
     is_region,
     is_statement,
     labels,
+    named_value,
     settle,
     vector,
     words,
@@ -117,6 +118,8 @@ class Comparer:
             return self.statement(ref, ans)
         stated, other = (ref, ans) if is_statement(ref) else (ans, ref)
         value = assigned(stated)
+        if value is None and stated is ref:
+            value = named_value(ref)
         if value is None:
             if is_region(other) or other.head in ("set", "interval"):
                 return self.region(ref, ans)

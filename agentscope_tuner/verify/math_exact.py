@@ -76,7 +76,12 @@ class Exact:
         return sum((self.value(a) for a in node.args), Fraction(0))
 
     def product(self, node: Node) -> Fraction:
-        return self.value(node.args[0]) * self.value(node.args[1])
+        found = Fraction(1)
+        for factor in node.args:
+            found *= self.value(factor)
+            if found.numerator.bit_length() + found.denominator.bit_length() > MAX_BITS:
+                raise Unknown("a number over the bound")
+        return found
 
     def quotient(self, node: Node) -> Fraction:
         below = self.value(node.args[1])

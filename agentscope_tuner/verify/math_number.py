@@ -10,7 +10,7 @@ from agentscope_tuner.verify.math_node import Node
 # an answer with at least so many decimals may round or cut an exact value
 ROUNDED_DECIMALS = 6
 # a float printed in full differs from its value by this much at most, relatively
-FLOAT_NOISE = Fraction(1, 10**9)
+FLOAT_NOISE = Fraction(1, 10**12)
 _FLOAT_DECIMALS = 10
 _PLAIN = re.compile(r"\s*([-+]?)\s*(\d+(?:,\d{3})*)?(?:\.(\d*))?\s*")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from agentscope_tuner.verify.math_atom import AtomParser
-from agentscope_tuner.verify.math_node import Node
+from agentscope_tuner.verify.math_node import Node, number
 from agentscope_tuner.verify.math_tables import ARGUMENT_STOPS, RELATIONS
 from agentscope_tuner.verify.math_text import Token, Unreadable, tokenize
 
@@ -91,7 +91,10 @@ class Parser(AtomParser):
         left = self.sum()
         while (name := _SETS.get(self.peek())) is not None:
             self.at += 1
-            left = Node(name, (left, self.sum()))
+            right = self.sum()
+            # long unions stay flat: the tree's depth is bounded by the nesting of brackets
+            left = Node(name, (*left.args, right) if left.head == name != "minus" else (left, right))
+            self.bound_chain(name == "minus")
         return left
 
     def sum(self) -> Node:
@@ -101,6 +104,7 @@ class Parser(AtomParser):
                 self.at += 1
                 right = self.term()
                 if sign in ("pm", "mp"):
+                    self.bound_chain(True)
                     left = terms[0] if len(terms) == 1 else Node("add", tuple(terms))
                     terms = [Node(sign, (left, right))]
                 else:
@@ -108,51 +112,39 @@ class Parser(AtomParser):
             return terms[0] if len(terms) == 1 else Node("add", tuple(terms))
 
     def term(self) -> Node:
-        """A product; `/` takes what stands before it, so `1/2x` is x/2."""
-        left = self.signed()
+        """A product; `/` divides by the next factor alone, so `1/2x` is x/2. Long products stay flat."""
+        above = [self.signed()]
+        below: list[Node] = []
         while True:
             found = self.peek()
             if found in ("*", "/"):
                 self.at += 1
-                right = self.signed()
-                left = Node("mul", (left, right)) if found == "*" else Node("div", (left, right))
+                (above if found == "*" else below).append(self.signed())
             elif self.starts_operand():
-                left = self._beside(left, self.at)
+                self._beside(above, below)
             else:
-                return left
+                top = above[0] if len(above) == 1 else Node("mul", tuple(above))
+                bottom = below[0] if len(below) == 1 else Node("mul", tuple(below))
+                return Node("div", (top, bottom)) if below else top
 
-    def _beside(self, left: Node, at: int) -> Node:
-        """Two operands side by side: a mixed number or an implied product."""
-        token = self.tokens[at]
-        if token.kind == "num":
-            if left.head != "num":
-                return Node("mul", (left, self.power()))
-            if not token.spaced or not self._plain_fraction(at):
+    def _beside(self, above: list[Node], below: list[Node]) -> None:
+        """The next operand stands beside the last one: a mixed number or an implied product."""
+        at, token, left = self.at, self.tokens[self.at], above[-1]
+        if token.kind == "num" and (left.head == "num" or (left.head == "neg" and left.args[0].head == "num")):
+            if below or not token.spaced or not self._plain_fraction(at):
                 raise Unreadable("two numbers side by side")
             self.at += 3
-            top, bottom = Fraction(token.text), Fraction(self.tokens[at + 2].text)
-            return self._mixed(left, Node("div", (Node("num", (), "", top), Node("num", (), "", bottom))))
+            top, bottom = number(Fraction(token.text)), number(Fraction(self.tokens[at + 2].text))
+            above[-1:] = _mixed(left, Node("div", (top, bottom)))
+            return
         right = self.power()
-        if (
-            token.text == "\\frac"
-            and right.head == "div"
-            and self.tokens[at - 1].kind == "num"
-            and left.head in ("num", "neg")
-        ):
-            return self._mixed(left, right)
-        return Node("mul", (left, right))
+        if token.text == "\\frac" and right.head == "div" and self.tokens[at - 1].kind == "num" and not below:
+            above[-1:] = _mixed(left, right)
+        else:
+            above.append(right)
 
     def _plain_fraction(self, at: int) -> bool:
         return [t.kind for t in self.tokens[at : at + 3]] == ["num", "op", "num"] and self.tokens[at + 1].text == "/"
-
-    def _mixed(self, left: Node, right: Node) -> Node:
-        whole = left.args[0] if left.head == "neg" else left
-        top, bottom = right.args
-        is_mixed = whole.value is not None and top.value is not None and bottom.value is not None
-        if not (is_mixed and whole.value.denominator == 1 and 0 < top.value < bottom.value):  # type: ignore[union-attr, operator]
-            return Node("mul", (left, right))
-        value = Node("add", (whole, right))
-        return Node("neg", (value,)) if left.head == "neg" else value
 
     def signed(self) -> Node:
         with self.deeper():
@@ -199,3 +191,13 @@ class Parser(AtomParser):
                 self.at += 1
                 left = Node("div", (left, self.power()))
             return left
+
+
+def _mixed(left: Node, right: Node) -> tuple[Node, ...]:
+    """`2\\frac{1}{3}` as a sum where it is a mixed number, else as two factors."""
+    whole = left.args[0] if left.head == "neg" else left
+    top, bottom = (part.value for part in right.args)
+    if whole.value is None or top is None or bottom is None or whole.value.denominator != 1 or not 0 < top < bottom:
+        return left, right
+    value = Node("add", (whole, right))
+    return (Node("neg", (value,)) if left.head == "neg" else value,)

@@ -104,9 +104,9 @@ def _is_name(node: Node) -> bool:
 
 
 def assigned(node: Node) -> Node | None:
-    r"""The value of `x = 2`, `2 = x`, `f(x) = x + 1`, `x \in [0, 1)`, `\frac{a}{b} = 3`; None for any other statement.
+    r"""The value of `x = 2`, `2 = x`, `f(x) = x + 1`, `x \in [0, 1)`; None for any other statement.
 
-    The left side is a name that the value does not use, or any expression with symbols where the value has none.
+    The left side is a name that the value does not use.
     """
     if node.head != "rel" or set(node.name.split()) - {"=", "in", "~"} or node.name.split()[0] == "~":
         return None
@@ -125,6 +125,14 @@ def assigned(node: Node) -> Node | None:
     if symbols(value) & inner and not (name.head == "mul" and name.args[0].head == "sym"):
         return None
     return value
+
+
+def named_value(node: Node) -> Node | None:
+    r"""The constant that a reference such as `\frac{AB}{CD} = 3` gives a name to."""
+    if node.head != "rel" or node.name != "=":
+        return None
+    name, value = node.args
+    return value if symbols(name) and not symbols(value) else None
 
 
 def _rounded_value(node: Node) -> Node | None:

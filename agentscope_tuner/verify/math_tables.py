@@ -70,9 +70,8 @@ UNICODE = str.maketrans(
             °:=^\circ º:=^\circ
             ∖:=\setminus ¬:=\lnot ∧:=\land ∨:=\lor …:=\ldots ⋯:=\ldots ≡:=\equiv ⟨:=\langle ⟩:=\rangle ⌊:=\lfloor
             ⌋:=\rfloor ⌈:=\lceil ⌉:=\rceil ∑:=\sum ∏:=\prod ∫:=\int ¢:=\cents Δ:=\Delta Γ:=\Gamma Θ:=\Theta Λ:=\Lambda
-            Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega
-            ½:=\frac{1}{2} ⅓:=\frac{1}{3} ⅔:=\frac{2}{3} ¼:=\frac{1}{4} ¾:=\frac{3}{4}
-            ⅛:=\frac{1}{8}"""
+            Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega ½:=\frac{1}{2} ⅓:=\frac{1}{3} ⅔:=\frac{2}{3} ¼:=\frac{1}{4}
+            ¾:=\frac{3}{4} ⅛:=\frac{1}{8}"""
         ).items()
     }
     | {symbol: f"^{{{digit}}}" for digit, symbol in enumerate(_SUPER)}

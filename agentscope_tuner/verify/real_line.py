@@ -1,0 +1,298 @@
+"""Sets of real numbers (worker side): intervals, unions, inequalities and equations in one unknown, compared as sets.
+
+Both sides' truth can change only at a few points: ends of intervals, roots and poles of differences. The two are equal
+when they agree at each of those points and between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise, product
+
+from mpmath import mp
+
+from agentscope_tuner.verify.math_node import Node, number, symbols, walk
+from agentscope_tuner.verify.math_text import TooComplex
+from agentscope_tuner.verify.numeric import Budget, NotANumber, Numeric, Value
+
+_MAX_DEGREE = 24
+_MAX_ABS = 3
+_MAX_POINTS = 200
+_OPERATORS = {
+    "=": lambda d, tol: abs(d) <= tol,
+    "!=": lambda d, tol: abs(d) > tol,
+    "<": lambda d, tol: d < -tol,
+    "<=": lambda d, tol: d <= tol,
+    ">": lambda d, tol: d > tol,
+    ">=": lambda d, tol: d >= -tol,
+}
+
+
+class _NotRational(Exception):
+    """The expression is no quotient of polynomials in the unknown."""
+
+
+class Line:
+    """The real line of one unknown, the other symbols fixed."""
+
+    def __init__(self, name: str, point: dict[str, Value], budget: Budget) -> None:
+        self.name = name
+        self.point = point
+        self.budget = budget
+
+    def value(self, node: Node, x: Value) -> tuple[Value, Value]:
+        """A real value and the tolerance of its comparison with zero.
+
+        Raises:
+            NotANumber: none, or not a real one.
+        """
+        numeric = Numeric({**self.point, self.name: x}, self.budget)
+        found = numeric.value(node)
+        tolerance = max(numeric.scale, mp.mpf(1)) * mp.mpf(10) ** (-mp.dps // 2)
+        if isinstance(found, list) or abs(mp.im(found)) > tolerance:
+            raise NotANumber("not real")
+        return mp.re(found), tolerance
+
+    def end(self, node: Node) -> Value:
+        """An interval's end, infinite ones too."""
+        if node == Node("sym", (), "\\infty"):
+            return mp.inf
+        if node == Node("neg", (Node("sym", (), "\\infty"),)):
+            return -mp.inf
+        return self.value(node, mp.mpf(0))[0]
+
+    def holds(self, node: Node, x: Value) -> bool:
+        """Whether `x` belongs to the set, or satisfies the statement; never where a side has no real value."""
+        try:
+            return self._holds(node, x)
+        except NotANumber:
+            return False
+
+    def _holds(self, node: Node, x: Value) -> bool:
+        if node.head == "rel":
+            return all(self._related(r.name, r.args[0], r.args[1], x) for r in relations(node))
+        if node.head in ("and", "inter"):
+            return all(self.holds(a, x) for a in node.args)
+        if node.head in ("or", "union", "list"):
+            return any(self.holds(a, x) for a in node.args)
+        if node.head == "not":
+            return not self.holds(node.args[0], x)
+        if node.head == "minus":
+            return self.holds(node.args[0], x) and not self.holds(node.args[1], x)
+        if node.head == "set":
+            return any(self._is_element(a, x) for a in node.args)
+        if node.head in ("interval", "tuple") and len(node.args) == 2:
+            return self._inside(node, x)
+        if node.head == "sym" and node.name in ("\\mathbb{R}", "\\mathbb{Z}"):
+            return node.name == "\\mathbb{R}" or abs(x - mp.nint(x)) < mp.mpf(10) ** (-mp.dps // 2)
+        raise TooComplex(f"a set given as {node.head}")
+
+    def _related(self, name: str, left: Node, right: Node, x: Value) -> bool:
+        if name in ("in", "notin"):
+            return (name == "in") == self.holds(right, self.value(left, x)[0])
+        if name not in _OPERATORS:
+            raise TooComplex(f"the relation {name}")
+        difference, tolerance = self.value(_difference(left, right), x)
+        return bool(_OPERATORS[name](difference, tolerance))
+
+    def _is_element(self, node: Node, x: Value) -> bool:
+        if node.head == "where":
+            return all(self.holds(a, x) for a in node.args[1:] if a.head != "sym") and (
+                node.args[0].head != "rel" or self.holds(node.args[0], x)
+            )
+        found, tolerance = self.value(node, x)
+        return bool(abs(found - x) <= tolerance)
+
+    def _inside(self, node: Node, x: Value) -> bool:
+        low, high = self.end(node.args[0]), self.end(node.args[1])
+        brackets = node.name or "()"
+        tolerance = mp.mpf(10) ** (-mp.dps // 2) * max(1, abs(x))
+        above = x >= low - tolerance if brackets[0] == "[" else x > low + tolerance
+        below = x <= high + tolerance if brackets[1] == "]" else x < high - tolerance
+        return bool(above and below)
+
+    def changes(self, node: Node) -> Iterator[Value]:
+        """Every point where the truth may change, and perhaps more."""
+        if node.head == "rel":
+            for relation in relations(node):
+                left, right = relation.args
+                if relation.name in ("in", "notin"):
+                    yield from self.changes(right)
+                else:
+                    yield from self.roots(_difference(left, right))
+        elif node.head in ("interval", "tuple"):
+            yield from (end for end in map(self.end, node.args) if mp.isfinite(end))
+        elif node.head == "sym":
+            yield from (mp.mpf(at) for at in range(-3, 4))
+        elif node.head == "set":
+            for element in node.args:
+                yield from self.changes(element) if element.head == "where" else (self.end(element),)
+        else:
+            for part in node.args:
+                if part.head != "sym" or part.name.startswith("\\mathbb"):
+                    yield from self.changes(part)
+
+    def roots(self, node: Node) -> Iterator[Value]:
+        """The real roots and poles of an expression, and perhaps more points."""
+        found = False
+        for branch in _without_absolutes(node, self.name):
+            try:
+                above, below = self.rational(branch)
+            except _NotRational:
+                continue
+            found = True
+            for polynomial in (above, below):
+                yield from _real_roots(polynomial)
+        if not found:
+            yield from self._scanned(node)
+
+    def rational(self, node: Node) -> tuple[list[Value], list[Value]]:
+        """Numerator and denominator in the unknown, lowest coefficient first."""
+        if self.name not in symbols(node):
+            value, _ = self.value(node, mp.mpf(0))
+            return [value], [mp.mpf(1)]
+        if node.head == "sym":
+            return [mp.mpf(0), mp.mpf(1)], [mp.mpf(1)]
+        if node.head == "pow":
+            return self._rational_power(node)
+        if node.head not in ("add", "mul", "div", "neg"):
+            raise _NotRational
+        parts = [self.rational(a) for a in node.args]
+        if node.head == "neg":
+            return [-c for c in parts[0][0]], parts[0][1]
+        above, below = parts[0]
+        for top, bottom in parts[1:]:
+            if node.head == "mul":
+                above, below = _times(above, top), _times(below, bottom)
+            elif node.head == "div":
+                above, below = _times(above, bottom), _times(below, top)
+            else:
+                above, below = _plus(_times(above, bottom), _times(top, below)), _times(below, bottom)
+        return above, below
+
+    def _rational_power(self, node: Node) -> tuple[list[Value], list[Value]]:
+        if symbols(node.args[1]):
+            raise _NotRational
+        exponent, _ = self.value(node.args[1], mp.mpf(0))
+        if not mp.isint(exponent) or abs(exponent) > _MAX_DEGREE:
+            raise _NotRational
+        above, below = self.rational(node.args[0])
+        top, bottom = [mp.mpf(1)], [mp.mpf(1)]
+        for _ in range(int(abs(exponent))):
+            top, bottom = _times(top, above), _times(bottom, below)
+        return (top, bottom) if exponent >= 0 else (bottom, top)
+
+    def _scanned(self, node: Node) -> Iterator[Value]:
+        """Sign changes, and the ends of where the expression is real, on a grid."""
+        grid = [mp.mpf(at) / 4 + mp.mpf("0.0137") for at in range(-160, 161)]
+        before: tuple[Value, int | None] | None = None
+        for x in grid:
+            sign = self._sign(node, x)
+            if before is not None and sign != before[1]:
+                yield self._bisected(node, before[0], x, before[1])
+            before = (x, sign)
+
+    def _sign(self, node: Node, x: Value) -> int | None:
+        try:
+            return int(mp.sign(self.value(node, x)[0]))
+        except NotANumber:
+            return None
+
+    def _bisected(self, node: Node, low: Value, high: Value, sign: int | None) -> Value:
+        for _ in range(int(mp.prec)):
+            middle = (low + high) / 2
+            if self._sign(node, middle) == sign:
+                low = middle
+            else:
+                high = middle
+        # simple fractions are what answers are made of
+        simple = mp.nint(high * 360) / 360
+        return simple if abs(simple - high) < mp.mpf(10) ** (-mp.dps // 2) else high
+
+
+def relations(node: Node) -> list[Node]:
+    """The relations that all hold: the members of a chain or of an `and`; empty for anything else."""
+    if node.head == "rel":
+        return [
+            Node("rel", (a, b), name) for name, a, b in zip(node.name.split(), node.args, node.args[1:], strict=False)
+        ]
+    if node.head == "and":
+        parts = [relations(a) for a in node.args]
+        return [r for part in parts for r in part] if all(parts) else []
+    return []
+
+
+def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool:
+    """Whether both describe the same set of real numbers.
+
+    Raises:
+        TooComplex: more points than the bound, or something that is no set of reals.
+    """
+    try:
+        points = sorted({mp.mpf(p) for line, node in ((ref_line, ref), (ans_line, ans)) for p in line.changes(node)})
+    except NotANumber:
+        return False
+    if len(points) > _MAX_POINTS:
+        raise TooComplex("too many points where the truth may change")
+    near = mp.mpf(10) ** (-mp.dps // 3)
+    apart = [p for at, p in enumerate(points) if at == 0 or p - points[at - 1] > near]
+    between = [(a + b) / 2 for a, b in pairwise(apart)]
+    outside = (
+        [apart[0] - 1, apart[-1] + 1, apart[0] - 1000, apart[-1] + 1000] if apart else [mp.mpf("-1.7"), mp.mpf("0.3")]
+    )
+    holds = [(ref_line.holds(ref, x), ans_line.holds(ans, x)) for x in (*apart, *between, *outside)]
+    if any(r != a for r, a in holds):
+        return False
+    # two statements that hold nowhere may have failed for different reasons
+    return any(r for r, _ in holds) or all(node.head == "set" and not node.args for node in (ref, ans))
+
+
+def _difference(left: Node, right: Node) -> Node:
+    return Node("add", (left, Node("neg", (right,))))
+
+
+def _without_absolutes(node: Node, name: str) -> Iterator[Node]:
+    """The expression with each absolute value opened either way."""
+    inside = [n for n in walk(node) if n.head == "abs" and name in symbols(n)]
+    if len(inside) > _MAX_ABS:
+        raise TooComplex("too many absolute values")
+    for signs in product((1, -1), repeat=len(inside)):
+        yield _opened(node, dict(zip(inside, signs, strict=True)))
+    for absolute in inside:
+        yield absolute.args[0]
+
+
+def _opened(node: Node, signs: dict[Node, int]) -> Node:
+    args = tuple(_opened(a, signs) for a in node.args)
+    if node in signs:
+        return Node("mul", (number(signs[node]), args[0]))
+    return node._replace(args=args)
+
+
+def _plus(left: list[Value], right: list[Value]) -> list[Value]:
+    size = max(len(left), len(right))
+    return [(left[k] if k < len(left) else 0) + (right[k] if k < len(right) else 0) for k in range(size)]
+
+
+def _times(left: list[Value], right: list[Value]) -> list[Value]:
+    if len(left) + len(right) > _MAX_DEGREE + 2:
+        raise _NotRational
+    found = [mp.mpf(0)] * (len(left) + len(right) - 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            found[i + j] += a * b
+    return found
+
+
+def _real_roots(coefficients: list[Value]) -> Iterator[Value]:
+    """Real roots of a polynomial and of its derivatives: a multiple root is a simple one of a derivative."""
+    size = max((abs(c) for c in coefficients), default=0)
+    while coefficients and abs(coefficients[-1]) <= size * mp.mpf(10) ** (-mp.dps // 2):
+        coefficients = coefficients[:-1]
+    while len(coefficients) > 1:
+        try:
+            found = mp.polyroots(coefficients[::-1], maxsteps=60, extraprec=60)
+        except mp.NoConvergence:
+            found = []
+        yield from (mp.re(root) for root in found if abs(mp.im(root)) <= (1 + abs(root)) * mp.mpf(10) ** (-mp.dps // 4))
+        coefficients = [k * c for k, c in enumerate(coefficients)][1:]

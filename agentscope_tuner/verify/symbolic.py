@@ -1,0 +1,277 @@
+"""The symbolic stage (worker side): decide formulas, equations and regions by their values at many digits.
+
+Formulas are evaluated to 50 digits at points that the two texts choose, so that none can be written to agree there by
+design; constants that agree are looked at again with 1,000 digits. Agreement is demanded at positive points, and at
+points of any sign wherever both sides are real. What cannot be evaluated never passes.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from mpmath import mp
+
+from agentscope_tuner.verify.math_answer import Verdict, read, read_reference
+from agentscope_tuner.verify.math_cheap import CheapComparer, based, leaf_readings, oriented
+from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math_node import Node, symbols, walk
+from agentscope_tuner.verify.math_number import close
+from agentscope_tuner.verify.math_text import TooComplex
+from agentscope_tuner.verify.numeric import Budget, NotANumber, Numeric, Value, pseudo_random
+from agentscope_tuner.verify.real_line import Line, relations, same_region
+
+DIGITS, MANY_DIGITS = 50, 1_000
+_POINTS = 4
+_COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
+Domain = Literal["positive", "real", "complex"]
+
+
+def decide(answer: str, ground_truth: str) -> tuple[Verdict, str]:
+    """The last word on two bare texts that the cheap stages could not tell apart or together.
+
+    Raises:
+        JudgeError: the reference cannot be read.
+    """
+    ref = read_reference(ground_truth)
+    try:
+        ans = read(answer)
+        if ref.node is None or ans.node is None:
+            return "different", ""
+        outcome = SymbolicComparer(f"{answer}|{ground_truth}").compare(ref.node, ans.node)
+    except TooComplex as exc:
+        return "undecided", f"undecided: {exc}"
+    return {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}[outcome], ""  # type: ignore[return-value]
+
+
+def warm_up() -> None:
+    """Compute what the first question would otherwise pay for."""
+    decide("2\\sqrt{3}", "\\sqrt{12}")
+
+
+class SymbolicComparer(CheapComparer):
+    """Structure as before; leaves, statements and regions by their values."""
+
+    def __init__(self, seed: str) -> None:
+        super().__init__(seed)
+        self.budget = Budget()
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome:
+        if ref.head == "base" or ans.head == "base":
+            return based(ref, ans)
+        # a bare log is the natural one to some and decimal to others; both sides must mean the same
+        logs = [n for side in (ref, ans) for n in walk(side) if n.head == "fn" and n.name == "log" and len(n.args) == 1]
+        for left, right in leaf_readings(ref, ans):
+            if self._values(left, right) is EQUAL:
+                return EQUAL
+            for base in (None, 10) if logs else (None,):
+                if self._formulas(left, right, base):
+                    return EQUAL
+        return DIFFERENT
+
+    def _formulas(self, ref: Node, ans: Node, log_base: int | None) -> bool:
+        if not (symbols(ref) or symbols(ans) or _unknown_functions(ref)):
+            return self._constants(ref, ans, log_base)
+        agreed = 0
+        for at in range(_POINTS):
+            same = self._at_point(ref, ans, log_base, "positive", at)
+            if same is False:
+                return False
+            agreed += same is True
+        if agreed < 2:
+            return False
+        parts = any(n.head == "fn" and n.name in _COMPLEX_PARTS for side in (ref, ans) for n in walk(side))
+        domains: tuple[Domain, ...] = ("real", "complex") if parts else ("real",)
+        return all(
+            self._at_point(ref, ans, log_base, domain, at) is not False for domain in domains for at in range(_POINTS)
+        )
+
+    def _at_point(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int) -> bool | None:
+        """Whether both sides agree at one point; None where one has no value, or, at a real point, is not real."""
+        for digits in (DIGITS, MANY_DIGITS):
+            try:
+                found = self._evaluate(ref, ans, log_base, domain, at, digits)
+            except NotANumber:
+                return None
+            if found.refuted:
+                return None if domain == "real" and not found.real else False
+            if found.sure and not found.drowned:
+                return True
+        return found.settled()
+
+    def _constants(self, ref: Node, ans: Node, log_base: int | None) -> bool:
+        try:
+            found = self._evaluate(ref, ans, log_base, "positive", 0, DIGITS)
+            if not found.refuted:
+                found = self._evaluate(ref, ans, log_base, "positive", 0, MANY_DIGITS)
+                if found.drowned:
+                    # rounding residue shrinks with the precision; a term that stays is part of the value
+                    again = self._evaluate(ref, ans, log_base, "positive", 0, MANY_DIGITS + 300)
+                    if any(size >= min(found.drowned) for size in again.drowned):
+                        raise TooComplex("a term too small to be seen with 1,000 digits")
+                return not found.refuted and found.settled()
+        except NotANumber:
+            return False
+        if found.fractions is None:
+            return False
+        return close(ref, found.fractions[0], ans, found.fractions[1])
+
+    def _evaluate(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int, digits: int) -> _Pair:
+        with mp.workdps(digits):
+            point = self._point(symbols(ref) | symbols(ans), domain, at)
+            sides = [Numeric(point, self.budget, log_base) for _ in range(2)]
+            values = [side.value(node) for side, node in zip(sides, (ref, ans), strict=True)]
+            return _Pair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
+
+    def _point(self, names: frozenset[str], domain: Domain, at: int) -> dict[str, Value]:
+        point: dict[str, Value] = {}
+        for name in sorted(names):
+            value = pseudo_random(self.seed, name, str(at))
+            if domain == "real" and (at == 0 or pseudo_random(self.seed, name, str(at), "sign") > 1.6):
+                value = -value
+            if domain == "complex":
+                value = mp.mpc(value, pseudo_random(self.seed, name, str(at), "imaginary"))
+            point[name] = value
+        return point
+
+    def roughly(self, exact: Node, rough: Node) -> Outcome:
+        try:
+            pair = self._evaluate(exact, rough, None, "positive", 0, DIGITS)
+        except NotANumber:
+            return DIFFERENT
+        if pair.fractions is None:
+            return DIFFERENT
+        left, right = pair.fractions
+        return EQUAL if abs(left - right) * 50 <= abs(left) else DIFFERENT
+
+    def statement(self, ref: Node, ans: Node) -> Outcome:
+        if super().statement(ref, ans) is EQUAL:
+            return EQUAL
+        ref_parts, ans_parts = relations(ref), relations(ans)
+        if ref_parts and ans_parts and len(ref_parts) == len(ans_parts) and self._same_parts(ref_parts, ans_parts):
+            return EQUAL
+        names = symbols(ref)
+        if names != symbols(ans) or not names:
+            return DIFFERENT
+        if len(names) == 1:
+            name = next(iter(names))
+            line = Line(name, {}, self.budget)
+            return self._same_region(ref, ans, line, line)
+        if ref.head == ans.head == "rel" and ref.name == ans.name == "=":
+            return self._same_roots(ref, ans, names)
+        return DIFFERENT
+
+    def _same_parts(self, ref: list[Node], ans: list[Node]) -> bool:
+        left = list(ans)
+        for relation in ref:
+            match = next((other for other in left if self._same_relation(relation, other)), None)
+            if match is None:
+                return False
+            left.remove(match)
+        return True
+
+    def _same_relation(self, ref: Node, ans: Node) -> bool:
+        """Whether one difference is a constant times the other, a positive one under an inequality."""
+        ref_side, ans_side = oriented(ref), oriented(ans)
+        if ref_side is None or ans_side is None or ref_side[0] != ans_side[0]:
+            return False
+        first: Value = None
+        found = 0
+        for at in range(_POINTS + 2):
+            try:
+                ratio = self._ratio(ref_side[1], ans_side[1], at)
+            except NotANumber:
+                continue
+            if ratio == 0 or (first is not None and abs(ratio - first) > abs(first) * mp.mpf(10) ** -20):
+                return False
+            first, found = ratio, found + 1
+        if found < 3:
+            return False
+        return ref_side[0] in ("=", "!=") or (abs(mp.im(first)) < abs(first) * mp.mpf(10) ** -20 and mp.re(first) > 0)
+
+    def _ratio(self, ref: Node, ans: Node, at: int) -> Value:
+        with mp.workdps(DIGITS):
+            point = self._point(symbols(ref) | symbols(ans), "positive" if at % 2 else "real", at)
+            sides = [Numeric(point, self.budget) for _ in range(2)]
+            below, above = (side.value(node) for side, node in zip(sides, (ref, ans), strict=True))
+            if isinstance(below, list) or isinstance(above, list):
+                raise NotANumber("matrices have no ratio")
+            if abs(below) <= sides[0].scale * mp.mpf(10) ** -30 or abs(above) <= sides[1].scale * mp.mpf(10) ** -30:
+                raise NotANumber("zero here")
+            return above / below
+
+    def _same_roots(self, ref: Node, ans: Node, names: frozenset[str]) -> Outcome:
+        """Whether two equations in several unknowns have the same real solutions along lines through random points."""
+        for name in sorted(names):
+            for at in range(2):
+                point = self._point(names - {name}, "real", at + 1)
+                if (
+                    self._same_region(ref, ans, Line(name, point, self.budget), Line(name, point, self.budget))
+                    is not EQUAL
+                ):
+                    return DIFFERENT
+        return EQUAL
+
+    def region(self, ref: Node, ans: Node) -> Outcome:
+        lines = []
+        for side in (ref, ans):
+            names = symbols(side)
+            if len(names) > 1:
+                return DIFFERENT
+            lines.append(Line(next(iter(names), "x"), {}, self.budget))
+        return self._same_region(ref, ans, *lines)
+
+    def _same_region(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> Outcome:
+        with mp.workdps(DIGITS):
+            return EQUAL if same_region(ref, ans, ref_line, ans_line) else DIFFERENT
+
+
+class _Pair:
+    """Two values at one point and what they say about each other, at the precision in force."""
+
+    def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:
+        self.drowned = drowned
+        self.real = True
+        self.fractions: tuple[Fraction, Fraction] | None = None
+        self.refuted, self.sure, self.vanished = True, True, False
+        if [isinstance(v, list) for v in values] in ([True, False], [False, True]):
+            return
+        cells = [_cells(v) for v in values]
+        if cells[0][0] != cells[1][0]:
+            return
+        left, right = cells[0][1], cells[1][1]
+        size = max(abs(v) for v in (*left, *right))
+        tolerance = max(scale, size) * mp.mpf(10) ** (15 - mp.dps)
+        self.real = all(abs(mp.im(v)) <= tolerance for v in (*left, *right))
+        self.refuted = any(abs(a - b) > tolerance for a, b in zip(left, right, strict=True))
+        # where everything cancelled, only more digits tell nothing from little
+        self.sure = tolerance <= size * mp.mpf(10) ** -20
+        self.vanished = tolerance <= mp.mpf(10) ** (-mp.dps // 2)
+        if self.real and len(left) == 1:
+            self.fractions = (_fraction(left[0]), _fraction(right[0]))
+
+    def settled(self) -> bool:
+        """Agreement at the highest precision: both sides have the same digits, or all of them cancelled.
+
+        Raises:
+            TooComplex: the terms are so large that nothing can be told.
+        """
+        if not self.sure and not self.vanished:
+            raise TooComplex("terms too large to tell with 1,000 digits")
+        return True
+
+
+def _cells(value: Value) -> tuple[tuple[int, int], list[Value]]:
+    if not isinstance(value, list):
+        return (0, 0), [value]
+    return (len(value), len(value[0])), [cell for row in value for cell in row]
+
+
+def _fraction(value: Value) -> Fraction:
+    sign, mantissa, exponent, _ = mp.mpf(mp.re(value))._mpf_
+    two = Fraction(2) ** int(exponent)
+    return Fraction(-mantissa if sign else mantissa) * two
+
+
+def _unknown_functions(node: Node) -> bool:
+    return any(n.head == "call" for n in walk(node))
