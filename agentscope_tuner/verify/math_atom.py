@@ -32,6 +32,7 @@ class AtomParser:
         self.chain = 0
         self.bars = 0
         self.until_bar = False
+        self.outward = False
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
@@ -63,6 +64,8 @@ class AtomParser:
         if self.at >= len(self.tokens):
             return False
         token = self.tokens[self.at]
+        if token.text == "[" and self.outward:
+            return False
         if token.kind in ("sym", "num", "open"):
             return not (token.upright and self._unit_ahead())
         if token.text == "|":
@@ -212,7 +215,9 @@ class AtomParser:
 
     def _outward(self: Parser) -> Node:  # type: ignore[misc]
         """`]a, b[`, an open interval as some countries write it."""
+        self.outward = True
         inside = self.items()
+        self.outward = False
         closer = self.expect("[", "]")
         if inside.head != "list" or len(inside.args) != 2:
             raise Unreadable("a closing bracket where an operand was expected")
@@ -234,7 +239,7 @@ class AtomParser:
     def circle_group(self) -> bool:
         r"""Whether `{\circ}` follows; it is taken."""
         if [t.text for t in self.tokens[self.at : self.at + 3]] in (["{", "\\circ", "}"], ["{", "*", "}"]):
-            self.at += 2
+            self.at += 3
             return True
         return False
 

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Sequence
 
 from agentscope_tuner.verify import math_unit
-from agentscope_tuner.verify.math_node import Node, number, symbols, walk
+from agentscope_tuner.verify.math_node import Node, number, walk
 from agentscope_tuner.verify.math_shape import (
     assigned,
     is_region,
@@ -70,11 +70,14 @@ class Comparer:
             return EQUAL if words(ref) == words(ans) else DIFFERENT
         if ref.head == "unit" or ans.head == "unit":
             return self._units(ref, ans)
+        if {ref.head, ans.head} in ({"list", "or"}, {"list", "and"}) and len(ref.args) == len(ans.args):
+            return self._unordered(ref.args, ans.args)
         if is_statement(ref) or is_statement(ans):
             return self._statements(ref, ans)
-        if ref.head == "set" and len(ref.args) == 1 and ans.head not in _COLLECTIONS:
+        # a set of one element is that element, be it a number or a tuple
+        if ref.head == "set" and len(ref.args) == 1 and not is_region(ref) and ans.head not in ("set", "list"):
             ref = ref.args[0]
-        elif ans.head == "set" and len(ans.args) == 1 and ref.head not in _COLLECTIONS:
+        elif ans.head == "set" and len(ans.args) == 1 and not is_region(ans) and ref.head not in ("set", "list"):
             ans = ans.args[0]
         if is_region(ref) or is_region(ans):
             return self._regions(ref, ans)
@@ -103,15 +106,6 @@ class Comparer:
         if is_statement(ref) and is_statement(ans):
             ref_value, ans_value = assigned(ref), assigned(ans)
             if ref_value is None or ans_value is None:
-                if (
-                    ref_value is not None
-                    and not symbols(ref_value)
-                    and ref.head == "rel"
-                    and ans.head == "rel"
-                    and ans.name == "="
-                ):
-                    # `x + 3 = 5` restates the question whose answer is `x = 2`
-                    return self._chain(ref, ans)
                 return self.statement(ref, ans)
             if labels(ref) == labels(ans):
                 return self._settled(settle(ref_value), settle(ans_value))
@@ -121,7 +115,8 @@ class Comparer:
         if value is None and stated is ref:
             value = named_value(ref)
         if value is None:
-            if is_region(other) or other.head in ("set", "interval"):
+            pair = other.head == "tuple" and len(other.args) == 2
+            if is_region(other) or other.head in ("set", "interval") or (pair and stated.name != "="):
                 return self.region(ref, ans)
             return self._chain(ref, ans) if stated.head == "rel" else DIFFERENT
         value = settle(value)

@@ -98,7 +98,7 @@ class Exact:
         found = self.whole_power(base, whole)
         if rest == 0:
             return found
-        return found * (self.square_root(base) if rest == _HALF else self.apply("pow", base, rest))
+        return found * (self.root(node.args[0], base, rest))
 
     def whole_power(self, base: Fraction, exponent: int) -> Fraction:
         size = base.numerator.bit_length() + base.denominator.bit_length()
@@ -107,6 +107,12 @@ class Exact:
         if base == 0 and exponent <= 0:
             raise Undefined("a power of zero")
         return base**exponent
+
+    def root(self, node: Node, base: Fraction, exponent: Fraction) -> Fraction:
+        if exponent == _HALF and not _has_symbol(node):
+            return self.square_root(base)
+        # a symbol may be negative: the root of x squared is not x
+        return self.apply("pow", base, exponent)
 
     def square_root(self, base: Fraction) -> Fraction:
         """A rational times the root of a number without square factors, so that the root of 12 is twice that of 3."""

@@ -138,8 +138,10 @@ class Parser(AtomParser):
             above[-1:] = _mixed(left, Node("div", (top, bottom)))
             return
         right = self.power()
-        if token.text == "\\frac" and right.head == "div" and self.tokens[at - 1].kind == "num" and not below:
-            above[-1:] = _mixed(left, right)
+        part = right.args[0] if right.head in ("percent", "deg") else right
+        if token.text == "\\frac" and part.head == "div" and self.tokens[at - 1].kind == "num" and not below:
+            mixed = _mixed(left, part)
+            above[-1:] = mixed if part is right or len(mixed) > 1 else (Node(right.head, mixed),)
         else:
             above.append(right)
 

@@ -96,7 +96,7 @@ def _is_name(node: Node) -> bool:
     """A symbol, a function of symbols, a tuple of symbols, or two letters side by side (a segment)."""
     if node.head == "sym":
         return node.name != "i" and node.name not in ("e", "\\pi", "\\infty") and not node.name.startswith("\\mathbb")
-    if node.head == "call":
+    if node.head in ("call", "text"):
         return True
     if node.head in ("tuple", "list", "set"):
         return bool(node.args) and all(_is_name(a) for a in node.args)

@@ -41,6 +41,7 @@ _TOKEN = re.compile(
     rf"""(?P<space>(?:{_SPACE})+)
     |(?P<skip>\$|\\[()\[\]]|\\label\{{[^{{}}]*\}}|\\tag\*?\{{[^{{}}]*\}})
     |(?P<text>\\(?:text|textbf|textit|textrm|textsf|texttt|textup|textnormal|textsc|mbox)\s*\{{(?P<inner>[^{{}}]*)\}})
+    |(?P<roman>\\(?:mathrm|operatorname\*?|mathsf)\s*\{{(?P<mixed>[^{{}}a-zA-Z]*[a-zA-Z]+[^{{}}a-zA-Z][^{{}}]*)\}})
     |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?P<upright>\s*[a-zA-Z.]+\s*)\}})
     |(?P<thousands>[1-9]\d{{0,2}}(?:{_GROUP}\d{{3}})+(?!\d)(?:\.\d+)?)
     |(?P<blocks>[1-9]\d{{0,2}}(?:[ ]\d{{3}})+(?![\d])(?:\.\d+)?)
@@ -137,6 +138,10 @@ def _emit_text(match: re.Match[str], found: str, spaced: bool, in_text: bool, ou
         out[before] = out[before]._replace(spaced=True)
 
 
+def _emit_roman(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    _scan(match.group("mixed"), True, out)
+
+
 def _emit_upright(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
     name = match.group("upright").strip()
     if len(name) == 1:
@@ -221,6 +226,7 @@ def _emit_op(match: re.Match[str], found: str, spaced: bool, in_text: bool, out:
 
 _EMIT = {
     "text": _emit_text,
+    "roman": _emit_roman,
     "rm": _emit_upright,
     "thousands": _emit_number,
     "blocks": _emit_number,

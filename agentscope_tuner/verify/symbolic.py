@@ -17,6 +17,7 @@ from agentscope_tuner.verify.math_cheap import CheapComparer, based, leaf_readin
 from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math_node import Node, symbols, walk
 from agentscope_tuner.verify.math_number import close
+from agentscope_tuner.verify.math_shape import assigned
 from agentscope_tuner.verify.math_text import TooComplex
 from agentscope_tuner.verify.numeric import Budget, NotANumber, Numeric, Value, pseudo_random
 from agentscope_tuner.verify.real_line import Line, relations, same_region
@@ -24,7 +25,7 @@ from agentscope_tuner.verify.real_line import Line, relations, same_region
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
 _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
-Domain = Literal["positive", "real", "complex"]
+Domain = Literal["positive", "real", "complex", "beside"]
 
 
 def decide(answer: str, ground_truth: str) -> tuple[Verdict, str]:
@@ -55,6 +56,8 @@ class SymbolicComparer(CheapComparer):
     def __init__(self, seed: str) -> None:
         super().__init__(seed)
         self.budget = Budget()
+        # whether, at some real point, one side was real and the other not
+        self._one_real = False
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if ref.head == "base" or ans.head == "base":
@@ -80,11 +83,14 @@ class SymbolicComparer(CheapComparer):
             agreed += same is True
         if agreed < 2:
             return False
-        parts = any(n.head == "fn" and n.name in _COMPLEX_PARTS for side in (ref, ans) for n in walk(side))
-        domains: tuple[Domain, ...] = ("real", "complex") if parts else ("real",)
-        return all(
-            self._at_point(ref, ans, log_base, domain, at) is not False for domain in domains for at in range(_POINTS)
-        )
+        complex_parts = any(n.head == "fn" and n.name in _COMPLEX_PARTS for side in (ref, ans) for n in walk(side))
+        self._one_real = False
+        if any(self._at_point(ref, ans, log_base, "real", at) is False for at in range(_POINTS)):
+            return False
+        # `ln x` is not `ln |x|`: real in different places, and apart off the real line
+        domains: list[Domain] = ["complex"] if complex_parts else []
+        domains += ["beside"] if self._one_real else []
+        return all(self._at_point(ref, ans, log_base, d, at) is not False for d in domains for at in range(_POINTS))
 
     def _at_point(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int) -> bool | None:
         """Whether both sides agree at one point; None where one has no value, or, at a real point, is not real."""
@@ -93,8 +99,11 @@ class SymbolicComparer(CheapComparer):
                 found = self._evaluate(ref, ans, log_base, domain, at, digits)
             except NotANumber:
                 return None
+            if found.refuted and domain == "real" and not found.real:
+                self._one_real |= found.one_real
+                return None
             if found.refuted:
-                return None if domain == "real" and not found.real else False
+                return False
             if found.sure and not found.drowned:
                 return True
         return found.settled()
@@ -131,6 +140,8 @@ class SymbolicComparer(CheapComparer):
                 value = -value
             if domain == "complex":
                 value = mp.mpc(value, pseudo_random(self.seed, name, str(at), "imaginary"))
+            if domain == "beside":
+                value *= mp.mpc(1, "0.1")
             point[name] = value
         return point
 
@@ -152,6 +163,9 @@ class SymbolicComparer(CheapComparer):
             return EQUAL
         names = symbols(ref)
         if names != symbols(ans) or not names:
+            return DIFFERENT
+        if len(names) == 1 and ans.name == "=" and assigned(ref) is not None:
+            # of `x = 2`, an answer may be a multiple, not an equation that still has to be solved
             return DIFFERENT
         if len(names) == 1:
             name = next(iter(names))
@@ -231,7 +245,7 @@ class _Pair:
 
     def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:
         self.drowned = drowned
-        self.real = True
+        self.real, self.one_real = True, False
         self.fractions: tuple[Fraction, Fraction] | None = None
         self.refuted, self.sure, self.vanished = True, True, False
         if [isinstance(v, list) for v in values] in ([True, False], [False, True]):
@@ -242,7 +256,8 @@ class _Pair:
         left, right = cells[0][1], cells[1][1]
         size = max(abs(v) for v in (*left, *right))
         tolerance = max(scale, size) * mp.mpf(10) ** (15 - mp.dps)
-        self.real = all(abs(mp.im(v)) <= tolerance for v in (*left, *right))
+        reals = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
+        self.real, self.one_real = all(reals), reals[0] != reals[1]
         self.refuted = any(abs(a - b) > tolerance for a, b in zip(left, right, strict=True))
         # where everything cancelled, only more digits tell nothing from little
         self.sure = tolerance <= size * mp.mpf(10) ** -20
