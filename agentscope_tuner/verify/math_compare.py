@@ -6,9 +6,10 @@ import enum
 from collections.abc import Sequence
 
 from agentscope_tuner.verify import math_unit
-from agentscope_tuner.verify.math_node import Node, number, walk
+from agentscope_tuner.verify.math_node import Node, number, symbols, walk
 from agentscope_tuner.verify.math_shape import (
     assigned,
+    elements,
     is_region,
     is_statement,
     labels,
@@ -118,6 +119,9 @@ class Comparer:
             pair = other.head == "tuple" and len(other.args) == 2
             if is_region(other) or other.head in ("set", "interval") or (pair and stated.name != "="):
                 return self.region(ref, ans)
+            if stated is ref and ref.name == "=" and len(symbols(ref)) == 1 and not symbols(ans):
+                # the reference is an equation, the answer its solutions
+                return self.region(ref, ans if ans.head == "set" else Node("set", elements(ans)))
             return self._chain(ref, ans) if stated.head == "rel" else DIFFERENT
         value = settle(value)
         return self._settled(value, ans) if stated is ref else self._settled(ref, value)

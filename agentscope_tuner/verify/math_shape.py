@@ -59,6 +59,18 @@ def _same_variable(statements: tuple[Node, ...]) -> Node | None:
     return settle(Node("list", tuple(v for v in values if v is not None)))
 
 
+def elements(node: Node) -> tuple[Node, ...]:
+    """The members of a list; anything else is its own only member."""
+    return node.args if node.head == "list" else (node,)
+
+
+def both_signs(node: Node) -> Node:
+    """A statement with a plus-minus as the two statements that it stands for."""
+    if node.head == "rel" and any(n.head in _SIGNED for n in walk(node)):
+        return Node("or", (choose(node, 1), choose(node, -1)))
+    return node
+
+
 def choose(node: Node, sign: int) -> Node:
     """The reading with every plus-minus read as plus (`sign` 1) or minus (-1), every minus-plus as the opposite."""
     args = tuple(choose(a, sign) for a in node.args)
@@ -132,7 +144,9 @@ def named_value(node: Node) -> Node | None:
     if node.head != "rel" or node.name != "=":
         return None
     name, value = node.args
-    return value if symbols(name) and not symbols(value) else None
+    # an equation in one unknown is solved, not read off
+    named = len(symbols(name)) > 1 or (symbols(name) and name.head in ("fn", "deg"))
+    return value if named and not symbols(value) else None
 
 
 def _rounded_value(node: Node) -> Node | None:

@@ -17,7 +17,7 @@ from agentscope_tuner.verify.math_cheap import CheapComparer, based, leaf_readin
 from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math_node import Node, symbols, walk
 from agentscope_tuner.verify.math_number import close
-from agentscope_tuner.verify.math_shape import assigned
+from agentscope_tuner.verify.math_shape import assigned, both_signs
 from agentscope_tuner.verify.math_text import TooComplex
 from agentscope_tuner.verify.numeric import Budget, NotANumber, Numeric, Value, pseudo_random
 from agentscope_tuner.verify.real_line import Line, relations, same_region
@@ -156,6 +156,7 @@ class SymbolicComparer(CheapComparer):
         return EQUAL if abs(left - right) * 50 <= abs(left) else DIFFERENT
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
+        ref, ans = both_signs(ref), both_signs(ans)
         if super().statement(ref, ans) is EQUAL:
             return EQUAL
         ref_parts, ans_parts = relations(ref), relations(ans)
@@ -171,7 +172,7 @@ class SymbolicComparer(CheapComparer):
             name = next(iter(names))
             line = Line(name, {}, self.budget)
             return self._same_region(ref, ans, line, line)
-        if ref.head == ans.head == "rel" and ref.name == ans.name == "=":
+        if _is_equation(ref) and _is_equation(ans):
             return self._same_roots(ref, ans, names)
         return DIFFERENT
 
@@ -286,6 +287,10 @@ def _fraction(value: Value) -> Fraction:
     sign, mantissa, exponent, _ = mp.mpf(mp.re(value))._mpf_
     two = Fraction(2) ** int(exponent)
     return Fraction(-mantissa if sign else mantissa) * two
+
+
+def _is_equation(node: Node) -> bool:
+    return node.name == "=" if node.head == "rel" else node.head == "or" and all(map(_is_equation, node.args))
 
 
 def _unknown_functions(node: Node) -> bool:
