@@ -6,21 +6,25 @@ Rates are of this machine in this run; each is the best of three passes, and a p
 from __future__ import annotations
 
 import argparse
+import asyncio
+import multiprocessing
 import os
 import platform
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner import Rollout, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner import Rollout, Task, WorkflowOutput, WorkflowTask, load_judge
 from agentscope_tuner.records import ScoredFile, Summary, read_rows, scored_line
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.boxed import last_boxed
 
 ROOT = Path(__file__).parent.parent
+COUNTDOWN = "agentscope_tuner.task_judge.countdown_answer_as_judge->CountdownAnswerAsJudge"
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 EIGHT_RULES: list[dict[str, Any]] = [
     {"id": "tokens", "kind": "max_tokens", "max_tokens": 400},
@@ -115,6 +119,50 @@ def bench_countdown() -> None:
     print(f"countdown, right/wrong/unreadable{per_second(score):>12,.0f} verdicts/s")
 
 
+HOSTILE_COUNTDOWN = (
+    "95**36**32",
+    "9**9**9**9",
+    "9" * 1_000_000,
+    "(" * 5_000 + "1" + ")" * 5_000,
+    "__import__('os').system('true')",
+    "1/0",
+    "7//2",
+    "1.2",
+    "1+1+2",
+    "１+２",
+)
+
+
+def slowest_hostile() -> float:
+    """The longest that the countdown judge takes over one hostile answer, in milliseconds of wall-clock time."""
+    judge = load_judge({"astuner": {"task_judge": {"judge_protocol": COUNTDOWN}}})
+    task = WorkflowTask(task=Task(task_id="hostile", metadata={"target": 3, "nums": [1, 2]}))
+    slowest = 0.0
+    for answer in HOSTILE_COUNTDOWN:
+        output = WorkflowOutput(metadata={"final_answer": f"\\boxed{{{answer}}}"})
+        started = time.perf_counter()
+        judge.compute_reward(task, output)
+        slowest = max(slowest, time.perf_counter() - started)
+    return 1000 * slowest
+
+
+async def slowest_hostile_inside_a_loop() -> float:
+    """The same, called where an event loop is running."""
+    return slowest_hostile()
+
+
+def bench_hostile_countdown() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        in_thread = threads.submit(slowest_hostile).result()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
+        in_process = processes.submit(slowest_hostile).result()
+    in_loop = asyncio.run(slowest_hostile_inside_a_loop())
+    print(
+        f"countdown, slowest of {len(HOSTILE_COUNTDOWN)} hostile answers: main thread {slowest_hostile():.1f} ms, "
+        f"thread {in_thread:.1f} ms, running loop {in_loop:.1f} ms, spawned process {in_process:.1f} ms"
+    )
+
+
 def main() -> None:
     """Print every rate."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -125,6 +173,7 @@ def main() -> None:
     bench_math(options.rollouts, options.repeats)
     bench_rules()
     bench_countdown()
+    bench_hostile_countdown()
 
 
 if __name__ == "__main__":
