@@ -25,7 +25,7 @@ def get_loop() -> asyncio.AbstractEventLoop:
     """The process's background loop, started on first use and again in a forked child: threads end there."""
     global _loop, _thread, _pid
     with _lock:
-        if _loop is None or _pid != os.getpid():
+        if _loop is None or _pid != os.getpid() or _thread is None or not _thread.is_alive():
             _loop = asyncio.new_event_loop()
             _thread = threading.Thread(target=_loop.run_forever, name="astuner-loop", daemon=True)
             _thread.start()
@@ -45,13 +45,21 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     if threading.current_thread() is _thread:
         coroutine.close()
         raise RuntimeError("_loop.run was called on astuner's own loop and would wait for ever: await it")
-    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    future = asyncio.run_coroutine_threadsafe(_without_exit(coroutine), loop)
     try:
         return future.result()
     except BaseException:
         # Ctrl-C while waiting: do not leave the work running behind the caller's back
         future.cancel()
         raise
+
+
+async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await coroutine
+    except (SystemExit, KeyboardInterrupt) as exc:
+        # these two would end the loop's thread, and with it every caller that waits
+        raise RuntimeError(f"{type(exc).__name__} inside astuner's loop: {exc}") from exc
 
 
 def _forget_lock_after_fork() -> None:

@@ -85,7 +85,8 @@ def load_config(
         # judges read the whole config: they find our defaults in it too
         OmegaConf.set_readonly(merged, False)  # a copy by now: the caller's flag is for the caller's config
         OmegaConf.update(merged, SECTION, section.model_dump(), merge=False, force_add=True)
-    except (OmegaConfBaseException, TypeError) as exc:  # OmegaConf says TypeError of a list merged into a mapping
+    # OmegaConf says TypeError of a list merged into a mapping, and lets the YAML of an override fail as YAML
+    except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:
         raise ConfigError(f"cannot merge the configuration: {exc}") from exc
     return merged
 
@@ -117,12 +118,25 @@ def task_judge_section(config: Mapping[str, Any] | DictConfig) -> TaskJudgeConfi
         ConfigError: an unknown key, a wrong type or value, or an interpolation that cannot be resolved.
     """
     whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
+    _check_neighbours(whole)
     try:
         section = OmegaConf.select(whole, SECTION)
         plain = OmegaConf.to_container(section, resolve=True) if isinstance(section, DictConfig) else section
     except OmegaConfBaseException as exc:
         raise ConfigError(f"cannot resolve {SECTION}: {exc}") from exc
     return validate_section(TaskJudgeConfig, {} if plain is None else plain, SECTION)
+
+
+def _check_neighbours(config: DictConfig) -> None:
+    """`astuner` is a mapping, and none of its keys is a misspelt `task_judge`; other keys belong to other programs."""
+    ours = config.get("astuner") if not OmegaConf.is_missing(config, "astuner") else None
+    if ours is None:
+        return
+    if not isinstance(ours, DictConfig):
+        raise ConfigError(f"astuner must be a mapping that holds task_judge, got {ours!r}")
+    misspelt = difflib.get_close_matches("task_judge", [str(key) for key in ours], n=1, cutoff=0.8)
+    if "task_judge" not in ours and misspelt:
+        raise ConfigError(f"astuner.{misspelt[0]}: unknown key; did you mean 'task_judge'?")
 
 
 def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
@@ -167,36 +181,45 @@ def _short(value: object, limit: int = 200) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
-_SECRET_KEY = re.compile(
-    r"(^|[_-])(api[_-]?key|access[_-]?key|token|secret|password|passwd|credentials?|authorization)$", re.IGNORECASE
-)
+_SECRET_KEY = re.compile(r"(^|_)(api_?)?(keys?|token|secrets?|passwords?|passwd|pwd|credentials?|authorization)$")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|-")
 _MASK = "***"
+
+
+def _is_secret(key: str) -> bool:
+    return _SECRET_KEY.search(_CAMEL_HUMP.sub("_", key).lower()) is not None
 
 
 def masked(config: DictConfig) -> dict[str, Any]:
     """`config` as plain data to show to people, with what looks like a secret replaced by `***`.
 
-    Masked are values under keys such as `api_key`, `*_token` or `password`, and every string that holds the value of an
-    environment variable so named. `astuner` is resolved; other sections keep their interpolations, which only their own
-    programs can resolve.
+    Masked are values under keys such as `api_key`, `*_token` or `password`, whatever they hold, and in every string the
+    value of an environment variable so named. `astuner` is resolved; other sections keep their interpolations, which
+    only their own programs can resolve.
+
+    Raises:
+        ConfigError: an interpolation under `astuner` cannot be resolved.
     """
     plain = OmegaConf.to_container(config, resolve=False)
     assert isinstance(plain, dict)
     if isinstance(config.get("astuner"), DictConfig):
-        plain["astuner"] = OmegaConf.to_container(config.astuner, resolve=True)
-    secrets = [value for key, value in os.environ.items() if _SECRET_KEY.search(key) and len(value) >= 8]
+        try:
+            plain["astuner"] = OmegaConf.to_container(config.astuner, resolve=True)
+        except OmegaConfBaseException as exc:
+            raise ConfigError(f"cannot resolve astuner: {exc}") from exc
+    secrets = [value for key, value in os.environ.items() if _is_secret(key) and len(value) >= 8]
     return {str(key): _mask(str(key), value, secrets) for key, value in plain.items()}
 
 
 def _mask(key: str, value: Any, secrets: Sequence[str]) -> Any:
+    if value is None or value == "":
+        return value
+    if _is_secret(key):
+        return _MASK
     if isinstance(value, dict):
         return {str(name): _mask(str(name), inner, secrets) for name, inner in value.items()}
     if isinstance(value, list):
         return [_mask(key, inner, secrets) for inner in value]
-    if value is None or value == "":
-        return value
-    if _SECRET_KEY.search(key):
-        return _MASK
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, _MASK)

@@ -39,8 +39,8 @@ class JudgeError(AstunerError):
         self.judge = judge
 
     def __str__(self) -> str:
-        where = f"task {self.task_id!r}: " if self.task_id is not None else ""
-        who = f"{self.judge}: " if self.judge is not None else ""
+        where = f"task {self.task_id!r}: " if self.task_id else ""
+        who = f"{self.judge}: " if self.judge else ""
         return f"{where}{who}{self.message}"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from agentscope_tuner import __version__
 from agentscope_tuner.cli.app import app
 
 MATH = """
@@ -105,6 +106,61 @@ def test_resume_keeps_scored_rows_and_judges_failed_ones_again(conf: Path) -> No
     assert [line["judgement"]["reward"] for line in second] == [1.0, 1.0, 0.0, 0.0]
 
 
+def test_resume_judges_a_row_again_whose_answer_has_changed(conf: Path) -> None:
+    judge(conf, [row("a", r"\boxed{41}"), ROWS[1]])
+    _, scored = judge(conf, [row("a", r"\boxed{42}"), ROWS[1]], "--resume")
+    assert [line["judgement"]["reward"] for line in scored] == [1.0, 0.0]
+    assert "42" in scored[0]["output"]["metadata"]["final_answer"]
+
+
+def test_resume_refuses_verdicts_of_another_configuration(conf: Path) -> None:
+    judge(conf, ROWS)
+    result, _ = judge(conf, ROWS, "--resume", "astuner.task_judge.rule_reward=-1")
+    assert result.exit_code == 2
+    assert "another configuration" in result.output.replace("\n", " ")
+
+
+def test_an_interrupted_runs_rows_are_not_thrown_away(conf: Path) -> None:
+    judge(conf, [ROWS[0], BROKEN[0]], "--strict")
+    result, _ = judge(conf, [ROWS[0], BROKEN[0]])
+    assert result.exit_code == 2
+    assert "add --resume" in result.output.replace("\n", " ")
+
+
+def test_a_judge_that_exits_fails_its_row_and_not_the_run(conf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (conf.parent / "quitting_judge.py").write_text(
+        "import sys\n"
+        "from agentscope_tuner import BaseJudge\n"
+        "class Quits(BaseJudge):\n"
+        "    def compute_reward(self, workflow_task, workflow_output):\n"
+        "        sys.exit(0)\n"
+        "class QuitsAsync(BaseJudge):\n"
+        "    async def acompute_reward(self, workflow_task, workflow_output):\n"
+        "        sys.exit(0)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(conf.parent))
+    for name in ("Quits", "QuitsAsync"):
+        result, scored = judge(conf, ROWS[:2], f"astuner.task_judge.judge_protocol=quitting_judge->{name}")
+        assert result.exit_code == 3, result.output
+        assert all("SystemExit" in line["judgement"]["error"] for line in scored)
+
+
+def test_a_failed_row_is_named_by_its_place(conf: Path) -> None:
+    _, scored = judge(conf, [ROWS[0], BROKEN[0]])
+    assert scored[1]["judgement"]["error"].startswith("rollouts.jsonl:2: task 'typed': MathAnswerAsJudge: ")
+
+
+def test_parent_folders_of_the_output_are_made_and_links_are_kept(conf: Path) -> None:
+    source, link = conf.with_name("rollouts.jsonl"), conf.with_name("link.jsonl")
+    source.write_text(ROWS[0] + "\n", encoding="utf-8")
+    real = conf.with_name("deep") / "er" / "scored.jsonl"
+    link.symlink_to(real)
+    assert run("judge", "--conf", conf, "--input", source, "--output", link).exit_code == 0
+    assert link.is_symlink()
+    assert statuses(read(real)) == ["judged"]
+
+
 def test_resume_refuses_another_inputs_output(conf: Path) -> None:
     judge(conf, ROWS)
     result, _ = judge(conf, list(reversed(ROWS)), "--resume")
@@ -124,6 +180,9 @@ def test_what_a_terminal_would_obey_is_shown_and_not_sent(conf: Path) -> None:
     result, _ = judge(conf, [row("\x1b[2J[bold]", "\\boxed{\x1b]0;title\x07[red]41}")])
     assert "\x1b" not in result.output
     assert "[red]41" in result.output.replace("\n", "")
+    stopped, _ = judge(conf, [row("\x1b[2J", 7)], "--strict")
+    assert stopped.exit_code == 3
+    assert "\x1b" not in stopped.output
 
 
 def test_overrides_reach_the_judge(conf: Path) -> None:
@@ -139,7 +198,10 @@ def test_overrides_reach_the_judge(conf: Path) -> None:
         (["astuner.task_judge.rule_rewrad=1"], "did you mean 'rule_reward'"),
         (["nonsense"], "key=value"),
         (["--output", "-"], "--output must be a file"),
-        (["--output", "/nowhere/at/all.jsonl"], "cannot write"),
+        (["--output", "/dev/null/all.jsonl"], "cannot write"),
+        (["--output", "/dev/null"], "must be a regular file, got '/dev/null'"),
+        (["--output", "/"], "must be a regular file"),
+        (["astuner.task_judge.math=[1"], "cannot merge the configuration"),
         (["--jobs", "0"], "--jobs"),
     ],
 )
@@ -164,4 +226,4 @@ def test_check_loads_the_judge_and_judges_nothing(conf: Path) -> None:
 
 
 def test_the_version_is_printed() -> None:
-    assert run("--version").exit_code == 0
+    assert run("--version").output.strip() == __version__

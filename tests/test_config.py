@@ -88,6 +88,16 @@ def test_a_wrong_section_is_refused_with_the_key_the_value_and_the_way_out(secti
 
 
 @pytest.mark.parametrize(
+    ("ours", "words"),
+    [({"task_judgee": {}}, "did you mean 'task_judge'?"), (3, "astuner must be a mapping"), ([1], "[1]")],
+)
+def test_a_misspelt_section_is_not_an_absent_one(ours: Any, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config({"astuner": ours})
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("a: [1", ["not valid YAML", "line 1"]),
@@ -111,6 +121,11 @@ def test_a_missing_file_and_a_malformed_override_are_named() -> None:
         load_config(None, ["astuner.rules"])
 
 
+def test_an_interpolation_that_cannot_be_shown_is_an_error_of_the_configuration() -> None:
+    with pytest.raises(ConfigError, match="NO_SUCH_VARIABLE"):
+        masked(load_config({"astuner": {"other": "${oc.env:NO_SUCH_VARIABLE}"}}))
+
+
 def test_secrets_are_masked_wherever_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_SERVICE_TOKEN", "s3cr3t-from-the-environment")
     config = load_config(
@@ -122,10 +137,14 @@ def test_secrets_are_masked_wherever_they_stand(monkeypatch: pytest.MonkeyPatch)
                 }
             },
             "wandb": {"password": "hunter2", "url": "https://user:pw@host/x", "password_file": "/etc/pw"},
+            "more": {"openaiApiKey": "a", "api_keys": ["b"], "secret-key": "c", "credentials": {"user": "d"}, "pwd": 7},
+            "empty": {"api_key": "", "token": None, "max_tokens": 5, "keyboard": "qwerty"},
         }
     )
     plain = masked(config)
     section = plain["astuner"]["task_judge"]
     assert section["rubrics_auto_grader"] == {"api_key": "***", "model_name": "qwen-plus"}
     assert section["judge_kwargs"] == {"header": "Bearer ***", "max_tokens": 20}
+    assert set(plain["more"].values()) == {"***"}
+    assert plain["empty"] == {"api_key": "", "token": None, "max_tokens": 5, "keyboard": "qwerty"}
     assert plain["wandb"] == {"password": "***", "url": "https://***@host/x", "password_file": "/etc/pw"}

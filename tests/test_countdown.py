@@ -40,6 +40,12 @@ RIGHT = [
     ("0.5 * 48", 24, [Fraction(1, 2), 48]),
     ("4*6 = 24.0", 24, [4, 6]),
     ("7", 7, [7]),
+    (r"\frac{48}2", 24, [48, 2]),
+    (r"\frac82 * 6", 24, [8, 2, 6]),
+    ("4*6 = 24.", 24, [4, 6]),
+    ("24 = 4*6", 24, [4, 6]),
+    (r"4 \times{} 6", 24, [4, 6]),
+    (r"\(4*6\)", 24, [4, 6]),
 ]
 WELL_FORMED = [
     ("4 + 6", 24, [4, 6], "wrong value: 4 + 6 = 10"),
@@ -82,9 +88,9 @@ UNREADABLE = [
     ("+4", "UAdd is not allowed"),
     ("4 *", "cannot be parsed"),
     ("04 * 6", "cannot be parsed"),
-    ("4 * 6 = ", "after '='"),
-    ("4 * 6 = 2 * 12", "after '='"),
-    ("4 * 6 == 24", "after '='"),
+    ("4 * 6 = ", "beside '='"),
+    ("4 * 6 = 2 * 12", "beside '='"),
+    ("4 * 6 == 24", "beside '='"),
     ("4 * 6 # 24", "unexpected '#'"),
     (r"\frac{48}", "unexpected"),
     (r"\frac{" * 40, "unexpected"),
@@ -127,6 +133,17 @@ def test_the_last_box_counts() -> None:
     assert _judge(r"First \boxed{4+6}, no: \boxed{\frac{48}{2}}.", {"target": 24, "nums": [48, 2]}) == (1.0, True)
 
 
+def test_decimals_are_what_they_were_written_as() -> None:
+    assert _judge(r"\boxed{0.1*3}", {"target": 0.3, "nums": [0.1, 3]}) == (1.0, True)
+    assert _judge(r"\boxed{24/10}", {"target": 2.4, "nums": [24, 10]}) == (1.0, True)
+
+
+@pytest.mark.parametrize("nums", [[1] * 3_000_000, [10**400, 6], ["4", 6], 7, None, [10**5000]])
+def test_an_outputs_own_numbers_cannot_stall_or_break_the_verdict(nums: Any) -> None:
+    of_output = {"target": 10**400, "nums": nums}
+    assert _judge(r"\boxed{4*6}", {"target": 24, "nums": [4, 6]}, of_output) == (1.0, True)
+
+
 def test_target_and_numbers_may_come_from_the_output() -> None:
     assert _judge(r"\boxed{4*6}", {}, {"target": 24, "nums": [4, 6]}) == (1.0, True)
 
@@ -150,7 +167,8 @@ def test_an_agent_cannot_choose_its_own_target(caplog: pytest.LogCaptureFixture)
         ({"target": True, "nums": [4, 6]}, "target must be numeric, got True"),
         ({"target": float("nan"), "nums": [4, 6]}, "nan"),
         ({"target": 24, "nums": "46"}, "nums must be a list"),
-        ({"target": 24, "nums": []}, "nums is empty"),
+        ({"target": 24, "nums": []}, "nums must hold 1 to 100 numbers, got []"),
+        ({"target": 24, "nums": [1] * 101}, "nums must hold 1 to 100 numbers, got [1, 1,"),
         ({"target": 24, "nums": [4, None]}, "nums must be numeric, got None"),
     ],
 )
@@ -160,6 +178,7 @@ def test_a_broken_task_is_an_error_and_never_a_score(metadata: dict[str, Any], w
     assert words in str(caught.value)
 
 
+PROTOCOL = "agentscope_tuner.task_judge.countdown_answer_as_judge->CountdownAnswerAsJudge"
 HOSTILE = {
     "95**36**32": 0.0,
     "9**9**9**9": 0.0,
@@ -194,8 +213,11 @@ def test_hostile_answers_get_their_documented_score_from_anywhere() -> None:
 
 def test_hostile_answers_get_their_documented_score_in_a_spawned_process() -> None:
     script = (
-        "import sys; from agentscope_tuner.verify import countdown; "
-        "print([countdown.score(answer, 3, [1, 2]).reward for answer in sys.stdin.read().split('\\n')])"
+        "import sys; from agentscope_tuner import *; "
+        f"judge = load_judge({{'astuner': {{'task_judge': {{'judge_protocol': '{PROTOCOL}'}}}}}}); "
+        "task = WorkflowTask(task=Task(metadata={'target': 3, 'nums': [1, 2]})); "
+        "says = lambda text: WorkflowOutput(metadata={'final_answer': '\\\\boxed{' + text + '}'}); "
+        "print([judge.compute_reward(task, says(text))[0] for text in sys.stdin.read().split('\\n')])"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], input="\n".join(HOSTILE), capture_output=True, text=True, check=True

@@ -54,6 +54,16 @@ def test_run_refuses_to_wait_on_its_own_loop() -> None:
         _loop.run(nested())
 
 
+@pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
+def test_a_coroutine_that_ends_the_program_ends_only_itself(ending: type[BaseException]) -> None:
+    async def end() -> None:
+        raise ending("from the coroutine")
+
+    with pytest.raises(RuntimeError, match=ending.__name__):
+        _loop.run(end())
+    assert _loop.run(double(3)) == 6
+
+
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_run_works_in_a_forked_child() -> None:
     assert _loop.run(double(1)) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,6 +169,56 @@ def test_a_summary_does_not_grow_with_the_reasons() -> None:
     assert len(summary.failures) <= 1001
     assert len(summary.examples) == 8
     assert sum(summary.failures.values()) == 5000
+
+
+@pytest.mark.parametrize(
+    ("tail", "kept"),
+    [
+        (b', "n": 1e400, "judgement": {"status": "judged"}}', b', "n": 1e400, "judgement": {'),
+        (b', "judgement": {"status": "judged"}, "n": 1.10}', b', "n": 1.1, "judgement": {'),
+    ],
+)
+def test_a_new_judgement_takes_the_old_ones_place(tail: bytes, kept: bytes) -> None:
+    (row,) = rows(GOOD[:-1] + tail)
+    scored = scored_line(row, VERDICT)
+    assert kept in scored
+    assert scored.count(b'"judgement"') == 1
+
+
+def test_jobs_judge_at_the_same_time() -> None:
+    together = threading.Barrier(3, timeout=30)
+
+    def meet(number: int) -> int:
+        together.wait()
+        return number
+
+    assert [result for _, result in ordered_map(meet, range(6), jobs=3)] == list(range(6))
+
+
+def test_an_interrupt_hands_on_what_is_under_way_and_begins_nothing_more() -> None:
+    begun: list[int] = []
+    started, release = threading.Event(), threading.Event()
+
+    def slow(number: int) -> int:
+        begun.append(number)
+        started.set()
+        assert release.wait(30)
+        return number
+
+    def interrupted() -> Iterator[int]:
+        yield from range(5)
+        assert started.wait(30)
+        release.set()
+        raise KeyboardInterrupt
+
+    kept = []
+    results = ordered_map(slow, interrupted(), jobs=1 + 1)
+    with contextlib.suppress(KeyboardInterrupt):
+        for number, _ in results:
+            kept.append(number)
+    assert kept == list(range(len(kept)))
+    assert kept == begun[: len(kept)]
+    assert len(kept) >= 1
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

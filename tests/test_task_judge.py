@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import pickle
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, Task, TaskJudge, WorkflowOutput, WorkflowTask
-from agentscope_tuner.rules import compile_rules
+from agentscope_tuner.errors import EnvServiceError
+from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.task_judge.protocol import load_judge, resolve_protocol
 
 TASK = WorkflowTask(task=Task(task_id="t1", metadata={"answer": "42"}))
@@ -42,7 +45,7 @@ def build(answer: Callable[[], Any], rules: Sequence[dict[str, Any]] = (), **opt
     return TaskJudge(Counting(answer), compile_rules(rules), **options)
 
 
-def raising(exc: Exception) -> Callable[[], Any]:
+def raising(exc: BaseException) -> Callable[[], Any]:
     def answer() -> Any:
         raise exc
 
@@ -120,6 +123,105 @@ def test_a_judge_that_raises_gives_no_reward(exc: Exception) -> None:
     assert judge.judge(TASK, says("x")).reward is None
     assert asyncio.run(judge.ajudge(TASK, says("x"))).status == "failed"
     assert [judgement.status for judgement in judge.judge_group(TASK, [says("x"), says("y")])] == ["failed", "failed"]
+
+
+def test_a_judge_that_calls_exit_gives_no_reward_and_ctrl_c_is_the_callers() -> None:
+    with pytest.raises(JudgeError, match="SystemExit: 0"):
+        build(raising(SystemExit(0))).compute_reward(TASK, says("x"))
+    with pytest.raises(KeyboardInterrupt):
+        build(raising(KeyboardInterrupt())).judge(TASK, says("x"))
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (Reward(1.0, True, reason=None), "reason must be a str, got None"),  # type: ignore[arg-type]
+        (Reward(1.0, True, metrics={"n": float("nan")}), "finite numbers"),
+        (Reward(1.0, True, metrics={"n": "7"}), "finite numbers"),  # type: ignore[dict-item]
+        (Reward(1.0, True, metrics=[1]), "finite numbers, got [1]"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_explanation_that_could_not_be_written_down_is_an_error(result: Reward, words: str) -> None:
+    failed = build(lambda: result).judge(TASK, says("x"))
+    assert failed.status == "failed"
+    assert words in failed.reason
+
+
+def test_numpys_scalars_are_numbers_and_a_flood_of_words_is_cut() -> None:
+    judgement = build(lambda: (np.float32(0.5), np.bool_(True))).judge(TASK, says("x"))
+    assert (judgement.reward, judgement.is_success) == (0.5, True)
+    assert (type(judgement.reward), type(judgement.is_success)) == (float, bool)
+    counted = Reward(1.0, True, metrics={"n": np.int64(3)})  # type: ignore[dict-item]
+    assert build(lambda: counted).judge(TASK, says("x")).metrics == {"n": 3.0}
+    assert len(build(raising(ValueError("x" * 10**6))).judge(TASK, says("x")).error or "") < 3000
+    assert len(build(lambda: Reward(1.0, True, reason="x" * 10**6)).judge(TASK, says("x")).reason) == 2000
+
+
+def test_an_error_keeps_its_type_and_is_not_written_on() -> None:
+    stored = EnvServiceError("gone")
+    judge = build(raising(stored))
+    for task_id in ("a", "b"):
+        task = WorkflowTask(task=Task(task_id=task_id))
+        with pytest.raises(EnvServiceError, match=f"^task '{task_id}': Counting: gone$"):
+            judge.compute_reward(task, says("x"))
+        with pytest.raises(EnvServiceError, match=f"^task '{task_id}': Counting: gone$"):
+            judge.compute_rewards(task, [says("x")])
+    assert (stored.task_id, stored.judge) == (None, None)
+
+
+def test_rules_of_a_config_reach_query_and_metadata_and_its_modules_are_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shouting_rules.py").write_text(
+        "from agentscope_tuner.rules import RULE_HANDLERS\n"
+        "RULE_HANDLERS['no_shouting'] = lambda rule, value: value.isupper()\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(RULE_HANDLERS, "no_shouting", len)  # taken out again when the test ends
+    section = {
+        "judge_protocol": "tutorial.my_task.my_judge->MyCustomJudge",
+        "rule_modules": ["shouting_rules"],
+        "rules": [
+            {"id": "asked", "kind": "non_empty", "target": "query"},
+            {"id": "tool", "kind": "allowed_values", "allowed_values": ["search"], "target": "metadata.tool"},
+            {"id": "calm", "kind": "no_shouting", "target": "metadata.tool"},
+        ],
+        "on_error": "zero",
+    }
+    judge = load_judge({"astuner": {"task_judge": section}})
+    # the answer is no rule's target here, and a judge that fails without one is a 0.0 because the config says so
+    output = WorkflowOutput(metadata={"tool": "DELETE"})
+    assert judge.judge(WorkflowTask(task=Task(main_query="?")), output).violations == ("tool", "calm")
+    assert judge.judge(WorkflowTask(task=Task()), output).violations == ("asked", "tool", "calm")
+    reward = judge.compute_reward(WorkflowTask(task=Task(main_query="?")), WorkflowOutput(metadata={"tool": "search"}))
+    assert (reward, reward.metrics) == ((0.0, False), {"failed": 1.0})
+
+
+def test_a_group_of_an_async_judge_waits_together() -> None:
+    class Together(BaseJudge):
+        waiting = 0
+
+        async def acompute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            self.waiting += 1
+            while self.waiting < 3:
+                await asyncio.sleep(0)
+            return 1.0, True
+
+    judge = TaskJudge(Together({}), compile_rules([]))
+    assert judge.compute_rewards(TASK, [says("a"), says("b"), says("c")]) == [(1.0, True)] * 3
+
+
+def test_a_blocking_judge_does_not_block_the_callers_loop() -> None:
+    names: list[str] = []
+
+    class Blocking(BaseJudge):
+        def compute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            names.append(threading.current_thread().name)
+            return 1.0, True
+
+    asyncio.run(TaskJudge(Blocking({}), compile_rules([])).ajudge(TASK, says("x")))
+    assert names != [threading.current_thread().name]
 
 
 def test_zero_for_a_failure_only_where_a_user_asked_for_it() -> None:

@@ -13,15 +13,21 @@ from agentscope_tuner.errors import ConfigError
 
 EXIT_BAD_USAGE = 2
 EXIT_ROWS_FAILED = 3
+EXIT_INTERRUPTED = 130
 
 out = Console()
 err = Console(stderr=True)
 
 
+def printable(text: str) -> str:
+    """`text` with what a terminal would obey written out: messages quote answers, and an answer is hostile text."""
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+
+
 def fail(message: str) -> typer.Exit:
     """Print `message` as an error; the caller raises what is returned, exit code 2."""
     # Text: messages quote configurations and answers, whose brackets are not markup
-    err.print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+    err.print(Text.assemble(("error: ", "bold red"), printable(message)), soft_wrap=True)
     return typer.Exit(EXIT_BAD_USAGE)
 
 

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
+import re
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
+from omegaconf import DictConfig
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from agentscope_tuner._version import __version__
 from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, err, fail, out
+from agentscope_tuner.cli.console import (
+    EXIT_INTERRUPTED,
+    EXIT_ROWS_FAILED,
+    config_errors,
+    err,
+    fail,
+    out,
+    printable,
+)
 from agentscope_tuner.cli.summary_table import example_table, summary_table
-from agentscope_tuner.config import load_config
+from agentscope_tuner.config import load_config, task_judge_section
 from agentscope_tuner.engines.local import ordered_map
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Row, ScoredFile, Summary, read_rows, scored_line
+from agentscope_tuner.records import Row, ScoredFile, Summary, own_keys, read_rows, scored_line
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
@@ -46,18 +60,21 @@ def judge(
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
     summary, started = Summary(), time.perf_counter()
     with config_errors():
-        task_judge = load_judge(load_config(conf, overrides or ()))
+        config = load_config(conf, overrides or ())
+        task_judge, digest = load_judge(config), _digest(config)
         try:
             with _opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
                 rows = islice(read_rows(stream, name), limit)
-                for row, line, judgement in _score(task_judge, _watched(rows, stream, summary), scored, jobs):
-                    scored.write(line)
+                watched = _watched(rows, stream, summary)
+                for row, line, judgement in _score(task_judge, watched, _Earlier(scored, digest), jobs):
+                    scored.write(line or scored_line(row, judgement, digest))
                     summary.add(judgement, name=row.rollout.id if row.rollout else row.where, label=_label(row))
                     if strict and judgement.status == "failed":
                         raise _StrictStop(judgement.error)
         except (_StrictStop, KeyboardInterrupt) as exc:
-            err.print(f"stopped: {exc or 'interrupted'}\n{summary.rows} rows are kept; --resume goes on", markup=False)
-            raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, _StrictStop) else 130) from exc
+            why = printable(str(exc)) if isinstance(exc, _StrictStop) else "interrupted"
+            err.print(f"stopped: {why}\n{summary.rows} rows are kept; --resume goes on", markup=False, soft_wrap=True)
+            raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, _StrictStop) else EXIT_INTERRUPTED) from exc
     out.print(example_table(summary))
     out.print(summary_table(summary, time.perf_counter() - started, title=f"{name} ▸ {output}"))
     if summary.statuses["failed"]:
@@ -68,20 +85,56 @@ class _StrictStop(Exception):
     pass
 
 
-def _score(
-    task_judge: TaskJudge, rows: Iterator[Row], scored: ScoredFile, jobs: int
-) -> Iterator[tuple[Row, bytes, Judgement]]:
-    earlier = scored.earlier()
+def _digest(config: DictConfig) -> str:
+    """Names what decided the verdicts: two runs with the same digest had the same judge, rules and settings."""
+    section = task_judge_section(config).model_dump_json()
+    return hashlib.sha256(f"{__version__} {section}".encode()).hexdigest()[:12]
 
-    def with_earlier() -> Iterator[tuple[Row, bytes | None, Judgement | None]]:
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """Verdicts of an earlier run over the same input, taken over where the row is the same and has one."""
+
+    scored: ScoredFile
+    digest: str
+
+    def __call__(self, rows: Iterator[Row]) -> Iterator[tuple[Row, bytes | None, Judgement | None]]:
+        earlier = self.scored.earlier()
         for row in rows:
-            yield (row, *_earlier_verdict(row, next(earlier, None)))
+            line, kept = next(earlier, (None, {}))
+            judgement = self._verdict(row, kept)
+            yield row, line if judgement else None, judgement
+
+    def _verdict(self, row: Row, kept: dict[str, Any]) -> Judgement | None:
+        verdict = kept.pop("judgement", None)
+        if row.rollout is None or not isinstance(verdict, dict):
+            return None
+        if kept.get("id", row.rollout.id) != row.rollout.id:
+            raise ConfigError(
+                f"{row.where} has id {row.rollout.id!r} where the earlier output has {kept['id']!r}: "
+                "it was made from another input; run without --resume"
+            )
+        if verdict.pop("config", None) != self.digest:
+            raise ConfigError(
+                f"{row.where}: the earlier output was judged under another configuration or version; "
+                "run without --resume"
+            )
+        judgement = Judgement.from_dict(verdict)
+        if judgement is None or judgement.status == "failed" or own_keys(row.raw) != kept:
+            return None
+        return judgement
+
+
+def _score(
+    task_judge: TaskJudge, rows: Iterator[Row], earlier: _Earlier, jobs: int
+) -> Iterator[tuple[Row, bytes | None, Judgement]]:
+    """Each row with its verdict, and its line where an earlier run had it."""
 
     def verdict(item: tuple[Row, bytes | None, Judgement | None]) -> Judgement:
         return item[2] or _judge_row(task_judge, item[0])
 
-    for (row, line, _), judgement in ordered_map(verdict, with_earlier(), jobs=jobs):
-        yield row, line or scored_line(row, judgement), judgement
+    for (row, line, _), judgement in ordered_map(verdict, earlier(rows), jobs=jobs):
+        yield row, line, judgement
 
 
 def _label(row: Row) -> bool | None:
@@ -107,8 +160,11 @@ def _earlier_verdict(
 
 def _judge_row(task_judge: TaskJudge, row: Row) -> Judgement:
     if row.rollout is None:
-        return Judgement("failed", None, None, reason=f"bad row: {row.problem}", error=f"{row.where}: {row.problem}")
-    return task_judge.judge(WorkflowTask(task=row.rollout.task), row.rollout.output)
+        assert row.problem is not None
+        kind = re.sub(r" at column \d+", "", row.problem)
+        return Judgement("failed", None, None, reason=f"bad row: {kind}", error=f"{row.where}: {row.problem}")
+    judgement = task_judge.judge(WorkflowTask(task=row.rollout.task), row.rollout.output)
+    return replace(judgement, error=f"{row.where}: {judgement.error}") if judgement.status == "failed" else judgement
 
 
 @contextlib.contextmanager
@@ -130,7 +186,7 @@ def _watched(rows: Iterator[Row], stream: BinaryIO, summary: Summary) -> Iterato
         yield from rows
         return
     seekable = stream.seekable()
-    total = Path(stream.name).stat().st_size if seekable else None
+    total = os.fstat(stream.fileno()).st_size if seekable else None
     columns: list[ProgressColumn] = [
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
+from agentscope_tuner.cli.console import printable
 from agentscope_tuner.records import Summary
 
 _MOST_FAILURES = 5
@@ -25,9 +26,9 @@ def summary_table(summary: Summary, seconds: float, *, title: str) -> Table:
     if summary.labelled:
         table.add_row("agrees with label", f"{summary.agreed} of {summary.labelled}")
     for rule, count in summary.violations.most_common():
-        table.add_row(f"rule {escape(rule)}", str(count))
+        table.add_row(f"rule {_cell(rule)}", str(count))
     for reason, count in summary.failures.most_common(_MOST_FAILURES):
-        table.add_row(f"failed x{count}", escape(_printable(reason)))
+        table.add_row(f"failed x{count}", _cell(reason))
     table.add_row("rows per second", f"{summary.rows / seconds:,.0f}")
     return table
 
@@ -39,13 +40,13 @@ def example_table(summary: Summary) -> Table:
         table.add_column(heading, overflow="fold")
     for name, judgement in summary.examples.values():
         reward = "none" if judgement.reward is None else f"{judgement.reward:g}"
-        table.add_row(escape(_printable(name)), judgement.status, reward, escape(_printable(judgement.reason)))
+        table.add_row(_cell(name), judgement.status, reward, _cell(judgement.reason))
     return table
 
 
-def _printable(text: str) -> str:
-    # reasons quote answers, and an answer may hold what a terminal would obey
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[:_REASON_CHARS])
+def _cell(text: str) -> str:
+    # escaped twice over: rich reads brackets as markup, a terminal reads control characters as orders
+    return escape(printable(text[:_REASON_CHARS]))
 
 
 def _number(value: float | None) -> str:

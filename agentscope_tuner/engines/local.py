@@ -29,11 +29,23 @@ def ordered_map(function: Callable[[In], Out], items: Iterable[In], *, jobs: int
         for item in items:
             pending.append((item, pool.submit(function, item)))
             if len(pending) >= jobs * _AHEAD:
-                first, future = pending.popleft()
-                yield first, future.result()
+                yield _finish_first(pending)
         while pending:
-            first, future = pending.popleft()
-            yield first, future.result()
+            yield _finish_first(pending)
+    except KeyboardInterrupt:
+        # what is under way may have been paid for: it is finished and handed on; what is queued is not begun
+        pool.shutdown(wait=False, cancel_futures=True)
+        while pending and not pending[0][1].cancelled():
+            yield _finish_first(pending)
+        raise
     finally:
-        # an abandoned run (Ctrl-C, --strict) does not work off its queue
-        pool.shutdown(wait=True, cancel_futures=True)
+        # an abandoned run (--strict, a second Ctrl-C) does not work off its queue
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _finish_first(pending: deque[tuple[In, Future[Out]]]) -> tuple[In, Out]:
+    item, future = pending[0]
+    result = future.result()
+    # only now: an interrupt while waiting leaves the row in the queue
+    pending.popleft()
+    return item, result

@@ -2,6 +2,6 @@
 
 from agentscope_tuner.records.reader import Row, read_rows
 from agentscope_tuner.records.summary import Summary
-from agentscope_tuner.records.writer import ScoredFile, scored_line
+from agentscope_tuner.records.writer import ScoredFile, own_keys, scored_line
 
-__all__ = ["Row", "ScoredFile", "Summary", "read_rows", "scored_line"]
+__all__ = ["Row", "ScoredFile", "Summary", "own_keys", "read_rows", "scored_line"]

@@ -85,4 +85,6 @@ def _row(where: str, raw: bytes) -> Row:
         first = exc.errors(include_url=False)[0]
         path = ".".join(str(part) for part in first["loc"])
         more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
-        return Row(where, raw, None, f"{path}: {first['msg']}{more}" if path else f"{first['msg']}{more}")
+        # the file's line is named by `where`: pydantic counts lines within the row, of which there is one
+        message = first["msg"].replace(" at line 1 column ", " at column ")
+        return Row(where, raw, None, f"{path}: {message}{more}" if path else f"{message}{more}")

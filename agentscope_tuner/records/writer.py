@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -14,24 +13,44 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Row
 from agentscope_tuner.task_judge.judgement import Judgement
 
-_FLUSH_SECONDS = 1.0
+
+def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> bytes:
+    """The row's own keys, as they stood, and `judgement`; one line of JSON, in UTF-8.
+
+    `config_digest` names the configuration that judged, so that a later run sees when its own is another.
+    """
+    verdict = {**judgement.to_dict(), "config": config_digest} if config_digest else judgement.to_dict()
+    unjudged = _without_judgement(row.raw) if row.rollout is not None else None
+    if unjudged is None:
+        return _encode({**own_keys(row.raw), "judgement": verdict}) + b"\n"
+    # spliced, not parsed and printed again: numbers and escapes of the row stay as they were written
+    return unjudged[:-1] + b', "judgement": ' + _encode(verdict) + b"}\n"
 
 
-def scored_line(row: Row, judgement: Judgement) -> bytes:
-    """The row's own keys, as they stood, and `judgement`; one line of JSON, in UTF-8."""
-    verdict = _encode(judgement.to_dict())
-    if row.rollout is not None and b'"judgement"' not in row.raw:
-        # spliced, not parsed and printed again: numbers and escapes of the row stay as they were written
-        return row.raw[:-1] + b', "judgement": ' + verdict + b"}\n"
-    return _encode({**_own_keys(row), "judgement": judgement.to_dict()}) + b"\n"
-
-
-def _own_keys(row: Row) -> dict[str, Any]:
+def _without_judgement(raw: bytes) -> bytes | None:
+    """The object without the judgement at its end; None when one stands elsewhere in it, or may."""
+    if b'"judgement"' not in raw:
+        return raw
+    before, separator, judgement = raw.rpartition(b', "judgement": ')
+    if not separator or b'"judgement"' in before:
+        return None
     try:
-        parsed = json.loads(row.raw)
+        json.loads(judgement[:-1])
+    except ValueError:
+        return None
+    return before + b"}"
+
+
+def own_keys(raw: bytes) -> dict[str, Any]:
+    """What a line holds besides its judgement; nothing when it is not a JSON object."""
+    try:
+        parsed = json.loads(raw)
     except (ValueError, RecursionError):
         return {}
-    return parsed if isinstance(parsed, dict) else {}
+    if not isinstance(parsed, dict):
+        return {}
+    parsed.pop("judgement", None)
+    return parsed
 
 
 def _encode(value: Any) -> bytes:
@@ -45,30 +64,45 @@ def _encode(value: Any) -> bytes:
 class ScoredFile:
     """The output of one run, atomic: rows go to `<path>.partial`, which becomes `path` on a clean exit.
 
-    After an interruption the partial file stays, and `resume=True` takes over its rows (or the finished file's, to
-    judge its failed rows again). Use as a context manager.
+    After an interruption the partial file stays, with every row that was written, and `resume=True` takes over its rows
+    (or the finished file's, to judge its failed rows again). Use as a context manager.
+
+    Raises:
+        ConfigError: `path` cannot be written, is not a regular file, or an interrupted run's rows are in the way.
     """
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
-        self.path = path
-        self.partial = path.with_name(f"{path.name}.partial")
-        self._next = path.with_name(f"{path.name}.partial.next")
+        # through a link to the file it names: renaming would put a file in the link's place
+        self.path = path.resolve() if path.is_symlink() else path
         self._resume = resume
         self._earlier: Path | None = None
-        self._flushed = time.monotonic()
 
     def __enter__(self) -> ScoredFile:
+        if not self.path.name or (self.path.exists() and not self.path.is_file()):
+            raise ConfigError(f"the output must be a regular file, got {str(self.path)!r}")
+        self.partial = self.path.with_name(f"{self.path.name}.partial")
+        self._next = self.path.with_name(f"{self.path.name}.partial.next")
         if self._resume:
-            # a resumed run that was itself interrupted may have come further than the one before
-            if self._next.exists() and (not self.partial.exists() or _size(self._next) > _size(self.partial)):
-                os.replace(self._next, self.partial)
-            self._earlier = next((path for path in (self.partial, self.path) if path.exists()), None)
-        target = self._next if self._earlier == self.partial else self.partial
+            self._earlier = self._furthest()
+        elif _size(self.partial):
+            raise ConfigError(
+                f"{str(self.partial)!r} holds rows that an interrupted run scored: add --resume to go on from them, "
+                "or delete it"
+            )
         try:
-            self._stream = open(target, "wb", buffering=2**20)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = open(self._next if self._earlier else self.partial, "wb")
         except OSError as exc:
-            raise ConfigError(f"cannot write {str(target)!r}: {exc}") from exc
+            raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
         return self
+
+    def _furthest(self) -> Path | None:
+        """The file to take rows from: a resumed run that was interrupted too may have come further."""
+        start = self.partial if _size(self.partial) else self.path
+        if _size(self._next) > _size(start):
+            os.replace(self._next, self.partial)
+            return self.partial
+        return start if _size(start) else None
 
     def earlier(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
         """Lines an earlier run wrote and what they hold, up to the first that is cut short; none unless resuming."""
@@ -85,11 +119,9 @@ class ScoredFile:
                 yield line, scored
 
     def write(self, line: bytes) -> None:
-        """Add one line, as `scored_line` makes them; on disk within about a second, for what a killed run paid for."""
+        """Add one line, as `scored_line` makes them. A killed run keeps it: verdicts may have been paid for."""
         self._stream.write(line)
-        if time.monotonic() - self._flushed > _FLUSH_SECONDS:
-            self._stream.flush()
-            self._flushed = time.monotonic()
+        self._stream.flush()
 
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
@@ -99,7 +131,9 @@ class ScoredFile:
         if kind is None:
             os.replace(written, self.path)
             self.partial.unlink(missing_ok=True)
+        elif not _size(written):
+            written.unlink()
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size
+    return path.stat().st_size if path.exists() else 0

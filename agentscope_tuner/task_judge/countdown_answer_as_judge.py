@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -18,6 +20,7 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+_MOST_NUMBERS = 100
 
 
 class CountdownAnswerAsJudge(BaseJudge):
@@ -47,8 +50,8 @@ def _given(key: str, read: Callable[[Any, str], T], workflow_task: WorkflowTask,
         return read(of_output[key], key)
     value = read(of_task[key], key)
     if key in of_output and not _reads_as(value, read, of_output[key], key):
-        message = "task %r: the output's %s %.100r differs from the task's %.100r, which counts"
-        _log.warning(message, workflow_task.task_id, key, of_output[key], of_task[key])
+        message = "task %r: the output's %s %s differs from the task's %s, which counts"
+        _log.warning(message, workflow_task.task_id, key, _shown(of_output[key]), _shown(of_task[key]))
     return value
 
 
@@ -61,15 +64,25 @@ def _reads_as(value: T, read: Callable[[Any, str], T], other: Any, key: str) -> 
 
 def _numbers(value: Any, key: str) -> list[Fraction]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise JudgeError(f"{key} must be a list of numbers, got {value!r:.200}")
-    found = [_number(number, key) for number in value]
-    if not found:
-        raise JudgeError(f"{key} is empty: there is no game without numbers")
+        raise JudgeError(f"{key} must be a list of numbers, got {_shown(value)}")
+    found = [_number(number, key) for number in islice(value, _MOST_NUMBERS + 1)]
+    if not 1 <= len(found) <= _MOST_NUMBERS:
+        raise JudgeError(f"{key} must hold 1 to {_MOST_NUMBERS} numbers, got {_shown(value)}")
     return found
 
 
 def _number(value: Any, key: str) -> Fraction:
-    # numpy's scalars are numbers.Real too: data sets read from Parquet hold those
+    # numpy's scalars are numbers too: data sets read from Parquet hold those
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        return Fraction(int(value))
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise JudgeError(f"{key} must be numeric, got {value!r:.200}")
-    return Fraction(int(value)) if isinstance(value, Integral) else Fraction(float(value))
+        raise JudgeError(f"{key} must be numeric, got {_shown(value)}")
+    # as it was written: 0.1 is a tenth in this game, not the nearest binary fraction
+    return Fraction(str(float(value)))
+
+
+def _shown(value: Any) -> str:
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an int of more digits than Python prints
+        return f"a {type(value).__name__} too long to print"

@@ -19,6 +19,8 @@ class Prefilter:
     def __init__(self, rules: RuleSet, rule_reward: float) -> None:
         self._rules = rules
         self._rule_reward = rule_reward
+        # judges that never read the answer (an environment's) may have rules on other fields alone
+        self._reads_answer = "output" in rules.targets
 
     def check(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Judgement | None, tuple[str, ...]]:
         """The verdict, when a `mark_bad` rule is broken, else None; and the ids of all rules broken, in order.
@@ -28,8 +30,7 @@ class Prefilter:
         """
         if not self._rules:
             return None, ()
-        # judges that never read the answer (an environment's) may have rules on other fields alone
-        answer = final_answer(output) if "output" in self._rules.targets else ""
+        answer = final_answer(output) if self._reads_answer else ""
         broken = self._rules.check(answer, query=task.task.main_query, metadata=output.metadata)
         violations = tuple(violation.rule_id for violation in broken)
         marked = [violation.rule_id for violation in broken if violation.action == "mark_bad"]

@@ -18,6 +18,7 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 
 _AUTO_GRADER = "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge"
+_VERDICTS = ("compute_reward", "acompute_reward", "compute_rewards")
 
 
 def resolve_protocol(protocol: str) -> type:
@@ -33,7 +34,7 @@ def resolve_protocol(protocol: str) -> type:
         sys.path.insert(0, os.getcwd())
     try:
         module = importlib.import_module(module_name)
-    except Exception as exc:  # a user's module may fail in any way while it is imported
+    except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script
         raise ConfigError(
             f"cannot import {module_name!r} of protocol {protocol!r}: {type(exc).__name__}: {exc}"
         ) from exc
@@ -66,14 +67,11 @@ def _build(section: TaskJudgeConfig, config: DictConfig) -> BaseJudge:
     judge_class = resolve_protocol(protocol)
     if not issubclass(judge_class, BaseJudge):
         raise ConfigError(f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge")
-    if (judge_class.compute_reward, judge_class.acompute_reward) == (
-        BaseJudge.compute_reward,
-        BaseJudge.acompute_reward,
-    ):
+    if all(getattr(judge_class, name) is getattr(BaseJudge, name) for name in _VERDICTS):
         raise ConfigError(f"{protocol!r} must define compute_reward(workflow_task, workflow_output)")
     try:
         return judge_class(config)
     except ConfigError:
         raise
-    except Exception as exc:  # a user's constructor may fail in any way
+    except (Exception, SystemExit) as exc:  # a user's constructor may fail in any way
         raise ConfigError(f"{protocol!r} could not be constructed: {type(exc).__name__}: {exc}") from exc

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
@@ -18,6 +19,10 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.prefilter import Prefilter
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_Outcome = Judgement | JudgeError
+# reasons may quote an answer or an exception at any length; logs and rollout files want a line
+_MOST_CHARS = 2000
 
 
 class TaskJudge:
@@ -59,130 +64,119 @@ class TaskJudge:
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        try:
-            return _reward(self._verdict(workflow_task, workflow_output))
-        except JudgeError as exc:
-            return self._on_failure(exc)
+        return self._reward(self._outcome(workflow_task, workflow_output))
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """`compute_reward` for callers inside an event loop."""
-        try:
-            return _reward(await self._averdict(workflow_task, workflow_output))
-        except JudgeError as exc:
-            return self._on_failure(exc)
+        return self._reward(await self._aoutcome(workflow_task, workflow_output))
 
     def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Reward]:
         """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
-        rewards = []
-        for verdict in self.judge_group(workflow_task, workflow_outputs):
-            if verdict.status == "failed":
-                error = JudgeError(verdict.reason, task_id=workflow_task.task_id, judge=self._name)
-                rewards.append(self._on_failure(error))
-            else:
-                rewards.append(_reward(verdict))
-        return rewards
+        return [self._reward(outcome) for outcome in self._group(workflow_task, workflow_outputs)]
 
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """The full account of one verdict; a broken judge gives status `failed` with no reward, not an exception."""
         started = time.perf_counter()
-        try:
-            verdict = self._verdict(workflow_task, workflow_output)
-        except JudgeError as exc:
-            verdict = _failure(exc)
-        return replace(verdict, seconds=time.perf_counter() - started)
+        return _judgement(self._outcome(workflow_task, workflow_output), started)
 
     async def ajudge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """`judge` for callers inside an event loop."""
         started = time.perf_counter()
-        try:
-            verdict = await self._averdict(workflow_task, workflow_output)
-        except JudgeError as exc:
-            verdict = _failure(exc)
-        return replace(verdict, seconds=time.perf_counter() - started)
+        return _judgement(await self._aoutcome(workflow_task, workflow_output), started)
 
     def judge_group(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
-        """`judge` for an advantage group.
+        """`judge` for an advantage group; `seconds` is the group's.
 
         A judge that ranks (it overrides `compute_rewards`) sees the group at once and fails as a whole: a part has no
         rank. Any other judges each output by itself, those that await something all at the same time.
         """
-        if self._ranks:
-            return self._ranked(workflow_task, workflow_outputs)
-        if self._awaits:
-            return _loop.run(self.ajudge_group(workflow_task, workflow_outputs))
-        return [self.judge(workflow_task, output) for output in workflow_outputs]
+        started = time.perf_counter()
+        return [_judgement(outcome, started) for outcome in self._group(workflow_task, workflow_outputs)]
 
     async def ajudge_group(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
     ) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
-        if self._ranks:
-            return await asyncio.to_thread(self._ranked, workflow_task, workflow_outputs)
-        return await asyncio.gather(*(self.ajudge(workflow_task, output) for output in workflow_outputs))
-
-    def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
         started = time.perf_counter()
+        return [_judgement(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
+
+    def _outcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
         try:
-            verdicts = self._group_verdicts(task, outputs)
-        except JudgeError as exc:
-            verdicts = [_failure(exc) for _ in outputs]
-        seconds = time.perf_counter() - started
-        return [replace(verdict, seconds=seconds) for verdict in verdicts]
+            with self._naming(task):
+                filtered, violations = self._prefilter.check(task, output)
+                return filtered or _checked(self.inner.compute_reward(task, output), violations)
+        except JudgeError as error:
+            return error
 
-    def _verdict(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
-        with self._naming(task):
-            filtered, violations = self._prefilter.check(task, output)
-            if filtered is not None:
-                return filtered
-            return _checked(self.inner.compute_reward(task, output), violations)
+    async def _aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
+        try:
+            with self._naming(task):
+                filtered, violations = self._prefilter.check(task, output)
+                return filtered or _checked(await self.inner.acompute_reward(task, output), violations)
+        except JudgeError as error:
+            return error
 
-    async def _averdict(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
-        with self._naming(task):
-            filtered, violations = self._prefilter.check(task, output)
-            if filtered is not None:
-                return filtered
-            return _checked(await self.inner.acompute_reward(task, output), violations)
+    def _group(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        if self._ranks:
+            return self._ranked(task, outputs)
+        if self._awaits:
+            return _loop.run(self._agroup(task, outputs))
+        return [self._outcome(task, output) for output in outputs]
 
-    def _group_verdicts(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
-        with self._naming(task):
-            checks = [self._prefilter.check(task, output) for output in outputs]
-            kept = [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
-            results = list(self.inner.compute_rewards(task, kept)) if kept else []
-            if len(results) != len(kept):
-                raise JudgeError(f"compute_rewards answered {len(results)} rewards for {len(kept)} outputs")
-            remaining = iter(results)
-            return [
-                filtered if filtered is not None else _checked(next(remaining), violations)
-                for filtered, violations in checks
-            ]
+    async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        if self._ranks:
+            return await asyncio.to_thread(self._ranked, task, outputs)
+        return await asyncio.gather(*(self._aoutcome(task, output) for output in outputs))
+
+    def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        try:
+            with self._naming(task):
+                checks = [self._prefilter.check(task, output) for output in outputs]
+                kept = [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
+                results = list(self.inner.compute_rewards(task, kept)) if kept else []
+                if len(results) != len(kept):
+                    raise JudgeError(f"compute_rewards answered {len(results)} rewards for {len(kept)} outputs")
+                remaining = iter(results)
+                return [filtered or _checked(next(remaining), violations) for filtered, violations in checks]
+        except JudgeError as error:
+            return [error] * len(outputs)
 
     @contextmanager
     def _naming(self, task: WorkflowTask) -> Iterator[None]:
         """Every failure leaves as a JudgeError that names the task and the judge."""
         try:
             yield
-        except JudgeError as exc:
-            exc.task_id = exc.task_id or task.task_id
-            exc.judge = exc.judge or self._name
-            raise
-        except Exception as exc:  # a user's judge may fail in any way; none of them is a verdict
-            message = f"{type(exc).__name__}: {exc}"
-            raise JudgeError(message, task_id=task.task_id, judge=self._name) from exc
+        except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit):
+            raise  # the caller's own ends, not the judge's failures
+        except BaseException as exc:  # a user's judge may fail in any way, sys.exit included; none of them is a verdict
+            raise self._failure(exc, task) from exc
 
-    def _on_failure(self, exc: JudgeError) -> Reward:
+    def _failure(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
+        """`exc` as a JudgeError that names the task and the judge."""
+        if isinstance(exc, JudgeError):
+            # a copy: a judge may raise one stored error for many tasks
+            error = copy.copy(exc)
+            error.task_id = exc.task_id or task.task_id
+            error.judge = exc.judge or self._name
+        else:
+            error = JudgeError(f"{type(exc).__name__}: {exc}", task_id=task.task_id, judge=self._name)
+        error.message = error.message[:_MOST_CHARS]
+        return error
+
+    def _reward(self, outcome: _Outcome) -> Reward:
+        if isinstance(outcome, Judgement):
+            assert outcome.reward is not None
+            assert outcome.is_success is not None
+            return Reward(outcome.reward, outcome.is_success, reason=outcome.reason, metrics=outcome.metrics)
         if self._on_error == "raise":
-            raise exc
-        return Reward(0.0, False, reason=f"no verdict, 0.0 by on_error: zero: {exc}", metrics={"failed": 1.0})
+            raise outcome
+        return Reward(0.0, False, reason=f"no verdict, 0.0 by on_error: zero: {outcome}", metrics={"failed": 1.0})
 
 
-def _reward(verdict: Judgement) -> Reward:
-    assert verdict.reward is not None
-    assert verdict.is_success is not None
-    return Reward(verdict.reward, verdict.is_success, reason=verdict.reason, metrics=verdict.metrics)
-
-
-def _failure(exc: JudgeError) -> Judgement:
-    return Judgement("failed", None, None, reason=exc.message, error=str(exc))
+def _judgement(outcome: _Outcome, started: float) -> Judgement:
+    if isinstance(outcome, JudgeError):
+        outcome = Judgement("failed", None, None, reason=outcome.message, error=str(outcome))
+    return replace(outcome, seconds=time.perf_counter() - started)
 
 
 def _checked(result: Any, violations: tuple[str, ...]) -> Judgement:
@@ -193,8 +187,20 @@ def _checked(result: Any, violations: tuple[str, ...]) -> Judgement:
         raise JudgeError(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
     if not isinstance(is_success, bool) and not _is_numpy_bool(is_success):
         raise JudgeError(f"is_success must be a bool, got {is_success!r:.200}")
-    reason, metrics = (result.reason, result.metrics) if isinstance(result, Reward) else ("", {})
+    if not isinstance(result, Reward):
+        return Judgement("judged", float(raw_reward), bool(is_success), "", violations)
+    if not isinstance(result.reason, str):
+        raise JudgeError(f"a reward's reason must be a str, got {result.reason!r:.200}")
+    reason, metrics = result.reason[:_MOST_CHARS], _checked_metrics(result.metrics)
     return Judgement("judged", float(raw_reward), bool(is_success), reason, violations, None, metrics)
+
+
+def _checked_metrics(metrics: Any) -> dict[str, float]:
+    if not metrics:
+        return {}
+    if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
+        raise JudgeError(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
+    return {name: float(value) for name, value in metrics.items()}
 
 
 def _is_finite(value: object) -> bool:

@@ -33,8 +33,8 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
     r"""Score what the agent boxed.
 
     Read as a model means them: `\times \cdot × · ⋅ ∗` and `\div ÷`, `\frac{a}{b}`, `\left \right`, LaTeX spaces, the
-    minus sign U+2212, and `= 24` at the end. Allowed are numbers, `+ - * /`, parentheses and unary minus; everything
-    else, `**` and `//` included, is unreadable.
+    minus sign U+2212, and `= 24` at the end or `24 =` before. Allowed are numbers, `+ - * /`, parentheses and unary
+    minus; everything else, `**` and `//` included, is unreadable.
 
     Args:
         equation: the text inside the box, None when there was no box.
@@ -67,10 +67,10 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
 _SPELLINGS = (
     (r"\\(?:times|cdot|ast)(?![a-zA-Z])|[×·⋅∗∙]", "*"),
     (r"\\div(?![a-zA-Z])|÷", "/"),
-    (r"\\(?:left|right|quad|qquad)(?![a-zA-Z])|\\[,;:! ]|[$\s~]", " "),
+    (r"\\(?:left|right|quad|qquad)(?![a-zA-Z])|\\[,;:! ()\[\]]|[$\s~]|\{\}", " "),
     ("−", "-"),
 )
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_FRACTION = re.compile(r"\\[dt]?frac\s*(?:\{([^{}]*)\}|([0-9]))\s*(?:\{([^{}]*)\}|([0-9]))")
 
 
 def _plain(equation: str) -> str:
@@ -81,7 +81,7 @@ def _plain(equation: str) -> str:
     # innermost first; each pass removes a level of braces, so the bound on length bounds the passes
     replaced = 1
     while replaced:
-        equation, replaced = _FRACTION.subn(r"((\1)/(\2))", equation)
+        equation, replaced = _FRACTION.subn(r"((\1\2)/(\3\4))", equation)
     equation = equation.replace("{", "(").replace("}", ")").strip()
     if not equation:
         raise _UnreadableError("the box is empty")
@@ -89,13 +89,14 @@ def _plain(equation: str) -> str:
 
 
 def _split_claim(equation: str) -> tuple[str, Fraction | None]:
-    left, equals, right = equation.partition("=")
+    left, equals, right = (part.strip() for part in equation.partition("="))
     if not equals:
         return equation, None
-    claim = re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", right.strip())
-    if claim is None:
-        raise _UnreadableError(f"after '=' only a number is read, got {right.strip()!r}")
-    return left.strip(), Fraction(claim[0])
+    # a model also writes the target first, and ends its sentence inside the box
+    for expression, number in ((left, right.removesuffix(".")), (right, left)):
+        if re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", number):
+            return expression, Fraction(number)
+    raise _UnreadableError(f"beside '=' only a number is read, got {equation!r}")
 
 
 def _parse(equation: str) -> ast.expr:
