@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test lint types unit demo bench bench-rules record clean
+.PHONY: help setup test lint types unit demo bench bench-math test-hostile record clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +43,26 @@ bench: $(READY) ## verdicts a second: math, rules, countdown
 bench-rules: $(READY) ## rules beside a plain reference, and a CSV of a million rows
 	$(BIN)/python -m benchmarks.rules.speed
 	$(BIN)/python -m benchmarks.rules.million_rows
+MATH_VERIFY := .venvs/math-verify
+
+# the rival keeps its own environment: it pins another antlr4 runtime than omegaconf does
+$(MATH_VERIFY)/.ready:
+	test -x $(MATH_VERIFY)/bin/python || $(PYTHON) -m venv $(MATH_VERIFY)
+	$(MATH_VERIFY)/bin/python -m pip install --quiet --disable-pip-version-check 'math-verify[antlr4_13_2]==0.9.0'
+	@touch $@
+
+bench-math: $(READY) $(MATH_VERIFY)/.ready ## the math judge beside Math-Verify: accuracy, speed, hostile answers
+	$(BIN)/python -m benchmarks.math.bench
+
+RAY := .venvs/ray
+
+$(RAY)/.ready: setup.cfg pyproject.toml
+	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e . 'ray>=2.40'
+	@touch $@
+
+test-hostile: $(RAY)/.ready ## the hostile math answers inside a Ray actor
+	$(RAY)/bin/python -m benchmarks.math.hostile_ray
 
 RECORD := .venvs/record
 

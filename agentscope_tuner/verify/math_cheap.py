@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Comparer, Outcome
-from agentscope_tuner.verify.math_exact import Exact, Unknown
+from agentscope_tuner.verify.math_exact import Exact, Unknown, in_base
 from agentscope_tuner.verify.math_node import Node, symbols, walk
 from agentscope_tuner.verify.math_number import close
 
@@ -116,11 +116,15 @@ def leaf_readings(ref: Node, ans: Node) -> list[tuple[Node, Node]]:
 
 
 def based(ref: Node, ans: Node) -> Outcome:
-    """Digits in a base: the base may be left out, never be another."""
+    """Digits in a base: an answer may leave the reference's base out, never name another."""
     if ref.head == ans.head:
         return EQUAL if ref.name == ans.name and ref.args[0].value == ans.args[0].value else DIFFERENT
-    with_base, other = (ref, ans) if ref.head == "base" else (ans, ref)
-    return EQUAL if other.head == "num" and other.value == with_base.args[0].value else DIFFERENT
+    if ref.head == "base":
+        return EQUAL if ans.head == "num" and ans.value == ref.args[0].value else DIFFERENT
+    try:
+        return EQUAL if ref.value == in_base(ans) else DIFFERENT
+    except Unknown:
+        return DIFFERENT
 
 
 def near(exact: Fraction, rough: Fraction) -> bool:

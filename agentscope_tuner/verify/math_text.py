@@ -120,7 +120,7 @@ def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
         end += 1
     if end == at:
         raise Unreadable(f"the character {text[at]!r}")
-    out.append(Token("word", unicodedata.normalize("NFKC", text[at:end]), spaced))
+    out.append(Token("word", unicodedata.normalize("NFC", text[at:end]), spaced))
     return end
 
 

@@ -184,7 +184,7 @@ class Line:
 
     def _scanned(self, node: Node) -> Iterator[Value]:
         """Sign changes, and the ends of where the expression is real, on a grid."""
-        grid = [mp.mpf(at) / 4 + mp.mpf("0.0137") for at in range(-160, 161)]
+        grid = [mp.mpf(at) / 3 + mp.mpf("0.0137") for at in range(-60, 61)]
         before: tuple[Value, int | None] | None = None
         for x in grid:
             sign = self._sign(node, x)
@@ -199,7 +199,7 @@ class Line:
             return None
 
     def _bisected(self, node: Node, low: Value, high: Value, sign: int | None) -> Value:
-        for _ in range(int(mp.prec)):
+        for _ in range(50):
             middle = (low + high) / 2
             if self._sign(node, middle) == sign:
                 low = middle
@@ -207,7 +207,12 @@ class Line:
                 high = middle
         # simple fractions are what answers are made of
         simple = mp.nint(high * 360) / 360
-        return simple if abs(simple - high) < mp.mpf(10) ** (-mp.dps // 2) else high
+        if abs(simple - high) < mp.mpf(10) ** -12:
+            return simple
+        try:
+            return mp.findroot(lambda x: self.value(node, x)[0], (low, high), solver="anderson")
+        except (ValueError, ZeroDivisionError, NotANumber):
+            return high
 
 
 def relations(node: Node) -> list[Node]:
@@ -222,8 +227,8 @@ def relations(node: Node) -> list[Node]:
     return []
 
 
-def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool:
-    """Whether both describe the same set of real numbers.
+def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
+    """Whether both describe the same set of real numbers; None where neither holds anywhere, which says nothing.
 
     Raises:
         TooComplex: more points than the bound, or something that is no set of reals.
@@ -244,7 +249,9 @@ def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool:
     if any(r != a for r, a in holds):
         return False
     # two statements that hold nowhere may have failed for different reasons
-    return any(r for r, _ in holds) or all(node.head == "set" and not node.args for node in (ref, ans))
+    return (
+        True if any(r for r, _ in holds) or all(node.head == "set" and not node.args for node in (ref, ans)) else None
+    )
 
 
 def _difference(left: Node, right: Node) -> Node:

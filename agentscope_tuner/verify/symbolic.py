@@ -136,7 +136,7 @@ class SymbolicComparer(CheapComparer):
         point: dict[str, Value] = {}
         for name in sorted(names):
             value = pseudo_random(self.seed, name, str(at))
-            if domain == "real" and (at == 0 or pseudo_random(self.seed, name, str(at), "sign") > 1.6):
+            if domain == "real" and at != 1 and (at == 0 or pseudo_random(self.seed, name, str(at), "sign") > 1.6):
                 value = -value
             if domain == "complex":
                 value = mp.mpc(value, pseudo_random(self.seed, name, str(at), "imaginary"))
@@ -217,15 +217,15 @@ class SymbolicComparer(CheapComparer):
 
     def _same_roots(self, ref: Node, ans: Node, names: frozenset[str]) -> Outcome:
         """Whether two equations in several unknowns have the same real solutions along lines through random points."""
+        informed = False
         for name in sorted(names):
-            for at in range(2):
-                point = self._point(names - {name}, "real", at + 1)
-                if (
-                    self._same_region(ref, ans, Line(name, point, self.budget), Line(name, point, self.budget))
-                    is not EQUAL
-                ):
+            for at in range(3):
+                line = Line(name, self._point(names - {name}, "real", at), self.budget)
+                same = self._line_agrees(ref, ans, line, line)
+                if same is False:
                     return DIFFERENT
-        return EQUAL
+                informed |= same is True
+        return EQUAL if informed else DIFFERENT
 
     def region(self, ref: Node, ans: Node) -> Outcome:
         lines = []
@@ -237,8 +237,11 @@ class SymbolicComparer(CheapComparer):
         return self._same_region(ref, ans, *lines)
 
     def _same_region(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> Outcome:
+        return EQUAL if self._line_agrees(ref, ans, ref_line, ans_line) else DIFFERENT
+
+    def _line_agrees(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
         with mp.workdps(DIGITS):
-            return EQUAL if same_region(ref, ans, ref_line, ans_line) else DIFFERENT
+            return same_region(ref, ans, ref_line, ans_line)
 
 
 class _Pair:

@@ -1,0 +1,190 @@
+"""`make bench-math`: astuner's math judge beside Math-Verify 0.9.0 on accuracy, speed and hostile answers, in one run."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from benchmarks.math import hostile
+from benchmarks.math.workload import solutions
+
+ROOT = Path(__file__).parents[2]
+SHARED = Path(os.environ.get("ASTUNER_SHARED", ROOT.parent / "shared"))
+RIVAL = ROOT / ".venvs" / "math-verify" / "bin" / "python"
+HANG_SECONDS = 5.0
+
+
+class Timed:
+    """Verdicts (None: an abstention) and the seconds each took."""
+
+    def __init__(self, verdicts: Sequence[bool | None], seconds: Sequence[float], wall: float) -> None:
+        self.verdicts, self.seconds, self.wall = verdicts, seconds, wall
+
+    def line(self, name: str, expected: Sequence[bool]) -> str:
+        right = sum(v == e for v, e in zip(self.verdicts, expected, strict=True))
+        false_passes = sum(v is True and not e for v, e in zip(self.verdicts, expected, strict=True))
+        return f"  {name:18} {right}/{len(expected)} right ({right / len(expected):.2%}), {false_passes} false passes"
+
+    def speed(self, name: str) -> str:
+        ordered = sorted(self.seconds)
+        p99 = ordered[int(len(ordered) * 0.99)]
+        rate = len(ordered) / self.wall
+        return f"  {name:18} {rate:,.0f}/s, median {statistics.median(ordered) * 1e3:.3f} ms, p99 {p99 * 1e3:.2f} ms"
+
+
+def judge_pairs(pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int = 1) -> Timed:
+    """Through the config-loaded judge."""
+    config = load_config({"astuner": {"task_judge": {"math": {"workers": workers}}}})
+    judge = MathAnswerAsJudge(config)
+    items = [
+        (WorkflowTask(task=Task(metadata={"answer": reference})), WorkflowOutput(metadata={"final_answer": output}))
+        for output, reference in pairs
+    ]
+    warm = WorkflowTask(task=Task(metadata={"answer": "\\sqrt{12}"}))
+    judge.compute_reward(warm, WorkflowOutput(metadata={"final_answer": "\\boxed{\\frac{6}{\\sqrt{3}}}"}))
+
+    def one(item: tuple[WorkflowTask, WorkflowOutput]) -> tuple[bool | None, float]:
+        started = time.perf_counter()
+        try:
+            verdict: bool | None = judge.compute_reward(*item)[1]
+        except JudgeError:
+            verdict = None
+        return verdict, time.perf_counter() - started
+
+    started = time.perf_counter()
+    if threads == 1:
+        found = [one(item) for item in items]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(one, items, chunksize=16))
+    return Timed([v for v, _ in found], [s for _, s in found], time.perf_counter() - started)
+
+
+def rival_pairs(pairs: Sequence[tuple[str, str]]) -> Timed:
+    """Through Math-Verify in one process of its own environment, started anew whenever it hangs."""
+    verdicts: list[bool | None] = []
+    seconds: list[float] = []
+    started = time.perf_counter()
+    while len(verdicts) < len(pairs):
+        _rival_run(pairs[len(verdicts) :], verdicts, seconds)
+    return Timed(verdicts, seconds, time.perf_counter() - started)
+
+
+def _rival_run(pairs: Sequence[tuple[str, str]], verdicts: list[bool | None], seconds: list[float]) -> None:
+    process = subprocess.Popen(
+        [str(RIVAL), str(Path(__file__).with_name("rival.py"))],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with ThreadPoolExecutor(1) as reader:
+        for output, reference in pairs:
+            process.stdin.write(json.dumps({"answer": output, "reference": reference}) + "\n")
+            process.stdin.flush()
+            try:
+                line = reader.submit(process.stdout.readline).result(HANG_SECONDS * 4 if not verdicts else HANG_SECONDS)
+                reply: dict[str, Any] = json.loads(line)
+            except (TimeoutError, json.JSONDecodeError):
+                # it hung, or died
+                verdicts.append(None)
+                seconds.append(HANG_SECONDS)
+                process.kill()
+                break
+            verdicts.append(reply["verdict"])
+            seconds.append(reply["seconds"])
+    process.stdin.close()
+    process.wait()
+    process.stdout.close()
+
+
+def labelled() -> None:
+    path = SHARED / "cases" / "math_dev.jsonl"
+    own = sorted((ROOT / "tests" / "cases").glob("math_*.jsonl"))
+    rows = [json.loads(line) for p in own for line in p.read_text(encoding="utf-8").splitlines()]
+    sets = [("our own cases", [(f"\\boxed{{{r['answer']}}}", r["reference"], r["equal"]) for r in rows])]
+    if path.exists():
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        pairs = [
+            (r["pred"] if r["form"] == "response" else f"\\boxed{{{r['pred']}}}", r["gold"], r["expected"]) for r in rows
+        ]
+        sets.append(("math_dev.jsonl", pairs))
+    for name, cases in sets:
+        print(f"{name}: {len(cases)} labelled pairs")
+        expected = [right for *_, right in cases]
+        asked = [(output, reference) for output, reference, _ in cases]
+        print(judge_pairs(asked).line("astuner", expected))
+        if RIVAL.exists():
+            print(rival_pairs(asked).line("math-verify", expected))
+
+
+def groups() -> None:
+    path = SHARED / "rollouts" / "math_groups.jsonl"
+    if not path.exists():
+        return
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    pairs = [(r["output"]["metadata"]["final_answer"], r["task"]["metadata"]["answer"]) for r in rows]
+    print(f"math_groups.jsonl: {len(rows)} real outputs")
+    print(judge_pairs(pairs).line("astuner", [r["label"]["is_success"] for r in rows]))
+
+
+def throughput() -> None:
+    made = solutions()
+    pairs = [(s.output, s.reference) for s in made]
+    expected = [s.right for s in made]
+    counts = dict(Counter(s.kind for s in made))
+    print(f"workload: {len(made)} made solutions, {counts}")
+    ours = judge_pairs(pairs)
+    print(ours.line("astuner", expected))
+    print(ours.speed("astuner"))
+    if RIVAL.exists():
+        theirs = rival_pairs(pairs)
+        theirs.wall = sum(theirs.seconds)
+        print(theirs.line("math-verify", expected))
+        print(theirs.speed("math-verify"))
+        print(f"  ratio              {theirs.wall / ours.wall:.0f}x")
+    hard = [(s.output, s.reference) for s in made if s.kind == "equivalent"] * 4
+    for workers in (1, 2, 4):
+        timed = judge_pairs(hard, workers=workers, threads=workers * 2)
+        print(f"  {workers} workers, {workers * 2} threads, equivalent answers only: {len(hard) / timed.wall:,.0f}/s")
+
+
+def hostile_answers() -> None:
+    cases = hostile.outputs()
+    print(f"hostile: {len(cases)} outputs, none of them right")
+    result = hostile.judge_all("main thread")
+    print(f"  astuner            {len(result['wrong'])} wrong or late, slowest {result['slowest']:.3f} s")
+    for problem in result["wrong"]:
+        print(f"    {problem}")
+    if RIVAL.exists():
+        theirs = rival_pairs([(case.output, case.reference) for case in cases])
+        hung = sum(s >= HANG_SECONDS for s in theirs.seconds)
+        slow = sum(1 <= s < HANG_SECONDS for s in theirs.seconds)
+        print(f"  math-verify        {sum(v is True for v in theirs.verdicts)} paid, {hung} over 5 s, {slow} over 1 s")
+
+
+PARTS = {"labelled": labelled, "groups": groups, "throughput": throughput, "hostile": hostile_answers}
+
+
+def main(names: Sequence[str]) -> None:
+    """Every part, or those named."""
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    if not RIVAL.exists():
+        print(f"math-verify is not installed in {RIVAL.parents[1]}: its lines are left out")
+    for name in names or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

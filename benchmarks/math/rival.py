@@ -1,0 +1,38 @@
+"""Math-Verify's verdicts, in its own environment: pairs on standard input, verdicts and seconds on standard output.
+
+Runs with the interpreter of .venvs/math-verify and imports nothing of astuner.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+
+from math_verify import parse, verify
+
+logging.disable(logging.CRITICAL)
+
+
+def judge(answer: str, reference: str) -> bool:
+    """As its README shows: both sides parsed, the reference in dollars."""
+    return bool(verify(parse(f"${reference}$"), parse(answer)))
+
+
+def main() -> None:
+    """One pair a line; a line of its own for each verdict, so that a reader sees where it hangs."""
+    judge("$1$", "1")
+    for line in sys.stdin:
+        pair = json.loads(line)
+        started = time.perf_counter()
+        try:
+            verdict: bool | None = judge(pair["answer"], pair["reference"])
+        # boundary: whatever it raises is an abstention, counted as a wrong verdict by the reader
+        except Exception:  # noqa: BLE001
+            verdict = None
+        print(json.dumps({"verdict": verdict, "seconds": time.perf_counter() - started}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

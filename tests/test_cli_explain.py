@@ -1,0 +1,40 @@
+"""`astuner explain` shows every stage."""
+
+from __future__ import annotations
+
+import typer
+from typer.testing import CliRunner
+
+from agentscope_tuner.cli.explain import explain
+
+app = typer.Typer()
+app.command()(explain)
+
+
+def run(reference: str, answer: str) -> tuple[int, list[list[str]]]:
+    result = CliRunner().invoke(app, ["--reference", reference, "--answer", answer], env={"COLUMNS": "200"})
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in result.output.splitlines() if "│" in line]
+    return result.exit_code, rows
+
+
+def test_stages_are_listed_up_to_the_one_that_decides() -> None:
+    code, rows = run("\\frac{1}{2}", "0.5")
+    assert code == 0
+    assert [row[:2] for row in rows] == [
+        ["exact", "passed on"],
+        ["normalised", "passed on"],
+        ["numeric", "equal"],
+        ["structure", "not reached"],
+        ["symbolic", "not reached"],
+    ]
+    assert rows[2][3] == "numeric: 0.5 = \\frac{1}{2}"
+
+
+def test_the_worker_is_asked_last() -> None:
+    _, rows = run("\\sqrt{12}", "so \\boxed{\\frac{6}{\\sqrt{3}}}")
+    assert rows[-1][:2] == ["symbolic", "equal"]
+
+
+def test_a_reference_that_cannot_be_read_is_an_error() -> None:
+    code, _ = run("3 +", "3")
+    assert code == 2

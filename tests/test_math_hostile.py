@@ -1,0 +1,51 @@
+"""The hostile set from every place a trainer judges from; a Ray actor is `make test-hostile`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.math import hostile
+
+
+def from_main_thread(_path: Path) -> dict[str, Any]:
+    return hostile.judge_all("main thread")
+
+
+def from_a_thread(_path: Path) -> dict[str, Any]:
+    found: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: found.append(hostile.judge_all("thread")))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def from_a_running_loop(_path: Path) -> dict[str, Any]:
+    async def judge() -> dict[str, Any]:
+        return await asyncio.to_thread(hostile.judge_all, "asyncio.to_thread")
+
+    return asyncio.run(judge())
+
+
+def from_a_daemonic_process(path: Path) -> dict[str, Any]:
+    process = multiprocessing.get_context("spawn").Process(
+        target=hostile.report_to, args=(str(path), "daemonic process"), daemon=True
+    )
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("place", [from_main_thread, from_a_thread, from_a_running_loop, from_a_daemonic_process])
+def test_nothing_hostile_is_paid_hangs_or_runs(place: Any, tmp_path: Path) -> None:
+    result = place(tmp_path / "result.json")
+    assert result["wrong"] == []
+    assert result["judged"] >= 80
