@@ -6,46 +6,45 @@ import asyncio
 import json
 import multiprocessing
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.math import hostile
 
 
-def from_main_thread(_path: Path) -> dict[str, Any]:
+def from_main_thread(_path: Path) -> hostile.Result:
     return hostile.judge_all("main thread")
 
 
-def from_a_thread(_path: Path) -> dict[str, Any]:
-    found: list[dict[str, Any]] = []
+def from_a_thread(_path: Path) -> hostile.Result:
+    found: list[hostile.Result] = []
     thread = threading.Thread(target=lambda: found.append(hostile.judge_all("thread")))
     thread.start()
     thread.join()
     return found[0]
 
 
-def from_a_running_loop(_path: Path) -> dict[str, Any]:
-    async def judge() -> dict[str, Any]:
+def from_a_running_loop(_path: Path) -> hostile.Result:
+    async def judge() -> hostile.Result:
         return await asyncio.to_thread(hostile.judge_all, "asyncio.to_thread")
 
     return asyncio.run(judge())
 
 
-def from_a_daemonic_process(path: Path) -> dict[str, Any]:
+def from_a_daemonic_process(path: Path) -> hostile.Result:
     process = multiprocessing.get_context("spawn").Process(
         target=hostile.report_to, args=(str(path), "daemonic process"), daemon=True
     )
     process.start()
-    process.join(60)
+    process.join(120)
     assert process.exitcode == 0
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return hostile.Result(**json.loads(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("place", [from_main_thread, from_a_thread, from_a_running_loop, from_a_daemonic_process])
-def test_nothing_hostile_is_paid_hangs_or_runs(place: Any, tmp_path: Path) -> None:
+def test_nothing_hostile_is_paid_hangs_or_runs(place: Callable[[Path], hostile.Result], tmp_path: Path) -> None:
     result = place(tmp_path / "result.json")
-    assert result["wrong"] == []
-    assert result["judged"] >= 80
+    assert result.wrong == []
+    assert result.judged >= 80

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from agentscope_tuner.verify import math_unit
+from agentscope_tuner.verify.math_bracket import bracketed
 from agentscope_tuner.verify.math_node import Node, number
 from agentscope_tuner.verify.math_tables import CLOSERS, OPERANDS
 from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable
+from agentscope_tuner.verify.math_unit import measured
 
 if TYPE_CHECKING:
     from agentscope_tuner.verify.math_parse import Parser
@@ -188,7 +189,7 @@ class AtomParser:
             inside = Node("where", (inside, self.items()))
         closer = self.expect(*CLOSERS[opener])
         self.bars, self.until_bar = bars, until_bar
-        return _bracketed(opener, closer, inside)
+        return bracketed(opener, closer, inside)
 
     def _is_builder(self) -> bool:
         depth = bars = 0
@@ -278,7 +279,7 @@ class AtomParser:
             self.at += 1
             if self.peek() == "^" and parts:
                 parts[-1] = (parts[-1][0], sign * self._unit_exponent())
-        return _measured(node, parts)
+        return measured(node, parts)
 
     def _unit_exponent(self) -> int:
         inside = [t for t in self.tokens[self.at + 1 : self.at + 4] if t.text not in ("{", "}")]
@@ -292,32 +293,3 @@ class AtomParser:
         from agentscope_tuner.verify.math_command import read_command
 
         return read_command(self, name)
-
-
-def _bracketed(opener: str, closer: str, inside: Node) -> Node:
-    items = inside.args if inside.head == "list" else (inside,)
-    if opener == "\\lfloor" or opener == "\\lceil":
-        return Node("fn", (inside,), "floor" if opener == "\\lfloor" else "ceil")
-    if opener == "\\{" or (opener == "{" and inside.head == "list"):
-        return Node("set", items)
-    if opener + closer in ("[)", "(]"):
-        if len(items) != 2:
-            raise Unreadable("brackets that do not match")
-        return Node("interval", items, opener + closer)
-    if opener == "[" and len(items) == 2:
-        return Node("interval", items, "[]")
-    if inside.head == "list" or opener == "\\langle":
-        return Node("tuple", items)
-    return inside
-
-
-def _measured(node: Node, parts: list[tuple[str, int]]) -> Node:
-    while parts and parts[0][0].lower() in math_unit.SCALES:
-        node = Node("mul", (node, number(math_unit.SCALES[parts.pop(0)[0].lower()])))
-    if not parts:
-        return node
-    if len(parts) == 1 and parts[0][0].lower() in math_unit.PERCENT:
-        return Node("percent", (node,)) if node.head != "percent" else node
-    if len(parts) == 1 and parts[0][0].lower() in math_unit.DEGREES:
-        return Node("deg", (node,)) if node.head != "deg" else node
-    return Node("unit", (node,), math_unit.canonical(parts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from agentscope_tuner.verify.math_node import Node, number
 from agentscope_tuner.verify.math_tables import DIMENSIONS, NO_UNIT
 from agentscope_tuner.verify.math_text import Unreadable
 
@@ -73,3 +74,20 @@ def factor(unit: str) -> tuple[str, Fraction]:
         dimensions[dimension] = dimensions.get(dimension, 0) + int(power)
         size *= one ** int(power) if abs(int(power)) < 10 else 1
     return " ".join(f"{d}^{p}" for d, p in sorted(dimensions.items()) if p), size
+
+
+def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
+    """The number with the unit that the words name; `million` multiplies, `percent` and `degrees` are signs.
+
+    Raises:
+        Unreadable: the words are not a unit's.
+    """
+    while parts and parts[0][0].lower() in SCALES:
+        node = Node("mul", (node, number(SCALES[parts.pop(0)[0].lower()])))
+    if not parts:
+        return node
+    if len(parts) == 1 and parts[0][0].lower() in PERCENT:
+        return Node("percent", (node,)) if node.head != "percent" else node
+    if len(parts) == 1 and parts[0][0].lower() in DEGREES:
+        return Node("deg", (node,)) if node.head != "deg" else node
+    return Node("unit", (node,), canonical(parts))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 from mpmath import mp
 
 from agentscope_tuner.verify.math_exact import Unknown, in_base
 from agentscope_tuner.verify.math_node import Node
 from agentscope_tuner.verify.math_text import TooComplex
+from agentscope_tuner.verify.numeric_matrix import NotANumber, Value, matrix_sum, product
 
 MAX_STEPS = 150_000
 # beyond these a value drowns whatever stands beside it
@@ -22,13 +22,6 @@ _MAX_EXPONENT = 20_000
 _MAX_GAMMA = 5_000
 _MAX_ANGLE = 10**9
 _SATURATED = 400
-
-# mpmath's numbers are untyped: Value is an mpf, an mpc, or a matrix as rows of them
-Value = Any
-
-
-class NotANumber(Exception):
-    """The expression has no value here: undefined, infinite, or of a kind that has none."""
 
 
 class Budget:
@@ -89,7 +82,7 @@ class Numeric:
     def sum(self, node: Node) -> Value:
         terms = [self.value(a) for a in node.args]
         if any(isinstance(t, list) for t in terms):
-            return _matrix_sum(terms)
+            return matrix_sum(terms)
         sizes = [abs(t) for t in terms]
         largest = max(sizes)
         self.scale = max(self.scale, largest)
@@ -102,7 +95,7 @@ class Numeric:
     def product(self, node: Node) -> Value:
         found = self.value(node.args[0])
         for factor in node.args[1:]:
-            found = _product(found, self.value(factor))
+            found = product(found, self.value(factor))
         return found
 
     def quotient(self, node: Node) -> Value:
@@ -214,29 +207,6 @@ def _check_range(name: str, args: Sequence[Value]) -> None:
         raise TooComplex(f"{name} out of range")
     if name == "binom" and size > _MAX_GAMMA:
         raise TooComplex("a binomial out of range")
-
-
-def _matrix_sum(terms: Sequence[Value]) -> Value:
-    if not all(isinstance(t, list) for t in terms) or len({(len(t), len(t[0])) for t in terms}) != 1:
-        raise NotANumber("a sum of matrices of different sizes")
-    return [[mp.fsum(cells) for cells in zip(*rows, strict=True)] for rows in zip(*terms, strict=True)]
-
-
-def _product(left: Value, right: Value) -> Value:
-    if isinstance(left, list) and isinstance(right, list):
-        return _matrix_product(left, right)
-    if isinstance(left, list):
-        left, right = right, left
-    return [[left * cell for cell in row] for row in right] if isinstance(right, list) else left * right
-
-
-def _matrix_product(left: list[list[Value]], right: list[list[Value]]) -> Value:
-    if len(left[0]) != len(right):
-        raise NotANumber("a product of matrices that do not fit")
-    return [
-        [mp.fsum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*right, strict=True)]
-        for row in left
-    ]
 
 
 def _whole(args: Sequence[Value]) -> list[int]:

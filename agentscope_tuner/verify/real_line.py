@@ -13,9 +13,10 @@ from mpmath import mp
 
 from agentscope_tuner.verify.math_node import Node, number, symbols, walk
 from agentscope_tuner.verify.math_text import TooComplex
-from agentscope_tuner.verify.numeric import Budget, NotANumber, Numeric, Value
+from agentscope_tuner.verify.numeric import Budget, Numeric
+from agentscope_tuner.verify.numeric_matrix import NotANumber, Value
+from agentscope_tuner.verify.polynomial import MAX_DEGREE, NotRational, plus, real_roots, times
 
-_MAX_DEGREE = 24
 _MAX_ABS = 3
 _MAX_POINTS = 200
 _OPERATORS = {
@@ -26,10 +27,6 @@ _OPERATORS = {
     ">": lambda d, tol: d > tol,
     ">=": lambda d, tol: d >= -tol,
 }
-
-
-class _NotRational(Exception):
-    """The expression is no quotient of polynomials in the unknown."""
 
 
 class Line:
@@ -138,11 +135,11 @@ class Line:
         for branch in _without_absolutes(node, self.name):
             try:
                 above, below = self.rational(branch)
-            except _NotRational:
+            except NotRational:
                 continue
             found = True
             for polynomial in (above, below):
-                yield from _real_roots(polynomial)
+                yield from real_roots(polynomial)
         if not found:
             yield from self._scanned(node)
 
@@ -156,30 +153,30 @@ class Line:
         if node.head == "pow":
             return self._rational_power(node)
         if node.head not in ("add", "mul", "div", "neg"):
-            raise _NotRational
+            raise NotRational
         parts = [self.rational(a) for a in node.args]
         if node.head == "neg":
             return [-c for c in parts[0][0]], parts[0][1]
         above, below = parts[0]
         for top, bottom in parts[1:]:
             if node.head == "mul":
-                above, below = _times(above, top), _times(below, bottom)
+                above, below = times(above, top), times(below, bottom)
             elif node.head == "div":
-                above, below = _times(above, bottom), _times(below, top)
+                above, below = times(above, bottom), times(below, top)
             else:
-                above, below = _plus(_times(above, bottom), _times(top, below)), _times(below, bottom)
+                above, below = plus(times(above, bottom), times(top, below)), times(below, bottom)
         return above, below
 
     def _rational_power(self, node: Node) -> tuple[list[Value], list[Value]]:
         if symbols(node.args[1]):
-            raise _NotRational
+            raise NotRational
         exponent, _ = self.value(node.args[1], mp.mpf(0))
-        if not mp.isint(exponent) or abs(exponent) > _MAX_DEGREE:
-            raise _NotRational
+        if not mp.isint(exponent) or abs(exponent) > MAX_DEGREE:
+            raise NotRational
         above, below = self.rational(node.args[0])
         top, bottom = [mp.mpf(1)], [mp.mpf(1)]
         for _ in range(int(abs(exponent))):
-            top, bottom = _times(top, above), _times(bottom, below)
+            top, bottom = times(top, above), times(bottom, below)
         return (top, bottom) if exponent >= 0 else (bottom, top)
 
     def _scanned(self, node: Node) -> Iterator[Value]:
@@ -274,32 +271,3 @@ def _opened(node: Node, signs: dict[Node, int]) -> Node:
     if node in signs:
         return Node("mul", (number(signs[node]), args[0]))
     return node._replace(args=args)
-
-
-def _plus(left: list[Value], right: list[Value]) -> list[Value]:
-    size = max(len(left), len(right))
-    return [(left[k] if k < len(left) else 0) + (right[k] if k < len(right) else 0) for k in range(size)]
-
-
-def _times(left: list[Value], right: list[Value]) -> list[Value]:
-    if len(left) + len(right) > _MAX_DEGREE + 2:
-        raise _NotRational
-    found = [mp.mpf(0)] * (len(left) + len(right) - 1)
-    for i, a in enumerate(left):
-        for j, b in enumerate(right):
-            found[i + j] += a * b
-    return found
-
-
-def _real_roots(coefficients: list[Value]) -> Iterator[Value]:
-    """Real roots of a polynomial and of its derivatives: a multiple root is a simple one of a derivative."""
-    size = max((abs(c) for c in coefficients), default=0)
-    while coefficients and abs(coefficients[-1]) <= size * mp.mpf(10) ** (-mp.dps // 2):
-        coefficients = coefficients[:-1]
-    while len(coefficients) > 1:
-        try:
-            found = mp.polyroots(coefficients[::-1], maxsteps=60, extraprec=60)
-        except mp.NoConvergence:
-            found = []
-        yield from (mp.re(root) for root in found if abs(mp.im(root)) <= (1 + abs(root)) * mp.mpf(10) ** (-mp.dps // 4))
-        coefficients = [k * c for k, c in enumerate(coefficients)][1:]

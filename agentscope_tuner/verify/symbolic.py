@@ -19,7 +19,8 @@ from agentscope_tuner.verify.math_node import Node, symbols, walk
 from agentscope_tuner.verify.math_number import close
 from agentscope_tuner.verify.math_shape import assigned, both_signs
 from agentscope_tuner.verify.math_text import TooComplex
-from agentscope_tuner.verify.numeric import Budget, NotANumber, Numeric, Value, pseudo_random
+from agentscope_tuner.verify.numeric import Budget, Numeric, pseudo_random
+from agentscope_tuner.verify.numeric_matrix import NotANumber, Value
 from agentscope_tuner.verify.real_line import Line, relations, same_region
 
 DIGITS, MANY_DIGITS = 50, 1_000

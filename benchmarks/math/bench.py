@@ -1,4 +1,4 @@
-"""`make bench-math`: astuner's math judge beside Math-Verify 0.9.0 on accuracy, speed and hostile answers, in one run."""
+"""`make bench-math`: the math judge beside Math-Verify 0.9.0: accuracy, speed and hostile answers, in one run."""
 
 from __future__ import annotations
 
@@ -117,7 +117,8 @@ def labelled() -> None:
     if path.exists():
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         pairs = [
-            (r["pred"] if r["form"] == "response" else f"\\boxed{{{r['pred']}}}", r["gold"], r["expected"]) for r in rows
+            (r["pred"] if r["form"] == "response" else f"\\boxed{{{r['pred']}}}", r["gold"], r["expected"])
+            for r in rows
         ]
         sets.append(("math_dev.jsonl", pairs))
     for name, cases in sets:
@@ -164,8 +165,9 @@ def hostile_answers() -> None:
     cases = hostile.outputs()
     print(f"hostile: {len(cases)} outputs, none of them right")
     result = hostile.judge_all("main thread")
-    print(f"  astuner            {len(result['wrong'])} wrong or late, slowest {result['slowest']:.3f} s")
-    for problem in result["wrong"]:
+    counts = f"{len(result.wrong)} wrong, {len(result.late)} over 1 s, slowest {result.slowest_seconds:.3f} s"
+    print(f"  astuner            {counts}")
+    for problem in result.wrong + result.late:
         print(f"    {problem}")
     if RIVAL.exists():
         theirs = rival_pairs([(case.output, case.reference) for case in cases])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,13 +29,16 @@ _CODE = [
     "$(touch " + SENTINEL + ")",
 ]
 _SLOW = [
-    r"9^{9^{9^{9}}}", r"2^{2^{2^{2^{2^{2}}}}}", r"95**36**32", r"10^{10^{10}}", r"(10^{100})!", "100!!!!", "9!" + "!" * 500,
+    r"9^{9^{9^{9}}}", r"2^{2^{2^{2^{2^{2}}}}}", r"95**36**32", r"10^{10^{10}}", r"(10^{100})!", "100!!!!",
+    "9!" + "!" * 500,
     r"\binom{10^9}{5\cdot 10^8}", r"\binom{1000000}{500000}", r"\int_0^1 x^{x^x}\,dx", r"\int\int\int e^{x^2}dx",
     r"\lim_{x\to 0}\frac{\sin x}{x}", r"\sum_{k=1}^{10^{12}} k", r"\prod_{k=1}^{10^9} k", r"e^{e^{e^{e^{e}}}}",
     r"\sin(10^{50})", r"\tan(10^{30})", r"\ln(\ln(\ln(10^{10000})))", r"x^{100000}+x^{99999}", r"(x+y+z)^{5000}",
-    r"(1+\frac{1}{10^{9}})^{10^{9}}", r"\gcd(10^{300}, 7^{300})", r"\sqrt[1000000]{2}", r"0.1^{10^{9}}", r"(-1)^{10^{40}}",
+    r"(1+\frac{1}{10^{9}})^{10^{9}}", r"\gcd(10^{300}, 7^{300})", r"\sqrt[1000000]{2}", r"0.1^{10^{9}}",
+    r"(-1)^{10^{40}}",
     r"\det" * 400, r"\log" * 400 + "9", r"\sqrt{" * 400 + "42" + "}" * 400, r"\frac{1}{" * 300 + "1" + "}" * 300,
-    r"\frac1" * 1000, "{" * 5000 + "43" + "}" * 5000, "(" * 3000 + "43" + ")" * 3000, r"\left(" * 900 + "43" + r"\right)" * 900,
+    r"\frac1" * 1000, "{" * 5000 + "43" + "}" * 5000, "(" * 3000 + "43" + ")" * 3000,
+    r"\left(" * 900 + "43" + r"\right)" * 900,
     "[" * 2000, "|" * 3000 + "43" + "|" * 3000, "-" * 5000 + "43", "^" * 3000, "_" * 3000, "x_" * 1500, "\\" * 5000,
     "1" + "+1" * 2000, "2" + "*2" * 1400, "1" + "/1" * 1400, "x" + r"\pm 1" * 900, r"\pm" * 900 + "42", "(x+1)" * 900,
     "[0,1]" + r"\cup[0,1]" * 600, "1," * 5000 + "1", r"\{1," * 300, r"\begin{pmatrix}" * 300, r"\text{" * 900,
@@ -45,16 +49,23 @@ _SLOW = [
     "x<1" + r"\text{ or }x<1" * 300, r"|x-1|+|x-2|+|x-3|+|x-4|+|x-5|<9", r"\sin(1/x)>0", r"x^{24}-3x^{11}+x<\sqrt{x}",
 ]  # fmt: skip
 _UNEARNED = [
-    "", " ", "?", "x", "NaN", "nan", r"\infty", r"-\infty", "inf", "None", "null", "True", "1 or 42", r"42 \text{ or } 43",
-    "42, 43", r"\{42, 43\}", "41, 42", r"\pm 42", "40 = 41 = 42", r"41 \to 42", r"41 \Rightarrow 42", r"42 \ne 42", "x \\ne 43",
-    "42 is not the answer", "not 42", "42 or more", r"\ge 42", "x \\ge 42", "(42, 42)", "[42, 43]", "42 maybe", "4 2", "42x",
+    "", " ", "?", "x", "NaN", "nan", r"\infty", r"-\infty", "inf", "None", "null", "True", "1 or 42",
+    r"42 \text{ or } 43",
+    "42, 43", r"\{42, 43\}", "41, 42", r"\pm 42", "40 = 41 = 42", r"41 \to 42", r"41 \Rightarrow 42", r"42 \ne 42",
+    "x \\ne 43",
+    "42 is not the answer", "not 42", "42 or more", r"\ge 42", "x \\ge 42", "(42, 42)", "[42, 43]", "42 maybe", "4 2",
+    "42x",
     "42 + x", "42i", "42_7", "x + 42 = 84", "2x = 84", "42 = 43", r"\frac{42}{0}", r"\frac{0}{0}", r"42 + 0^{-1}",
-    r"42 + 10^{-50}", r"42 + 10^{-5000}", r"42 + e^{-1000}", r"42\cos(10^{-100})", r"42 + \sin(10^{-400})", r"42^{1+10^{-300}}",
+    r"42 + 10^{-50}", r"42 + 10^{-5000}", r"42 + e^{-1000}", r"42\cos(10^{-100})", r"42 + \sin(10^{-400})",
+    r"42^{1+10^{-300}}",
     r"42\tanh(1000)", r"42\tanh(10^{6})", r"43\cdot 10^{10000}\cdot 10^{-10000}", r"43 + 10^{10000} - 10^{10000}",
-    r"\sqrt{2}\cdot\sqrt{2}\cdot 21 + 10^{-40}", r"41.9999", "42.0001", "41.99999", r"42.\overline{1}", r"420\%", "42°C or 43°C",
+    r"\sqrt{2}\cdot\sqrt{2}\cdot 21 + 10^{-40}", r"41.9999", "42.0001", "41.99999", r"42.\overline{1}", r"420\%",
+    "42°C or 43°C",
     "42\x00", "\u0434\u0432\u0430", "4\u200b3", "\uff14\uff13", "\u0664\u0663", "⁴²", "④②", "IV", "0x2A", "forty-three",
-    r"\boxed{43}", r"\boxed{}", r"\text{42 or 43}", r"\text{the answer}", r"42 \approx 43", r"43 \approx 42", "42!", "42'", "|42",
-    r"\sqrt{42}", "-42", "--43", "+-42", "1/42", "42/", "^42", "42^", r"\{\}", r"\emptyset", r"\mathbb{R}", r"\left(42\right",
+    r"\boxed{43}", r"\boxed{}", r"\text{42 or 43}", r"\text{the answer}", r"42 \approx 43", r"43 \approx 42", "42!",
+    "42'", "|42",
+    r"\sqrt{42}", "-42", "--43", "+-42", "1/42", "42/", "^42", "42^", r"\{\}", r"\emptyset", r"\mathbb{R}",
+    r"\left(42\right",
 ]  # fmt: skip
 
 
@@ -89,14 +100,24 @@ def outputs() -> list[Hostile]:
     ]
 
 
-def judge_all(label: str) -> dict[str, object]:
-    """Judge every hostile output here and now, an ordinary one after each.
+@dataclass(frozen=True)
+class Result:
+    """What one run of the hostile set showed."""
 
-    Returns:
-        What went wrong (outputs paid, outputs over a second, ordinary answers misjudged), and the slowest, in seconds.
-    """
+    where: str
+    judged: int
+    # outputs paid, ordinary answers misjudged, code that ran: must be empty anywhere, on any machine
+    wrong: list[str]
+    # outputs that took more than a second of wall time: must be empty on a machine that is not overloaded
+    late: list[str]
+    slowest_seconds: float
+
+
+def judge_all(where: str) -> Result:
+    """Judge every hostile output here and now, an ordinary one after each."""
     judge = MathAnswerAsJudge(load_config())
     wrong: list[str] = []
+    late: list[str] = []
     slowest = 0.0
     for hostile in outputs():
         started = time.perf_counter()
@@ -107,12 +128,12 @@ def judge_all(label: str) -> dict[str, object]:
         if reward[1]:
             wrong.append(f"paid: {shown}")
         if took > 1:
-            wrong.append(f"took {took:.2f} s: {shown}")
+            late.append(f"took {took:.2f} s: {shown}")
         if not _judged(judge, "\\boxed{2\\sqrt{3}}", "\\sqrt{12}")[1]:
             wrong.append(f"an ordinary answer after {shown} was misjudged")
     if Path(SENTINEL).exists():
         wrong.append("code ran")
-    return {"where": label, "judged": len(outputs()), "wrong": wrong, "slowest": slowest}
+    return Result(where, len(outputs()), wrong, late, slowest)
 
 
 def _judged(judge: MathAnswerAsJudge, output: str, reference: str):  # type: ignore[no-untyped-def]
@@ -122,10 +143,14 @@ def _judged(judge: MathAnswerAsJudge, output: str, reference: str):  # type: ign
 
 def report_to(path: str, label: str) -> None:
     """Judge everything and leave the result in a file: for processes that can return nothing else."""
-    Path(path).write_text(json.dumps(judge_all(label)), encoding="utf-8")
+    Path(path).write_text(json.dumps(asdict(judge_all(label))), encoding="utf-8")
+
+
+def show(result: Result) -> int:
+    """Print the result; the exit code it deserves."""
+    print(json.dumps(asdict(result), indent=1, ensure_ascii=False))
+    return 1 if result.wrong or result.late else 0
 
 
 if __name__ == "__main__":
-    result = judge_all("main thread")
-    print(json.dumps(result, indent=1, ensure_ascii=False))
-    sys.exit(1 if result["wrong"] else 0)
+    sys.exit(show(judge_all("main thread")))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any
 
 import ray
 
@@ -14,7 +12,7 @@ from benchmarks.math import hostile
 class Judge:
     """What a trainer's reward actor does."""
 
-    def judge(self) -> dict[str, Any]:
+    def judge(self) -> hostile.Result:
         return hostile.judge_all("Ray actor")
 
 
@@ -22,10 +20,9 @@ def main() -> int:
     """0 when nothing was paid, late or run."""
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     actor = ray.remote(Judge).remote()
-    result = ray.get(actor.judge.remote())
-    print(json.dumps(result, indent=1, ensure_ascii=False))
+    code = hostile.show(ray.get(actor.judge.remote()))
     ray.shutdown()
-    return 1 if result["wrong"] else 0
+    return code
 
 
 if __name__ == "__main__":
