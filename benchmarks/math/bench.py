@@ -17,6 +17,9 @@ from typing import Any
 
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.verify.math_answer import bare
+from agentscope_tuner.verify.math_parse import parse
+from agentscope_tuner.verify.math_text import Unreadable
 from benchmarks.math import hostile
 from benchmarks.math.workload import solutions
 
@@ -72,19 +75,21 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int
     return Timed([v for v, _ in found], [s for _, s in found], time.perf_counter() - started)
 
 
-def rival_pairs(pairs: Sequence[tuple[str, str]]) -> Timed:
-    """Through Math-Verify in one process of its own environment, started anew whenever it hangs."""
+def rival_pairs(pairs: Sequence[tuple[str, str]], *options: str) -> Timed:
+    """Through Math-Verify (`--parse`: its parser alone) in one process of its environment, started anew when it hangs."""
     verdicts: list[bool | None] = []
     seconds: list[float] = []
     started = time.perf_counter()
     while len(verdicts) < len(pairs):
-        _rival_run(pairs[len(verdicts) :], verdicts, seconds)
+        _rival_run(pairs[len(verdicts) :], verdicts, seconds, options)
     return Timed(verdicts, seconds, time.perf_counter() - started)
 
 
-def _rival_run(pairs: Sequence[tuple[str, str]], verdicts: list[bool | None], seconds: list[float]) -> None:
+def _rival_run(
+    pairs: Sequence[tuple[str, str]], verdicts: list[bool | None], seconds: list[float], options: Sequence[str]
+) -> None:
     process = subprocess.Popen(
-        [str(RIVAL), str(Path(__file__).with_name("rival.py"))],
+        [str(RIVAL), str(Path(__file__).with_name("rival.py")), *options],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stdin is not None
@@ -128,6 +133,31 @@ def labelled() -> None:
         print(judge_pairs(asked).line("astuner", expected))
         if RIVAL.exists():
             print(rival_pairs(asked).line("math-verify", expected))
+
+
+def parsers() -> None:
+    """Our parser beside latex2sympy2-extended on every reference and answer that is labelled here."""
+    path = SHARED / "cases" / "math_dev.jsonl"
+    if not path.exists():
+        return
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    texts = sorted({bare(text) for r in rows if r["form"] == "answer" for text in (r["gold"], r["pred"])} - {""})
+    print(f"parsers: {len(texts)} texts of math_dev.jsonl")
+    seconds, parsed = [], 0
+    for text in texts:
+        started = time.perf_counter()
+        try:
+            parse(text)
+            parsed += 1
+        except Unreadable:
+            pass
+        seconds.append(time.perf_counter() - started)
+    print(f"  astuner            {parsed}/{len(texts)} read, median {statistics.median(seconds) * 1e3:.3f} ms")
+    if RIVAL.exists():
+        theirs = rival_pairs([("", text) for text in texts], "--parse")
+        read = sum(v is True for v in theirs.verdicts)
+        median = statistics.median(theirs.seconds)
+        print(f"  latex2sympy2       {read}/{len(texts)} read, median {median * 1e3:.3f} ms")
 
 
 def groups() -> None:
@@ -176,7 +206,13 @@ def hostile_answers() -> None:
         print(f"  math-verify        {sum(v is True for v in theirs.verdicts)} paid, {hung} over 5 s, {slow} over 1 s")
 
 
-PARTS = {"labelled": labelled, "groups": groups, "throughput": throughput, "hostile": hostile_answers}
+PARTS = {
+    "labelled": labelled,
+    "parsers": parsers,
+    "groups": groups,
+    "throughput": throughput,
+    "hostile": hostile_answers,
+}
 
 
 def main(names: Sequence[str]) -> None:

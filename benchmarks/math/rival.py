@@ -10,6 +10,7 @@ import logging
 import sys
 import time
 
+from latex2sympy2_extended import latex2sympy
 from math_verify import parse, verify
 
 logging.disable(logging.CRITICAL)
@@ -20,14 +21,23 @@ def judge(answer: str, reference: str) -> bool:
     return bool(verify(parse(f"${reference}$"), parse(answer)))
 
 
+def parses(_answer: str, reference: str) -> bool:
+    """Whether the parser under Math-Verify reads the reference, wrapping removed by the caller."""
+    return latex2sympy(reference) is not None
+
+
 def main() -> None:
-    """One pair a line; a line of its own for each verdict, so that a reader sees where it hangs."""
-    judge("$1$", "1")
+    """One pair a line; a line of its own for each verdict, so that a reader sees where it hangs.
+
+    With `--parse`, latex2sympy2-extended alone on each pair's reference: whether it gives an expression.
+    """
+    ask = parses if "--parse" in sys.argv else judge
+    ask("$1$", "1")
     for line in sys.stdin:
         pair = json.loads(line)
         started = time.perf_counter()
         try:
-            verdict: bool | None = judge(pair["answer"], pair["reference"])
+            verdict: bool | None = ask(pair["answer"], pair["reference"])
         # boundary: whatever it raises is an abstention, counted as a wrong verdict by the reader
         except Exception:  # noqa: BLE001
             verdict = None
