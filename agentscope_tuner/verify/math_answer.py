@@ -17,10 +17,11 @@ from typing import Literal, Protocol
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math_cheap import CheapComparer, is_rational
-from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Outcome, is_unevaluated
+from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math_node import Node
 from agentscope_tuner.verify.math_number import plain_key
 from agentscope_tuner.verify.math_parse import parse_tokens
+from agentscope_tuner.verify.math_shape import is_unevaluated
 from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable, tokenize
 
 _SHOWN = 80
@@ -235,7 +236,7 @@ def _structure(answer: str, truth: str) -> tuple[Outcome, str]:
     ref, ans = read_reference(truth), read(answer)
     if ref.node is None or ans.node is None:
         return UNKNOWN, ""
-    if is_unevaluated(ans.node) and not is_unevaluated(ref.node):
+    if is_unevaluated(ans.node) and not is_unevaluated(ref.node) and ans.node.head != "rel":
         return DIFFERENT, "left unevaluated"
     return CheapComparer(f"{answer}|{truth}").compare(ref.node, ans.node), ""
 

@@ -108,7 +108,7 @@ def _is_name(node: Node) -> bool:
     """A symbol, a function of symbols, a tuple of symbols, or two letters side by side (a segment)."""
     if node.head == "sym":
         return node.name != "i" and node.name not in ("e", "\\pi", "\\infty") and not node.name.startswith("\\mathbb")
-    if node.head in ("call", "text"):
+    if node.head in ("call", "text") or is_unevaluated(node):
         return True
     if node.head in ("tuple", "list", "set"):
         return bool(node.args) and all(_is_name(a) for a in node.args)
@@ -120,9 +120,11 @@ def assigned(node: Node) -> Node | None:
 
     The left side is a name that the value does not use.
     """
-    if node.head != "rel" or set(node.name.split()) - {"=", "in", "~"} or node.name.split()[0] == "~":
+    if node.head != "rel" or set(node.name.split()) - {"=", "in", "~"}:
         return None
     name, value = _sides(node)
+    if node.name == "~" and not _is_name(node.args[0]):
+        return None
     operations = node.name.split()
     if len(node.args) > 2:
         if operations[-1] != "=" or not _is_name(name) or set(operations) != {"="}:
@@ -153,6 +155,11 @@ def _rounded_value(node: Node) -> Node | None:
     if len(node.args) == 3 and _is_name(node.args[0]):
         return Node("rel", node.args[1:], "~")
     return None
+
+
+def is_unevaluated(node: Node) -> bool:
+    """A limit or an integral that still stands there; sums and products are arithmetic."""
+    return any(n.head == "index" and n.name in ("lim", "int") for n in walk(node))
 
 
 def vector(node: Node) -> tuple[Node, ...] | None:

@@ -57,6 +57,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PLAIN = {"==": "=", "<>": "!=", "**": "^", "\\|": "|", "\\%": "%", "\\_": "_", "\\&": "and", "\\#": "#"}
+_DOUBLED = re.compile(r"\\\\(?=[a-zA-Z]{2})")
 _SEPARATOR = re.compile(r"\{,\}|\\!|\{\}|\\[,;: ]|[, ]")
 
 
@@ -76,6 +77,9 @@ def tokenize(text: str) -> list[Token]:
         raise TooComplex(f"{len(text)} characters, more than {MAX_CHARS}")
     if not text.isascii():
         text = _ascii_digits(text.translate(UNICODE))
+    if "\\\\" in text and "\\begin" not in text:
+        # written through one layer of quoting too many
+        text = _DOUBLED.sub("\\\\", text)
     out: list[Token] = []
     _scan(text, False, out)
     if len(out) > MAX_TOKENS:

@@ -22,6 +22,7 @@ _MAX_EXPONENT = 20_000
 _MAX_GAMMA = 5_000
 _MAX_ANGLE = 10**9
 _SATURATED = 400
+_MAX_TERMS = 1_000
 
 
 class Budget:
@@ -132,11 +133,12 @@ class Numeric:
         return (mp.matrix(base) ** int(times)).tolist()
 
     def symbol(self, node: Node) -> Value:
+        # a summation's index may be called i
+        if node.name in self.point:
+            return self.point[node.name]
         if node.name in _CONSTANTS:
             return _CONSTANTS[node.name]()
-        if node.name not in self.point:
-            raise NotANumber(f"{node.name} has no value")
-        return self.point[node.name]
+        raise NotANumber(f"{node.name} has no value")
 
     def function(self, node: Node) -> Value:
         if node.name == "det":
@@ -172,6 +174,28 @@ class Numeric:
             )
             angle += pseudo_random(node.name, f"angle {at}") * arg
         return found + mp.cos(angle)
+
+    def repeated(self, node: Node) -> Value:
+        """A finite sum or product, term by term."""
+        if node.name not in ("sum", "prod") or len(node.args) != 3 or node.args[1].name != "=":
+            raise NotANumber(f"{node.name} left unevaluated")
+        body, (index, first), last = node.args[0], node.args[1].args, node.args[2]
+        ends = [self.value(first), self.value(last)]
+        if index.head != "sym" or not all(mp.isint(end) for end in ends):
+            raise NotANumber("bounds that are no whole numbers")
+        if ends[1] - ends[0] > _MAX_TERMS:
+            raise TooComplex(f"more than {_MAX_TERMS} terms")
+        inside = Numeric(dict(self.point), self.budget, self.log_base)
+        found = mp.mpf(node.name == "prod")
+        for at in range(int(mp.re(ends[0])), int(mp.re(ends[1])) + 1):
+            inside.point[index.name] = mp.mpf(at)
+            term = inside.value(body)
+            if isinstance(term, list):
+                raise NotANumber("a sum of matrices")
+            found = found * term if node.name == "prod" else found + term
+        self.scale = max(self.scale, inside.scale, abs(found))
+        self.drowned += inside.drowned
+        return found
 
     def factorial(self, node: Node) -> Value:
         inside = self.value(node.args[0])
@@ -285,6 +309,7 @@ _HANDLERS: dict[str, Callable[[Numeric, Node], Value]] = {
     "percent": lambda numeric, node: numeric.value(node.args[0]) / 100,
     "deg": lambda numeric, node: numeric.value(node.args[0]) * mp.pi / 180,
     "fact": Numeric.factorial,
+    "index": Numeric.repeated,
     "abs": lambda numeric, node: abs(numeric.value(node.args[0])),
     "fn": Numeric.function,
     "call": Numeric.unknown_function,

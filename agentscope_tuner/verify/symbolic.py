@@ -57,12 +57,15 @@ class SymbolicComparer(CheapComparer):
     def __init__(self, seed: str) -> None:
         super().__init__(seed)
         self.budget = Budget()
+        # the symbols that bound a sum or a product
+        self._whole: frozenset[str] = frozenset()
         # whether, at some real point, one side was real and the other not
         self._one_real = False
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if ref.head == "base" or ans.head == "base":
             return based(ref, ans)
+        self._whole = _bounds(ref) | _bounds(ans)
         # a bare log is the natural one to some and decimal to others; both sides must mean the same
         logs = [n for side in (ref, ans) for n in walk(side) if n.head == "fn" and n.name == "log" and len(n.args) == 1]
         for left, right in leaf_readings(ref, ans):
@@ -137,6 +140,10 @@ class SymbolicComparer(CheapComparer):
         point: dict[str, Value] = {}
         for name in sorted(names):
             value = pseudo_random(self.seed, name, str(at))
+            if name in self._whole:
+                # sums run up to whole numbers
+                point[name] = mp.floor(value * 2) + 2 * at + 1
+                continue
             if domain == "real" and at != 1 and (at == 0 or pseudo_random(self.seed, name, str(at), "sign") > 1.6):
                 value = -value
             if domain == "complex":
@@ -229,6 +236,7 @@ class SymbolicComparer(CheapComparer):
         return EQUAL if informed else DIFFERENT
 
     def region(self, ref: Node, ans: Node) -> Outcome:
+        ref, ans = _plain_unknown(ref), _plain_unknown(ans)
         lines = []
         for side in (ref, ans):
             names = symbols(side)
@@ -291,6 +299,18 @@ def _fraction(value: Value) -> Fraction:
     sign, mantissa, exponent, _ = mp.mpf(mp.re(value))._mpf_
     two = Fraction(2) ** int(exponent)
     return Fraction(-mantissa if sign else mantissa) * two
+
+
+def _plain_unknown(node: Node) -> Node:
+    """`0 < f(x) < 1` as a statement about the one quantity f(x)."""
+    if node.head == "call":
+        return Node("sym", (), f"{node.name}(…)")
+    args = tuple(map(_plain_unknown, node.args))
+    return node._replace(args=args) if args != node.args else node
+
+
+def _bounds(node: Node) -> frozenset[str]:
+    return frozenset().union(*(symbols(b) for n in walk(node) if n.head == "index" for b in n.args[1:]))
 
 
 def _is_equation(node: Node) -> bool:

@@ -76,7 +76,7 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int
 
 
 def rival_pairs(pairs: Sequence[tuple[str, str]], *options: str) -> Timed:
-    """Through Math-Verify (`--parse`: its parser alone) in one process of its environment, started anew when it hangs."""
+    """Through Math-Verify (`--parse`: its parser alone) in one process of its own, started anew when it hangs."""
     verdicts: list[bool | None] = []
     seconds: list[float] = []
     started = time.perf_counter()
