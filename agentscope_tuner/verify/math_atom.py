@@ -34,6 +34,8 @@ class AtomParser:
         self.bars = 0
         self.until_bar = False
         self.outward = False
+        # whether an inequality is being read, whose sides are no sets
+        self.compared = False
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
@@ -65,7 +67,7 @@ class AtomParser:
         if self.at >= len(self.tokens):
             return False
         token = self.tokens[self.at]
-        if token.text == "[" and self.outward:
+        if (token.text == "[" and self.outward) or self._is_minutes(token):
             return False
         if token.kind in ("sym", "num", "open"):
             return not (token.upright and self._unit_ahead())
@@ -74,6 +76,9 @@ class AtomParser:
         if token.kind == "cmd":
             return token.text in OPERANDS
         return token.kind == "name"
+
+    def _is_minutes(self, token: Token) -> bool:
+        return token.text == "\\min" and self.peek(1) not in ("(", "{", "_")
 
     def _unit_ahead(self) -> bool:
         """An upright letter after a number, as in `5\\,\\mathrm{m}`, is a unit."""
@@ -150,6 +155,9 @@ class AtomParser:
             start = self.at
             self.single()
             name += "_" + " ".join(t.text for t in self.tokens[start : self.at] if t.text not in ("{", "}"))
+        if name in _FUNCTION_LETTERS and [t.text for t in self.tokens[self.at : self.at + 6]] == list("^{-1}("):
+            self.at += 5
+            name += "^{-1}"
         if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'"):
             self.at += 1
             return Node("call", self._arguments(")"), name)
@@ -184,6 +192,9 @@ class AtomParser:
         if opener == "(" and self.peek() == "," and self.peek(1) == ")":
             self.at += 1
             inside = Node("list", (inside,))
+        if opener == "{" and self.peek() == "\\choose":
+            self.at += 1
+            inside = Node("fn", (inside, self.items()), "binom")
         if self.until_bar and self.peek() in ("|", "\\mid", ":"):
             self.at += 1
             inside = Node("where", (inside, self.items()))
@@ -270,6 +281,8 @@ class AtomParser:
             token = self.tokens[self.at]
             if token.text in ("/", "per") and parts:
                 sign = -1
+            elif self._is_minutes(token):
+                parts.append(("min", sign))
             elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
                 break
             elif token.text.lower() not in ("of", "a", "*"):

@@ -31,7 +31,9 @@ def read_command(parser: Parser, name: str) -> Node:
         return _index(parser, name[1:])
     if name in ("\\overline", "\\bar"):
         inside = parser.single()
-        return Node("fn", (inside,), "conj")
+        # two capitals under a bar are a segment, anything else is a conjugate
+        segment = inside.head == "mul" and all(a.head == "sym" and a.name.isupper() for a in inside.args)
+        return inside if segment else Node("fn", (inside,), "conj")
     if name in DECORATIONS:
         inside = parser.single()
         if inside.head == "sym" and name == "\\hat":

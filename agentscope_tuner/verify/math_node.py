@@ -46,4 +46,6 @@ CONSTANTS = frozenset({"i", "e", "\\pi", "\\infty"})
 
 def symbols(node: Node) -> frozenset[str]:
     """The free symbols: constants and the names of bound variables left out."""
-    return frozenset(n.name for n in walk(node) if n.head == "sym" and n.name not in CONSTANTS)
+    return frozenset(
+        n.name for n in walk(node) if n.head == "sym" and n.name not in CONSTANTS and not n.name.startswith("\\mathbb")
+    )

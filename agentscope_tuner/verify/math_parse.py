@@ -57,14 +57,14 @@ class Parser(AtomParser):
             return found[0] if len(found) == 1 else Node("list", tuple(found))
 
     def disjunction(self) -> Node:
-        return self._words("or", self.conjunction)
+        return self._words("or", "\\cup", self.conjunction)
 
     def conjunction(self) -> Node:
-        return self._words("and", self.relation)
+        return self._words("and", "\\cap", self.relation)
 
-    def _words(self, word: str, read: Callable[[], Node]) -> Node:
+    def _words(self, word: str, sign: str, read: Callable[[], Node]) -> Node:
         found = [read()]
-        while self.peek_word() == word:
+        while self.peek_word() == word or self.peek() == sign:
             self.at += 1
             found.append(read())
         return found[0] if len(found) == 1 else Node(word, tuple(found))
@@ -80,7 +80,9 @@ class Parser(AtomParser):
                 break
             names.append(RELATIONS[found])
             self.at += 1
+            self.compared = names[-1] in ("<", "<=", ">", ">=", "!=")
             members.append(self.measured())
+        self.compared = False
         return Node("rel", tuple(members), " ".join(names)) if names else members[0]
 
     def measured(self) -> Node:
@@ -89,7 +91,8 @@ class Parser(AtomParser):
 
     def set_operations(self) -> Node:
         left = self.sum()
-        while (name := _SETS.get(self.peek())) is not None:
+        # `x < 1 \\cup x > 3` joins two inequalities, not two sets
+        while not self.compared and (name := _SETS.get(self.peek())) is not None:
             self.at += 1
             right = self.sum()
             # long unions stay flat: the tree's depth is bounded by the nesting of brackets

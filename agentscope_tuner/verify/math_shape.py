@@ -20,6 +20,8 @@ def settle(node: Node) -> Node:
         node = Node("list", node.args)
     if node.head == "or" and (same := _same_variable(node.args)) is not None:
         node = same
+    if node.head == "rel" and node.name == ":" and len(node.args) == 2:
+        return Node("div", node.args)
     if node.head in ("list", "set"):
         return _elements(node)
     if node.head == "text" and node.name.lower() in WORD_SETS:
@@ -33,6 +35,9 @@ def settle(node: Node) -> Node:
 def _elements(node: Node) -> Node:
     found: list[Node] = []
     for element in node.args:
+        if _is_range(element) and found:
+            # `2k, k \\in \\mathbb{Z}`: what a parameter runs over
+            continue
         element = settle(element)
         found.extend(element.args if element.head == "list" else (element,))
     if (
@@ -46,7 +51,13 @@ def _elements(node: Node) -> Node:
         found[0] = value if value is not None else found[0]
     elif node.head == "list" and (same := _same_variable(tuple(found))) is not None:
         return same
+    if node.head == "list" and len(found) == 1:
+        return found[0]
     return Node(node.head, tuple(found))
+
+
+def _is_range(node: Node) -> bool:
+    return node.head == "rel" and node.name == "in" and node.args[1].head == "sym" and node.args[1].name in _FIELDS
 
 
 def _same_variable(statements: tuple[Node, ...]) -> Node | None:
@@ -94,8 +105,13 @@ def is_region(node: Node) -> bool:
 
 
 def labels(node: Node) -> tuple[str, ...]:
-    """The names on the left of an assignment."""
-    return tuple(sorted(symbols(_sides(node)[0]))) if node.head == "rel" else ()
+    """The names on the left of an assignment; a function's is its own, and `y` may stand for any."""
+    if node.head != "rel":
+        return ()
+    name = _sides(node)[0]
+    if name.head == "call":
+        return ("y",) if name.name in ("f", "y") else (name.name,)
+    return tuple(sorted(symbols(name)))
 
 
 def _sides(node: Node) -> tuple[Node, Node]:

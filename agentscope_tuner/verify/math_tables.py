@@ -138,5 +138,9 @@ WORD_SETS = {
     "integers": INTEGERS,
     "empty set": EMPTY_SET,
     "the empty set": EMPTY_SET,
+    "no solution": EMPTY_SET,
+    "no solutions": EMPTY_SET,
+    "no real solution": EMPTY_SET,
+    "no real solutions": EMPTY_SET,
     "infinity": "\\infty",
 }
