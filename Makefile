@@ -6,8 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench bench-rules record clean
-.PHONY: help setup test lint types unit demo bench bench-math test-hostile record clean
+.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,6 +42,7 @@ bench: $(READY) ## verdicts a second: math, rules, countdown
 bench-rules: $(READY) ## rules beside a plain reference, and a CSV of a million rows
 	$(BIN)/python -m benchmarks.rules.speed
 	$(BIN)/python -m benchmarks.rules.million_rows
+
 MATH_VERIFY := .venvs/math-verify
 
 # the rival keeps its own environment: it pins another antlr4 runtime than omegaconf does
