@@ -47,3 +47,7 @@ def test_huge_outputs_are_read_in_one_pass() -> None:
     assert last_boxed("\\boxed{" * 20_000) is None
     assert last_boxed("\\boxed{" + "{" * 5_000 + "1" + "}" * 5_000 + "}") == "{" * 5_000 + "1" + "}" * 5_000
     assert last_boxed("x" * 1_000_000 + "\\boxed{1}") == "1"
+    assert last_boxed("\\boxed" * 100_000) == "\\boxed"
+    assert last_boxed("\\boxed" * 100_000 + " 7") == "7"
+    assert last_boxed("\\boxed1" * 100_000) == "1"
+    assert last_boxed("\\boxed{1}" + "\\boxed -x" * 100_000 + " and more") == "-x"

@@ -7,6 +7,7 @@ import re
 _MACRO = "\\boxed"
 # an escaped character is skipped whole, so that `\{` opens nothing and `\\}` (a line break, then a brace) closes
 _EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\.|[{}]", re.DOTALL)
+_BARE_LOOK = 16
 _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 
 
@@ -49,22 +50,27 @@ def _one_box(text: str, start: int) -> str | None:
 def _scan(text: str) -> str | None:
     """One pass with a stack: an open brace remembers whether it opened a box, so the box that closes last wins."""
     stack: list[tuple[bool, int]] = []
-    answer: str | None = None
-    closed_at = -1
-    opened_at = -1
+    # where the last box stands: its inside is cut out once, at the end, for there may be thousands
+    last: tuple[int, int] | None = None
+    bare_at: int | None = None
+    opened_at = closed_at = -1
     for event in _EVENT.finditer(text):
         found = event.group()
         if found == "}":
             if stack:
                 is_box, inside = stack.pop()
                 if is_box:
-                    answer, closed_at = text[inside : event.start()], event.start()
+                    last, bare_at, closed_at = (inside, event.start()), None, event.start()
         elif found == "{":
             stack.append((False, event.end()))
         elif len(found) > 2:
             if found.endswith("{"):
                 stack.append((True, event.end()))
                 opened_at = event.start()
-            elif bare := _BARE.match(text, event.start()):
-                answer, closed_at = bare.group(1), bare.end()
-    return answer.strip() if answer is not None and opened_at < closed_at else None
+            elif _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
+                bare_at, closed_at = event.start(), event.end()
+    if opened_at > closed_at:
+        return None
+    if bare_at is not None and (bare := _BARE.match(text, bare_at)):
+        return bare.group(1)
+    return text[last[0] : last[1]].strip() if last else None
