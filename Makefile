@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile clean
+.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -77,6 +77,24 @@ $(RECORD)/.ready: setup.cfg pyproject.toml
 record: $(RECORD)/.ready ## record the tutorial's rollouts anew from a real small model: some minutes
 	$(RECORD)/bin/python -m tutorial.example_math_agent.record
 	$(RECORD)/bin/python -m tutorial.example_countdown.record
+
+ENV_BIN := .venvs/env/bin
+$(ENV_BIN)/.ready: setup.cfg pyproject.toml
+	test -x $(ENV_BIN)/python || $(PYTHON) -m venv .venvs/env
+	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,serve,gymnasium]'
+	@touch $@
+
+test-env: $(ENV_BIN)/.ready ## pytest of the env service's reference server and its environments
+	$(ENV_BIN)/pytest -n auto tests_extra/env
+
+bench-env: $(ENV_BIN)/.ready ## an evaluate through the client beside a bare pooled httpx call
+	$(ENV_BIN)/python -m benchmarks.env.evaluate_latency
+
+soak-env: $(ENV_BIN)/.ready ## 2,000 episodes, 32 at a time, the server killed and restarted in the middle
+	$(ENV_BIN)/python -m benchmarks.env.soak
+
+demo-frozenlake: $(ENV_BIN)/.ready ## play FrozenLake against the env server and judge the episodes
+	$(ENV_BIN)/python -m tutorial.example_frozenlake.play
 
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

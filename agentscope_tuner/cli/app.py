@@ -9,7 +9,7 @@ import typer
 from rich.logging import RichHandler
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli import config, explain, judge, rules
+from agentscope_tuner.cli import config, env, explain, judge, rules
 from agentscope_tuner.cli.console import err
 
 app = typer.Typer(
@@ -43,3 +43,4 @@ app.command("config")(config.show)
 app.command("check")(config.check)
 app.command("explain")(explain.explain)
 app.add_typer(rules.app, name="rules")
+app.add_typer(env.app, name="env")

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import httpx
 
+from agentscope_tuner._version import __version__
 from agentscope_tuner.env_service.wire import Answer, Call, Verb
 from agentscope_tuner.errors import ConfigError, EnvServerError, EnvServiceError, EnvTimeout, EnvUnreachable
 
@@ -90,7 +91,7 @@ class ClientOptions:
 class _Pool:
     """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
 
-    http: httpx.AsyncClient
+    transport: httpx.AsyncBaseTransport
     turns: asyncio.Semaphore
 
 
@@ -113,10 +114,19 @@ class Exchange:
         if url.scheme not in {"http", "https"} or not url.host:
             raise ConfigError(f"the env service's URL must read http://host:port or https://host, got {base_url!r}")
         self.base_url = str(url).rstrip("/")
+        self._urls = {verb: httpx.URL(f"{self.base_url}/{verb.value}") for verb in Verb}
         # without a name and password that the URL may carry
         self._address = f"{url.scheme}://{url.netloc.decode('ascii')}"
         self.options = options
         self._transport = transport
+        self._headers = {
+            "User-Agent": f"agentscope-tuner/{__version__}",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+        }
+        if options.token is not None:
+            self._headers["Authorization"] = f"Bearer {options.token}"
         self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = weakref.WeakKeyDictionary()
 
     async def run(self, call: Call[T]) -> T:
@@ -152,23 +162,15 @@ class Exchange:
         """Closes the connections of the running loop; the next call opens new ones."""
         pool = self._pools.pop(asyncio.get_running_loop(), None)
         if pool is not None:
-            await pool.http.aclose()
+            await pool.transport.aclose()
 
     async def _send(self, call: Call[T], remaining: float) -> Answer:
         """One try, from waiting for a connection to the last byte."""
         pool = self._pool()
-        async with asyncio.timeout(remaining), pool.turns, asyncio.timeout(self.options.timeout(call.verb)):
-            # evaluate may be the last thing a service answers before it drops the connection: no one may inherit it
-            headers = {"Connection": "close"} if call.verb is Verb.EVALUATE else {}
-            if call.body is not None:
-                headers["Content-Type"] = "application/json"
-            request = pool.http.build_request(
-                "GET" if call.body is None else "POST",
-                f"{self.base_url}/{call.verb.value}",
-                content=call.body,
-                headers=headers,
-            )
-            response = await pool.http.send(request, stream=True)
+        async with asyncio.timeout(remaining) as limit, pool.turns:
+            end = asyncio.get_running_loop().time() + self.options.timeout(call.verb)
+            limit.reschedule(min(end, limit.when() or end))
+            response = await pool.transport.handle_async_request(self._request(call))
             try:
                 body = await self._read(response, call.where)
             finally:
@@ -178,6 +180,20 @@ class Exchange:
             content_type=response.headers.get("Content-Type", ""),
             body=body,
             retry_after=response.headers.get("Retry-After", ""),
+        )
+
+    def _request(self, call: Call[T]) -> httpx.Request:
+        headers = dict(self._headers)
+        if call.verb is Verb.EVALUATE:
+            # it may be the last thing a service answers before it drops the connection: no one may inherit it
+            headers["Connection"] = "close"
+        return httpx.Request(
+            "GET" if call.body is None else "POST",
+            self._urls[call.verb],
+            headers=headers,
+            content=call.body,
+            # a try is bounded as a whole: a limit for each read would let a slow drip go on for ever
+            extensions={"timeout": {"connect": self.options.connect_timeout}},
         )
 
     async def _read(self, response: httpx.Response, where: str) -> bytes:
@@ -199,22 +215,16 @@ class Exchange:
         pool = self._pools.get(loop)
         if pool is None:
             size = self.options.max_connections
-            headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-            if self.options.token is not None:
-                headers["Authorization"] = f"Bearer {self.options.token}"
-            http = httpx.AsyncClient(
-                # a try is bounded as a whole: a limit for each read would let a slow drip go on for ever
-                timeout=httpx.Timeout(None, connect=self.options.connect_timeout),
+            # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
+            # which an env service has no use for, and half the time of a call
+            transport = self._transport or httpx.AsyncHTTPTransport(
                 # uvicorn drops connections idle for 5 s; a step sent down one that is closing could not be sent again
                 limits=httpx.Limits(max_connections=size, max_keepalive_connections=size, keepalive_expiry=2.0),
-                headers=headers,
-                transport=self._transport,
                 # plain http has no use for the certificates, whose loading takes longer than a call
                 verify=self.base_url.startswith("https"),
-                # a proxy in the environment must not see, delay or answer for an environment on the cluster
                 trust_env=False,
             )
-            pool = self._pools[loop] = _Pool(http, asyncio.Semaphore(size))
+            pool = self._pools[loop] = _Pool(transport, asyncio.Semaphore(size))
         return pool
 
     def _backoff(self, tries: int) -> float:

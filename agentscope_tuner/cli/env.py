@@ -1,0 +1,84 @@
+"""`astuner env`: the reference server of environments that judge themselves."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Annotated
+
+import typer
+
+from agentscope_tuner.cli.console import config_errors, err, fail
+from agentscope_tuner.env_service.environment import BUILT_IN
+
+TOKEN_VARIABLE = "ASTUNER_ENV_TOKEN"
+
+app = typer.Typer(help="Serve environments that judge themselves.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Keeps `serve` a command of its own: typer makes a single command the group itself."""
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
+    env: Annotated[
+        list[str] | None, typer.Option(help="An environment of your own, as 'env_type=module->Class'; repeatable.")
+    ] = None,
+    max_instances: Annotated[int, typer.Option(help="Episodes under way at once.")] = 256,
+    idle_seconds: Annotated[float, typer.Option(help="Release an episode that was asked nothing for so long.")] = 1800,
+    call_seconds: Annotated[float, typer.Option(help="Kill an environment that takes longer over one call.")] = 60,
+    max_body_bytes: Annotated[int, typer.Option(help="Refuse a longer request.")] = 1024 * 1024,
+) -> None:
+    """Serve countdown, frozenlake and environments of your own until Ctrl-C.
+
+    Set ASTUNER_ENV_TOKEN to ask clients for that bearer token.
+    """
+    try:
+        from agentscope_tuner.env_service.instances import ServerLimits
+        from agentscope_tuner.env_service.server import build_app
+        from agentscope_tuner.env_service.server import serve as serve_app
+    except ImportError as exc:
+        raise fail(f"astuner env serve needs the extra 'serve': pip install 'agentscope_tuner[serve]' ({exc})") from exc
+    token = os.environ.get(TOKEN_VARIABLE) or None
+    protocols = {**BUILT_IN, **_own(env or [])}
+    with config_errors():
+        limits = ServerLimits(max_instances, idle_seconds, call_seconds, max_body_bytes)
+    try:
+        listener = _listen(host, port)
+    except OSError as exc:
+        raise fail(f"cannot listen on {host}:{port}: {exc}") from exc
+    if token is None and not host.startswith(("127.", "::1", "localhost")):
+        err.print(f"warning: anyone who reaches {host} may play; set {TOKEN_VARIABLE}", style="yellow")
+    shown = f"[{host}]" if ":" in host else host
+    # plain and flushed: scripts that took port 0 read the address off this line
+    print(f"serving {', '.join(sorted(protocols))} on http://{shown}:{listener.getsockname()[1]}", flush=True)
+    serve_app(build_app(protocols, limits, token), listener)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # the protocol by name: asyncio sends small packets at once (TCP_NODELAY) only on such sockets, and without that a
+    # keep-alive connection waits 40 ms for an acknowledgement at every answer
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _own(pairs: list[str]) -> dict[str, str]:
+    own = {}
+    for pair in pairs:
+        env_type, equals, protocol = pair.partition("=")
+        if not (env_type and equals and "->" in protocol):
+            raise fail(f"--env must read 'env_type=module->Class', got {pair!r}")
+        own[env_type] = protocol
+    return own

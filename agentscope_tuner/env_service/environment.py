@@ -1,0 +1,44 @@
+"""What an environment is to the reference server, and which ones come with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Protocol
+
+
+class Environment(Protocol):
+    """One episode. Its process serves no other, so it may keep what it likes in globals, print, and crash.
+
+    Whatever a method raises is told to the caller as status 400 and leaves the episode as it is.
+    """
+
+    def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None: ...
+
+    def get_init_state(self, params: dict[str, Any]) -> dict[str, Any]:
+        """`{"state": [messages], "info": {…}}`: the chat messages that open the episode."""
+
+    def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        """`{"state": [messages], "reward": number, "is_terminated": bool, "info": {…}}` for the policy's message."""
+
+    def evaluate(self, messages: dict[str, Any], params: dict[str, Any]) -> float:
+        """The episode's score, a finite number: 1 or more when the task is solved. Asking must change nothing."""
+
+    def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> Any:
+        """Anything JSON can carry."""
+
+    def close(self) -> None:
+        """Frees what the process's end would not."""
+
+    @staticmethod
+    def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
+        """The ids of the tasks in `split`."""
+
+
+#: The environments that come with the server, by `env_type`.
+BUILT_IN: Mapping[str, str] = MappingProxyType(
+    {
+        "countdown": "agentscope_tuner.env_service.environments.countdown->CountdownEnv",
+        "frozenlake": "agentscope_tuner.env_service.environments.frozenlake->FrozenLakeEnv",
+    }
+)

@@ -1,0 +1,86 @@
+"""Countdown over several turns: reach a target with the given numbers; a wrong equation is answered with the reason."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list, text_of
+from agentscope_tuner.verify import countdown
+from agentscope_tuner.verify.boxed import last_boxed
+
+MAX_TURNS = 5
+MAX_TARGET = 999
+
+
+class CountdownEnv:
+    """Four numbers, a target that can be reached, and five tries.
+
+    The score is that of the best equation so far: 1.0 when right, 0.1 when well formed, else 0.0.
+    """
+
+    def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
+        self.numbers, self.target = make_puzzle(check_task_id(task_id))
+        self.turns = 0
+        self.best = 0.0
+
+    def get_init_state(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The rules and the puzzle."""
+        numbers = ", ".join(map(str, self.numbers))
+        question = (
+            f"Reach {self.target} with the numbers {numbers}, each used exactly once, and + - * / and parentheses. "
+            f"Answer with one equation in \\boxed{{}}. You have {MAX_TURNS} tries."
+        )
+        return {"state": [{"role": "user", "content": question}], "info": self.get_info({}, {})}
+
+    def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        """Scores the equation in the last box of the message; after the end nothing changes any more."""
+        text = text_of(action)
+        gained = 0.0
+        reply = "The game is over."
+        if not self._over():
+            self.turns += 1
+            verdict = countdown.score(last_boxed(text), self.target, self.numbers)
+            gained = max(0.0, verdict.reward - self.best)
+            self.best = max(self.best, verdict.reward)
+            left = MAX_TURNS - self.turns
+            reply = "Right!" if self.best == countdown.RIGHT else f"{verdict.reason}. Tries left: {left}."
+        state = [{"role": "user", "content": reply}]
+        return {"state": state, "reward": gained, "is_terminated": self._over(), "info": self.get_info({}, {})}
+
+    def evaluate(self, messages: dict[str, Any], params: dict[str, Any]) -> float:
+        """The best equation's score."""
+        return self.best
+
+    def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        """The puzzle and how far the game is."""
+        return {"numbers": self.numbers, "target": self.target, "turns": self.turns}
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    @staticmethod
+    def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
+        """`train-0` to `train-999`, `test-0` to `test-199`."""
+        return query_list(split)
+
+    def _over(self) -> bool:
+        return self.turns >= MAX_TURNS or self.best == countdown.RIGHT
+
+
+def make_puzzle(task_id: str) -> tuple[list[int], int]:
+    """Four numbers and a whole target from 1 to 999 that some equation over them reaches; the same for the same id."""
+    # a str seed, unlike hash(), is the same in every process
+    chance = random.Random(f"countdown {task_id}")
+    while True:
+        numbers = [chance.randint(1, 25) for _ in range(4)]
+        values = [Fraction(number) for number in numbers]
+        while len(values) > 1:
+            chance.shuffle(values)
+            left, right = values.pop(), values.pop()
+            results = [left + right, left - right, left * right, *([left / right] if right else [])]
+            values.append(chance.choice(results))
+        target = values[0]
+        if target.denominator == 1 and 1 <= target <= MAX_TARGET:
+            return numbers, int(target)

@@ -1,0 +1,176 @@
+"""The episodes a server has under way: one worker process each, with limits on their number and their idle time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentscope_tuner.env_service.worker_process import Refusal, WorkerLost, WorkerProcess
+from agentscope_tuner.errors import ConfigError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """What a server allows.
+
+    Attributes:
+        max_instances: episodes under way at once; a further create is answered 429.
+        idle_seconds: an episode that was asked nothing for so long is released.
+        call_seconds: an environment that takes longer over one call is killed.
+        max_body_bytes: a longer request is answered 413; an environment whose answer is longer is killed.
+    """
+
+    max_instances: int = 256
+    idle_seconds: float = 1800.0
+    call_seconds: float = 60.0
+    max_body_bytes: int = 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for name in ("max_instances", "idle_seconds", "call_seconds", "max_body_bytes"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} must be above 0, got {getattr(self, name)!r}")
+
+
+@dataclass(slots=True)
+class _Instance:
+    """An episode; `worker` is None while its process starts. One call at a time, in the order of their coming."""
+
+    instance_id: str
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    worker: WorkerProcess | None = None
+    last_used: float = field(default_factory=time.monotonic)
+
+
+class Instances:
+    """All episodes of a server.
+
+    Args:
+        protocols: `module->Class` by `env_type`.
+        limits: what is allowed.
+    """
+
+    def __init__(self, protocols: Mapping[str, str], limits: ServerLimits) -> None:
+        self._protocols = protocols
+        self._limits = limits
+        self._table: dict[str, _Instance] = {}
+        # starting Python is work for the processor: more at once than there are processors makes all of them late
+        self._starts = asyncio.Semaphore(os.cpu_count() or 1)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    async def create(
+        self, env_type: str, task_id: str, instance_id: str | None, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Starts an episode and returns its first state. An id that is known gets a fresh episode.
+
+        Raises:
+            Refusal: unknown environment, no room, or the environment refused the task.
+        """
+        protocol = self._protocol(env_type)
+        instance_id = instance_id or uuid.uuid4().hex
+        await self.release(instance_id)
+        if len(self._table) >= self._limits.max_instances:
+            raise Refusal(429, f"{len(self._table)} instances are under way, no more are allowed: release some")
+        instance = self._table[instance_id] = _Instance(instance_id)
+        try:
+            async with instance.turn:
+                instance.worker = await self._start(protocol)
+                # released, or created anew, while the process started
+                self._check_current(instance)
+                data: dict[str, Any] = await self._ask(instance, "create", task_id, instance_id, params)
+        except BaseException:
+            await self._drop(instance)
+            raise
+        return data | {"info": {**(data.get("info") or {}), "instance_id": instance_id, "task_id": task_id}}
+
+    async def call(self, instance_id: str, method: str, messages: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
+        """What the episode's environment returns from `step`, `evaluate` or `get_info`.
+
+        Raises:
+            Refusal: the instance is unknown, or the environment raised, or it was lost on the way.
+        """
+        instance = self._table.get(instance_id)
+        if instance is None:
+            raise _unknown(instance_id)
+        async with instance.turn:
+            self._check_current(instance)
+            try:
+                return await self._ask(instance, method, messages, params)
+            except (WorkerLost, asyncio.CancelledError):
+                await self._drop(instance)
+                raise
+            finally:
+                instance.last_used = time.monotonic()
+
+    async def release(self, instance_id: str) -> bool:
+        """Ends an episode, in the middle of a call if need be; False when there is none."""
+        instance = self._table.pop(instance_id, None)
+        if instance is None:
+            return False
+        if instance.worker is not None:
+            if instance.turn.locked():
+                await instance.worker.kill()
+            else:
+                async with instance.turn:
+                    await instance.worker.stop(min(5.0, self._limits.call_seconds))
+        return True
+
+    async def profile(self, env_type: str, split: str, params: Mapping[str, Any]) -> Any:
+        """The ids of an environment's tasks, asked of a process of their own."""
+        worker = await self._start(self._protocol(env_type))
+        try:
+            return await worker.call("get_env_profile", split, params, seconds=self._limits.call_seconds)
+        finally:
+            await worker.kill()
+
+    async def expire(self) -> None:
+        """Releases idle episodes, for ever: a task of the server's."""
+        while True:
+            await asyncio.sleep(min(30.0, self._limits.idle_seconds / 4))
+            oldest = time.monotonic() - self._limits.idle_seconds
+            idle = [one for one in self._table.values() if one.last_used < oldest and not one.turn.locked()]
+            for instance in idle:
+                logger.warning("instance %r was idle and is released", instance.instance_id)
+                await self.release(instance.instance_id)
+
+    async def close(self) -> None:
+        """Ends all episodes."""
+        await asyncio.gather(*(self.release(instance_id) for instance_id in list(self._table)))
+
+    def _protocol(self, env_type: str) -> str:
+        try:
+            return self._protocols[env_type]
+        except KeyError:
+            raise Refusal(400, f"env_type must be one of {sorted(self._protocols)}, got {env_type!r}") from None
+
+    async def _start(self, protocol: str) -> WorkerProcess:
+        async with self._starts:
+            return await WorkerProcess.start(protocol, max_line_bytes=self._limits.max_body_bytes)
+
+    async def _ask(self, instance: _Instance, method: str, *arguments: object) -> Any:
+        assert instance.worker is not None
+        return await instance.worker.call(method, *arguments, seconds=self._limits.call_seconds)
+
+    def _check_current(self, instance: _Instance) -> None:
+        if self._table.get(instance.instance_id) is not instance:
+            raise _unknown(instance.instance_id)
+
+    async def _drop(self, instance: _Instance) -> None:
+        """Forgets an episode that cannot go on."""
+        if self._table.get(instance.instance_id) is instance:
+            del self._table[instance.instance_id]
+        if instance.worker is not None:
+            await instance.worker.kill()
+
+
+def _unknown(instance_id: str) -> Refusal:
+    return Refusal(400, f"Instance {instance_id} not found!")

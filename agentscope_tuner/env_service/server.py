@@ -1,0 +1,153 @@
+"""The reference server of the env-service protocol, on FastAPI: extra `serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from pydantic import BaseModel, ValidationError
+
+from agentscope_tuner.env_service.instances import Instances, ServerLimits
+from agentscope_tuner.env_service.worker_process import Refusal
+
+_BODY_SECONDS = 30.0
+_SHUTDOWN_SECONDS = 10
+
+
+class ServiceRequest(BaseModel):
+    """The body of every POST."""
+
+    env_type: str | None = None
+    task_id: str | None = None
+    instance_id: str | None = None
+    messages: dict[str, Any] = {}
+    params: dict[str, Any] = {}
+
+    def need(self, name: str) -> str:
+        """The field `name`, which this request cannot do without."""
+        value = getattr(self, name)
+        if not isinstance(value, str) or not value:
+            raise Refusal(400, f"{name} is required")
+        return value
+
+
+Act = Callable[[Instances, ServiceRequest], Awaitable[dict[str, object]]]
+
+
+async def _create(instances: Instances, asked: ServiceRequest) -> dict[str, object]:
+    made = await instances.create(asked.need("env_type"), asked.need("task_id"), asked.instance_id, asked.params)
+    return {"success": True, "data": made}
+
+
+async def _profile(instances: Instances, asked: ServiceRequest) -> dict[str, object]:
+    params = dict(asked.params)
+    split = str(params.pop("split", "train"))
+    return {"success": True, "data": await instances.profile(asked.need("env_type"), split, params)}
+
+
+async def _release(instances: Instances, asked: ServiceRequest) -> dict[str, object]:
+    return {"success": await instances.release(asked.need("instance_id")), "data": None}
+
+
+def _call(method: str) -> Act:
+    async def act(instances: Instances, asked: ServiceRequest) -> dict[str, object]:
+        data = await instances.call(asked.need("instance_id"), method, asked.messages, asked.params)
+        return {"success": True, "data": data}
+
+    return act
+
+
+ACTS: Mapping[str, Act] = {
+    "create": _create,
+    "step": _call("step"),
+    "evaluate": _call("evaluate"),
+    "get_info": _call("get_info"),
+    "get_env_profile": _profile,
+    "release": _release,
+}
+
+
+def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | None = None) -> FastAPI:
+    """The server as an ASGI application.
+
+    Args:
+        protocols: `module->Class` by `env_type`; see `Environment`.
+        limits: what is allowed.
+        token: asked of every request but `GET /healthz` as `Authorization: Bearer …`; None asks for none.
+    """
+    instances = Instances(protocols, limits)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        expiry = asyncio.create_task(instances.expire())
+        yield
+        expiry.cancel()
+        await instances.close()
+
+    def answering(act: Act) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
+            _check_token(request, token)
+            return _json(await act(instances, await _read(request, limits.max_body_bytes)))
+
+        return handle
+
+    app = FastAPI(title="astuner env service", lifespan=lifespan, openapi_url=None)
+    app.add_exception_handler(Refusal, _refuse)
+    app.add_api_route("/healthz", _healthz, methods=["GET"])
+    for path, act in ACTS.items():
+        app.add_api_route(f"/{path}", answering(act), methods=["POST"], response_model=None)
+    return app
+
+
+def serve(app: FastAPI, listener: socket.socket) -> None:
+    """Serves `app` on `listener` until SIGTERM or SIGINT, then ends all episodes."""
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_SECONDS)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+async def _healthz() -> Response:
+    return Response("OK", media_type="text/plain")
+
+
+async def _refuse(_: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, Refusal)
+    # a client that still sends its body would have it taken for the next request's
+    headers = {"Connection": "close"} if refusal.status == 413 else {}
+    headers |= {"Retry-After": "1"} if refusal.status == 429 else {}
+    return _json({"detail": refusal.detail}, refusal.status, headers)
+
+
+def _check_token(request: Request, token: str | None) -> None:
+    given = request.headers.get("Authorization", "")
+    if token is not None and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        raise Refusal(401, "the Authorization header must carry the server's token as 'Bearer …'")
+
+
+async def _read(request: Request, max_bytes: int) -> ServiceRequest:
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > max_bytes:
+                    raise Refusal(413, f"the request is longer than {max_bytes} bytes")
+    except TimeoutError as exc:
+        raise Refusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s") from exc
+    try:
+        # not pydantic's reader: it refuses lone surrogates, which a policy may write
+        return ServiceRequest.model_validate(json.loads(body))
+    except (ValidationError, ValueError, RecursionError) as exc:
+        raise Refusal(400, f"the request cannot be read: {exc}") from exc
+
+
+def _json(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    # ASCII escapes: an environment may quote lone surrogates, which no UTF-8 can carry
+    body = json.dumps(content, allow_nan=False, ensure_ascii=True)
+    return Response(body, status_code=status, media_type="application/json", headers=dict(headers or {}))

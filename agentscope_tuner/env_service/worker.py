@@ -1,0 +1,126 @@
+"""One environment in a process of its own: `python -m agentscope_tuner.env_service.worker 'module->Class'`.
+
+Requests come in on standard input and answers go out on standard output, one JSON object a line:
+`{"method": …, "arguments": [...]}` and `{"data": …}` or `{"error": …, "broken": …}`. `broken` says that the environment
+answered what no environment may; otherwise it refused what it was asked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from agentscope_tuner.env_service.environment import Environment
+from agentscope_tuner.env_service.score import finite_score
+from agentscope_tuner.errors import BadScore, ConfigError
+
+
+class _Episode:
+    """The environment of this process, once `create` made it. Methods are named by the requests."""
+
+    def __init__(self, protocol: str) -> None:
+        self._protocol = protocol
+        self._env: Environment | None = None
+        self._instance_id = ""
+
+    def create(self, task_id: str, instance_id: str, params: dict[str, Any]) -> dict[str, Any]:
+        self._instance_id = instance_id
+        self._env = load_environment(self._protocol)(task_id, instance_id, params)
+        return self._env.get_init_state(params)
+
+    def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        return self._created().step(action, params)
+
+    def evaluate(self, messages: dict[str, Any], params: dict[str, Any]) -> float:
+        return finite_score(self._created().evaluate(messages, params), self._instance_id)
+
+    def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> Any:
+        return self._created().get_info(messages, params)
+
+    def close(self) -> None:
+        if self._env is not None:
+            self._env.close()
+
+    def get_env_profile(self, split: str, params: dict[str, Any]) -> list[str]:
+        return load_environment(self._protocol).get_query_list(split, params)
+
+    def _created(self) -> Environment:
+        if self._env is None:
+            raise RuntimeError("the environment was not created")
+        return self._env
+
+
+def load_environment(protocol: str) -> type[Environment]:
+    """The class that `module->Class` names; modules of the working directory are found too.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    module_name, arrow, class_name = (part.strip() for part in protocol.partition("->"))
+    if not (module_name and arrow and class_name):
+        raise ConfigError(f"an environment must read 'module->Class', got {protocol!r}")
+    try:
+        found: type[Environment] = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as exc:
+        raise ConfigError(f"environment {protocol!r} cannot be loaded: {exc}") from exc
+    return found
+
+
+def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
+    """The line that answers `request`."""
+    method: Callable[..., Any] = getattr(episode, request["method"])
+    try:
+        data = method(*request["arguments"])
+    except (BadScore, ConfigError) as exc:
+        return _line({"error": str(exc), "broken": True})
+    except Exception as exc:  # noqa: BLE001  # the boundary to foreign code: what it raises is told to the caller
+        traceback.print_exc()
+        return _line({"error": f"{type(exc).__name__}: {exc}", "broken": False})
+    try:
+        return _line({"data": data})
+    except (TypeError, ValueError, RecursionError) as exc:
+        return _line({"error": f"{request['method']} gave what JSON cannot carry: {exc}", "broken": True})
+
+
+def _line(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply, allow_nan=False, default=_plain).encode("ascii") + b"\n"
+
+
+def _plain(value: object) -> object:
+    # numpy's numbers and arrays, without importing numpy
+    tolist = getattr(value, "tolist", None)
+    if tolist is None:
+        raise TypeError(f"a {type(value).__name__}")
+    return tolist()
+
+
+def _read(pipe: BinaryIO, requests: SimpleQueue[bytes]) -> None:
+    for line in pipe:
+        requests.put(line)
+    # the server is gone: a worker must not outlive it, not even one that hangs in its environment
+    os._exit(0)
+
+
+def main() -> None:
+    """Serves one episode until standard input ends."""
+    # the environment may print and may read: neither must touch the pipes
+    pipe, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    requests: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_read, args=(pipe, requests), daemon=True).start()
+    episode = _Episode(sys.argv[1])
+    while True:
+        replies.write(answer(episode, json.loads(requests.get())))
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main()

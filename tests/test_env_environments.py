@@ -1,0 +1,116 @@
+"""The built-in countdown environment and the worker that hosts any environment, without a server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.env_service.environments.countdown import MAX_TURNS, CountdownEnv, make_puzzle
+from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list
+from agentscope_tuner.env_service.worker import load_environment
+from agentscope_tuner.errors import ConfigError
+
+COUNTDOWN = "agentscope_tuner.env_service.environments.countdown->CountdownEnv"
+
+
+def say(text: object) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def test_a_task_id_is_the_same_puzzle_in_every_process() -> None:
+    assert make_puzzle("train-7") == ([22, 3, 16, 20], 98)
+    puzzles = [make_puzzle(task_id) for task_id in query_list("test")]
+    assert all(len(numbers) == 4 and 1 <= target <= 999 for numbers, target in puzzles)
+    assert len({str(puzzle) for puzzle in puzzles}) > 190
+
+
+def test_countdown_pays_the_best_equation_so_far() -> None:
+    env = CountdownEnv("train-7", "x", {})
+    assert "Reach 98 with the numbers 22, 3, 16, 20" in env.get_init_state({})["state"][0]["content"]
+    assert env.evaluate({}, {}) == 0.0
+    junk = env.step(say("is \\boxed{__import__('os')} right?"), {})
+    assert (junk["reward"], junk["is_terminated"], env.evaluate({}, {})) == (0.0, False, 0.0)
+    assert "not an equation" in junk["state"][0]["content"]
+    wrong = env.step(say("\\boxed{22+3+16+20}"), {})
+    assert (wrong["reward"], wrong["is_terminated"], env.evaluate({}, {})) == (0.1, False, 0.1)
+    assert "= 61, not 98" in wrong["state"][0]["content"]
+    assert env.step(say("no box at all"), {})["reward"] == 0.0
+    assert env.evaluate({}, {}) == 0.1
+    assert env.step(say("\\boxed{22+16}, no: \\boxed{(22+16)*(20-3)}"), {})["reward"] == 0.0
+    last = env.step(say("\\boxed{98}, I mean \\boxed{22+16+3\\times20}"), {})
+    assert last["reward"] == pytest.approx(0.9)
+    assert (last["is_terminated"], last["info"]["turns"], env.evaluate({}, {})) == (True, MAX_TURNS, 1.0)
+
+
+def test_a_solved_game_is_over_and_stays_solved() -> None:
+    env = CountdownEnv("train-0", "x", {})
+    numbers, target = env.numbers, env.target
+    assert (numbers, target) == ([5, 15, 8, 3], 128)
+    solved = env.step(say("\\boxed{15*8+5+3}"), {})
+    assert solved["state"][0]["content"] == "Right!"
+    assert (solved["reward"], solved["is_terminated"], env.evaluate({}, {})) == (1.0, True, 1.0)
+    after = env.step(say("\\boxed{1}"), {})
+    assert (after["state"][0]["content"], after["reward"], env.evaluate({}, {})) == ("The game is over.", 0.0, 1.0)
+    assert after["info"]["turns"] == 1
+
+
+@pytest.mark.parametrize("content", [None, 7, ["left"], {"text": "left"}])
+def test_an_action_without_a_text_is_refused_and_costs_nothing(content: object) -> None:
+    env = CountdownEnv("train-0", "x", {})
+    with pytest.raises(ValueError, match="a text as its content"):
+        env.step(say(content), {})
+    assert env.get_info({}, {})["turns"] == 0
+
+
+@pytest.mark.parametrize(
+    "task_id", ["", "train", "train-", "train-01", "train-1000", "test-200", "dev-1", "train-1\n", "train-١"]
+)
+def test_a_task_that_does_not_exist_is_refused(task_id: str) -> None:
+    with pytest.raises(ValueError, match="train-0 to train-999"):
+        check_task_id(task_id)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "message"),
+    [
+        ("no arrow", "must read 'module->Class', got 'no arrow'"),
+        ("no.such.module->Env", "No module named 'no'"),
+        ("json->NoSuchEnv", "no attribute 'NoSuchEnv'"),
+    ],
+)
+def test_an_environment_that_cannot_be_loaded_is_named(protocol: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_environment(protocol)
+
+
+def test_a_worker_answers_line_by_line_and_ends_with_its_input() -> None:
+    requests: list[dict[str, Any]] = [
+        {"method": "step", "arguments": [say("too early"), {}]},
+        {"method": "create", "arguments": ["train-0", "x", {}]},
+        {"method": "step", "arguments": [say("\\boxed{15*8+5+3}"), {}]},
+        {"method": "evaluate", "arguments": [{}, {}]},
+        {"method": "get_env_profile", "arguments": ["nope", {}]},
+        {"method": "close", "arguments": []},
+    ]
+    command = [sys.executable, "-m", "agentscope_tuner.env_service.worker", COUNTDOWN]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        replies = []
+        for request in requests:
+            worker.stdin.write(json.dumps(request).encode() + b"\n")
+            worker.stdin.flush()
+            replies.append(json.loads(worker.stdout.readline()))
+        worker.stdin.close()
+        assert worker.wait(20) == 0
+    assert replies[0] == {"error": "RuntimeError: the environment was not created", "broken": False}
+    assert replies[1]["data"]["info"]["target"] == 128
+    assert replies[3:] == [
+        {"data": 1.0},
+        {"error": "ValueError: split must be one of ['test', 'train'], got 'nope'", "broken": False},
+        {"data": None},
+    ]

@@ -1,0 +1,60 @@
+"""An environment that misbehaves as its task id says, for the server's tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+
+class HostileEnv:
+    def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
+        self.trouble = task_id
+        if task_id == "raises at creation":
+            raise ValueError("no such level")
+        if task_id == "dies at creation":
+            os._exit(3)
+
+    def get_init_state(self, params: dict[str, Any]) -> dict[str, Any]:
+        sys.stdout.write("this must not reach the pipe")
+        return {"state": [{"role": "user", "content": "go"}]}
+
+    def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        content = action["content"]
+        if self.trouble == "hangs":
+            threading.Event().wait()
+        if self.trouble == "spins":
+            while True:
+                pass
+        if self.trouble == "dies":
+            os.kill(os.getpid(), 11)
+        if self.trouble == "exits":
+            sys.exit(7)
+        if self.trouble == "writes too much":
+            content = "x" * 3_000_000
+        if self.trouble == "scribbles on the pipe":
+            os.write(1, b"not the protocol\n")
+            subprocess.run(["echo", "nor this"], check=True)
+        if self.trouble == "reads input":
+            content = repr(sys.stdin.read())
+        if self.trouble == "raises":
+            raise KeyError(content)
+        reward = float("nan") if self.trouble == "nan reward" else 0.0
+        return {"state": [{"role": "user", "content": content}], "reward": reward, "is_terminated": False, "info": {}}
+
+    def evaluate(self, messages: dict[str, Any], params: dict[str, Any]) -> Any:
+        scores = {"nan": float("nan"), "none": None, "text": "0.8", "infinite": float("inf"), "bool": True}
+        return scores.get(self.trouble, 0.5)
+
+    def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> Any:
+        return {"pid": os.getpid()} if self.trouble != "not json" else object()
+
+    def close(self) -> None:
+        if self.trouble == "hangs at the end":
+            threading.Event().wait()
+
+    @staticmethod
+    def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
+        return [f"{split}-{params.get('level', 0)}"]

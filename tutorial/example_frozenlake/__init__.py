@@ -1,0 +1,1 @@
+"""An agent that walks over a frozen lake, judged by the lake."""
