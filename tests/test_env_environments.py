@@ -100,6 +100,7 @@ def test_a_worker_answers_line_by_line_and_ends_with_its_input() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as worker:
         assert worker.stdin is not None
         assert worker.stdout is not None
+        assert json.loads(worker.stdout.readline()) == {"data": "loaded"}
         replies = []
         for request in requests:
             worker.stdin.write(json.dumps(request).encode() + b"\n")

@@ -113,10 +113,11 @@ class Exchange:
             raise ConfigError(f"the env service's URL is not one: {base_url!r} ({exc})") from exc
         if url.scheme not in {"http", "https"} or not url.host:
             raise ConfigError(f"the env service's URL must read http://host:port or https://host, got {base_url!r}")
+        if url.userinfo:
+            # it would end up in logs and errors
+            raise ConfigError(f"the env service's URL must carry no name and password: set a token, for {url.host!r}")
         self.base_url = str(url).rstrip("/")
         self._urls = {verb: httpx.URL(f"{self.base_url}/{verb.value}") for verb in Verb}
-        # without a name and password that the URL may carry
-        self._address = f"{url.scheme}://{url.netloc.decode('ascii')}"
         self.options = options
         self._transport = transport
         self._headers = {
@@ -232,7 +233,7 @@ class Exchange:
         return min(_MAX_BACKOFF, self.options.backoff * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.5)
 
     def _network_error(self, exc: Exception, call: Call[T], tries: int) -> EnvServiceError:
-        told = f"{call.where} at {self._address}, try {tries}: {type(exc).__name__} {exc}".rstrip()
+        told = f"{call.where} at {self.base_url}, try {tries}: {type(exc).__name__} {exc}".rstrip()
         if isinstance(exc, TimeoutError | httpx.TimeoutException):
             limits = f"{self.options.timeout(call.verb):g} s for a try, {self.options.deadline:g} s in all"
             return EnvTimeout(f"{told} ({limits})")

@@ -63,6 +63,7 @@ class Instances:
         self._table: dict[str, _Instance] = {}
         # starting Python is work for the processor: more at once than there are processors makes all of them late
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
+        self._profiles = asyncio.Semaphore(os.cpu_count() or 1)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -126,11 +127,13 @@ class Instances:
 
     async def profile(self, env_type: str, split: str, params: Mapping[str, Any]) -> Any:
         """The ids of an environment's tasks, asked of a process of their own."""
-        worker = await self._start(self._protocol(env_type))
-        try:
-            return await worker.call("get_env_profile", split, params, seconds=self._limits.call_seconds)
-        finally:
-            await worker.kill()
+        protocol = self._protocol(env_type)
+        async with self._profiles:
+            worker = await self._start(protocol)
+            try:
+                return await worker.call("get_env_profile", split, params, seconds=self._limits.call_seconds)
+            finally:
+                await worker.kill()
 
     async def expire(self) -> None:
         """Releases idle episodes, for ever: a task of the server's."""
@@ -154,7 +157,10 @@ class Instances:
 
     async def _start(self, protocol: str) -> WorkerProcess:
         async with self._starts:
-            return await WorkerProcess.start(protocol, max_line_bytes=self._limits.max_body_bytes)
+            limits = self._limits
+            return await WorkerProcess.start(
+                protocol, max_line_bytes=limits.max_body_bytes, seconds=limits.call_seconds
+            )
 
     async def _ask(self, instance: _Instance, method: str, *arguments: object) -> Any:
         assert instance.worker is not None

@@ -2,7 +2,8 @@
 
 Requests come in on standard input and answers go out on standard output, one JSON object a line:
 `{"method": …, "arguments": [...]}` and `{"data": …}` or `{"error": …, "broken": …}`. `broken` says that the environment
-answered what no environment may; otherwise it refused what it was asked.
+answered what no environment may; otherwise it refused what it was asked. The first answer comes unasked: loaded, or why
+not.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from agentscope_tuner.errors import BadScore, ConfigError
 class _Episode:
     """The environment of this process, once `create` made it. Methods are named by the requests."""
 
-    def __init__(self, protocol: str) -> None:
-        self._protocol = protocol
+    def __init__(self, environment: type[Environment]) -> None:
+        self._class = environment
         self._env: Environment | None = None
         self._instance_id = ""
 
     def create(self, task_id: str, instance_id: str, params: dict[str, Any]) -> dict[str, Any]:
         self._instance_id = instance_id
-        self._env = load_environment(self._protocol)(task_id, instance_id, params)
+        self._env = self._class(task_id, instance_id, params)
         return self._env.get_init_state(params)
 
     def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +50,7 @@ class _Episode:
             self._env.close()
 
     def get_env_profile(self, split: str, params: dict[str, Any]) -> list[str]:
-        return load_environment(self._protocol).get_query_list(split, params)
+        return self._class.get_query_list(split, params)
 
     def _created(self) -> Environment:
         if self._env is None:
@@ -68,8 +69,8 @@ def load_environment(protocol: str) -> type[Environment]:
         raise ConfigError(f"an environment must read 'module->Class', got {protocol!r}")
     try:
         found: type[Environment] = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as exc:
-        raise ConfigError(f"environment {protocol!r} cannot be loaded: {exc}") from exc
+    except Exception as exc:  # a module may fail in any way while it is imported
+        raise ConfigError(f"environment {protocol!r} cannot be loaded: {type(exc).__name__}: {exc}") from exc
     return found
 
 
@@ -78,7 +79,7 @@ def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
     method: Callable[..., Any] = getattr(episode, request["method"])
     try:
         data = method(*request["arguments"])
-    except (BadScore, ConfigError) as exc:
+    except BadScore as exc:
         return _line({"error": str(exc), "broken": True})
     except Exception as exc:  # noqa: BLE001  # the boundary to foreign code: what it raises is told to the caller
         traceback.print_exc()
@@ -116,10 +117,19 @@ def main() -> None:
     os.dup2(2, 1)
     requests: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(pipe, requests), daemon=True).start()
-    episode = _Episode(sys.argv[1])
-    while True:
-        replies.write(answer(episode, json.loads(requests.get())))
+
+    def reply(line: bytes) -> None:
+        replies.write(line)
         replies.flush()
+
+    try:
+        episode = _Episode(load_environment(sys.argv[1]))
+    except ConfigError as exc:
+        reply(_line({"error": str(exc), "broken": True}))
+        return
+    reply(_line({"data": "loaded"}))
+    while True:
+        reply(answer(episode, json.loads(requests.get())))
 
 
 if __name__ == "__main__":

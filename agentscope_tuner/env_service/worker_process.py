@@ -25,7 +25,6 @@ class WorkerLost(Refusal):
 
     def __init__(self, detail: str) -> None:
         super().__init__(500, detail)
-        self.args = (detail,)
 
 
 class WorkerProcess:
@@ -35,8 +34,13 @@ class WorkerProcess:
         self._process = process
 
     @classmethod
-    async def start(cls, protocol: str, *, max_line_bytes: int) -> WorkerProcess:
-        """A fresh process for the environment `protocol`; a longer answer than `max_line_bytes` is its end."""
+    async def start(cls, protocol: str, *, max_line_bytes: int, seconds: float) -> WorkerProcess:
+        """A fresh process that has loaded the environment `protocol`. An answer over `max_line_bytes` will be its end.
+
+        Raises:
+            Refusal: the environment cannot be loaded.
+            WorkerLost: it died, or took longer than `seconds`.
+        """
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -48,7 +52,13 @@ class WorkerProcess:
             # a group of its own: what an environment starts is killed with it, and Ctrl-C is the server's to handle
             start_new_session=True,
         )
-        return cls(process)
+        worker = cls(process)
+        try:
+            await worker._reply("the start", seconds)
+        except BaseException:
+            await worker.kill()
+            raise
+        return worker
 
     async def call(self, method: str, *arguments: object, seconds: float) -> Any:
         """What the environment's `method` returned.
@@ -57,22 +67,27 @@ class WorkerProcess:
             Refusal: 400, the environment raised, and goes on; 500, it answered what no environment may.
             WorkerLost: it died, hung for `seconds`, or wrote too much; it is dead now.
         """
+        return await self._reply(method, seconds, {"method": method, "arguments": arguments})
+
+    async def _reply(self, what: str, seconds: float, request: dict[str, object] | None = None) -> Any:
+        """The data of the worker's next line, after sending it `request`."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
         try:
             async with asyncio.timeout(seconds):
-                stdin.write(json.dumps({"method": method, "arguments": arguments}).encode("ascii") + b"\n")
-                await stdin.drain()
+                if request is not None:
+                    stdin.write(json.dumps(request).encode("ascii") + b"\n")
+                    await stdin.drain()
                 line = await stdout.readline()
             reply = json.loads(line)
         except TimeoutError as exc:
             await self.kill()
-            raise WorkerLost(f"{method} did not end within {seconds:g} s and the environment was killed") from exc
+            raise WorkerLost(f"{what} did not end within {seconds:g} s and the environment was killed") from exc
         except (ConnectionError, ValueError) as exc:
             # an empty line at the end of the pipe, a line over the limit, or half a line
             how = await self._end()
-            raise WorkerLost(f"{method}: the environment {how}") from exc
+            raise WorkerLost(f"{what}: the environment {how}") from exc
         except asyncio.CancelledError:
             # its answer would be read as the next call's
             await self.kill()

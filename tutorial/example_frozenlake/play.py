@@ -69,7 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--policy", choices=["scripted", "model"], default="scripted")
     parser.add_argument("--episodes", type=int, default=10)
-    parser.add_argument("--stumble", type=float, default=0.1, help="how often the scripted policy goes astray, 0 to 1")
+    parser.add_argument("--stumble", type=float, default=0.3, help="how often the scripted policy goes astray, 0 to 1")
     parser.add_argument("--base-url", help="an OpenAI-compatible endpoint, with its /v1, for --policy model")
     parser.add_argument("--model", default="default", help="the model's name at --base-url")
     asked = parser.parse_args()

@@ -8,6 +8,12 @@ from typing import Any
 from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list, text_of
 from agentscope_tuner.errors import ConfigError
 
+try:
+    import gymnasium
+    from gymnasium.envs.toy_text.frozen_lake import generate_random_map
+except ImportError as exc:
+    raise ConfigError("frozenlake needs gymnasium: pip install 'agentscope_tuner[gymnasium]'") from exc
+
 # gymnasium's numbers for the moves
 MOVES = {"left": 0, "down": 1, "right": 2, "up": 3}
 SIZES = range(3, 13)
@@ -25,11 +31,6 @@ class FrozenLakeEnv:
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
-        try:
-            import gymnasium
-            from gymnasium.envs.toy_text.frozen_lake import generate_random_map
-        except ImportError as exc:
-            raise ConfigError("frozenlake needs gymnasium: pip install 'agentscope_tuner[gymnasium]'") from exc
         size, slippery = params.get("size", 4), params.get("is_slippery", False)
         if size not in SIZES or not isinstance(slippery, bool):
             raise ValueError(f"size must be 3 to 12 and is_slippery true or false, got {size!r} and {slippery!r}")
