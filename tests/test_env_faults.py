@@ -298,6 +298,16 @@ def test_releasing_twice_is_no_error(ask: Ask) -> None:
         assert ask(server.url, PATIENT, "release_instance") is False
 
 
+@clients
+def test_an_evaluate_after_the_release_finds_no_instance(ask: Ask) -> None:
+    lost = answer(f'{{"detail": "Instance {INSTANCE} not found!"}}', "400 Bad Request")
+    with FaultyEnvServer([answer('{"success": true}'), lost]) as server:
+        assert ask(server.url, PATIENT, "release_instance") is True
+        with pytest.raises(InstanceNotFound):
+            ask(server.url, PATIENT, "evaluate")
+    assert server.paths == ["/release", "/evaluate"]
+
+
 def test_a_failed_release_does_not_hide_the_episodes_own_error(caplog: pytest.LogCaptureFixture) -> None:
     created = data(f'{{"state": [], "info": {{"instance_id": "{INSTANCE}", "task_id": "t"}}}}')
     with (
