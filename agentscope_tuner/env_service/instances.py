@@ -16,6 +16,9 @@ from agentscope_tuner.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 
+# an environment may quote what the policy wrote, and then some
+_ANSWER_FACTOR = 4
+
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
@@ -25,7 +28,7 @@ class ServerLimits:
         max_instances: episodes under way at once; a further create is answered 429.
         idle_seconds: an episode that was asked nothing for so long is released.
         call_seconds: an environment that takes longer over one call is killed.
-        max_body_bytes: a longer request is answered 413; an environment whose answer is longer is killed.
+        max_body_bytes: a longer request is answered 413; an environment that answers four times as much is killed.
     """
 
     max_instances: int = 256
@@ -65,9 +68,6 @@ class Instances:
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._profiles = asyncio.Semaphore(os.cpu_count() or 1)
 
-    def __len__(self) -> int:
-        return len(self._table)
-
     async def create(
         self, env_type: str, task_id: str, instance_id: str | None, params: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -78,7 +78,9 @@ class Instances:
         """
         protocol = self._protocol(env_type)
         instance_id = instance_id or uuid.uuid4().hex
-        await self.release(instance_id)
+        # until there is none: another create of this id may come in while an old worker is being stopped
+        while await self.release(instance_id):
+            pass
         if len(self._table) >= self._limits.max_instances:
             raise Refusal(429, f"{len(self._table)} instances are under way, no more are allowed: release some")
         instance = self._table[instance_id] = _Instance(instance_id)
@@ -88,6 +90,7 @@ class Instances:
                 # released, or created anew, while the process started
                 self._check_current(instance)
                 data: dict[str, Any] = await self._ask(instance, "create", task_id, instance_id, params)
+                instance.last_used = time.monotonic()
         except BaseException:
             await self._drop(instance)
             raise
@@ -159,7 +162,7 @@ class Instances:
         async with self._starts:
             limits = self._limits
             return await WorkerProcess.start(
-                protocol, max_line_bytes=limits.max_body_bytes, seconds=limits.call_seconds
+                protocol, max_line_bytes=_ANSWER_FACTOR * limits.max_body_bytes, seconds=limits.call_seconds
             )
 
     async def _ask(self, instance: _Instance, method: str, *arguments: object) -> Any:

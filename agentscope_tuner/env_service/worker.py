@@ -22,6 +22,9 @@ from agentscope_tuner.env_service.environment import Environment
 from agentscope_tuner.env_service.score import finite_score
 from agentscope_tuner.errors import BadScore, ConfigError
 
+# it may quote what the policy wrote
+_ERROR_CHARS = 10_000
+
 
 class _Episode:
     """The environment of this process, once `create` made it. Methods are named by the requests."""
@@ -83,7 +86,7 @@ def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
         return _line({"error": str(exc), "broken": True})
     except Exception as exc:  # noqa: BLE001  # the boundary to foreign code: what it raises is told to the caller
         traceback.print_exc()
-        return _line({"error": f"{type(exc).__name__}: {exc}", "broken": False})
+        return _line({"error": f"{type(exc).__name__}: {exc}"[:_ERROR_CHARS], "broken": False})
     try:
         return _line({"data": data})
     except (TypeError, ValueError, RecursionError) as exc:

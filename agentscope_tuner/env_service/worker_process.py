@@ -32,6 +32,7 @@ class WorkerProcess:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self._killed = False
 
     @classmethod
     async def start(cls, protocol: str, *, max_line_bytes: int, seconds: float) -> WorkerProcess:
@@ -115,8 +116,11 @@ class WorkerProcess:
 
     async def kill(self) -> None:
         """Ends the process and all it started, at once."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        if not self._killed:
+            # once: its number may be another's later
+            self._killed = True
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         if self._process.stdin is not None:
             self._process.stdin.close()
         await self._process.wait()

@@ -33,7 +33,7 @@ class HostileEnv:
         if self.trouble == "exits":
             sys.exit(7)
         if self.trouble == "writes too much":
-            content = "x" * 3_000_000
+            content = "x" * 5_000_000
         if self.trouble == "scribbles on the pipe":
             os.write(1, b"not the protocol\n")
             subprocess.run(["echo", "nor this"], check=True)

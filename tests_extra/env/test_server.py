@@ -170,7 +170,7 @@ def test_a_class_that_is_not_there_is_named(client: EnvServiceClient) -> None:
 
 
 def test_whatever_text_a_policy_writes_comes_back(client: EnvServiceClient) -> None:
-    hostile = "\ud800 \x00 \u2028 </script> 漢字 😀 \r\n\r\nHTTP/1.1 200 OK"
+    hostile = 80_000 * "😀" + "\ud800 \x00 \u2028 </script> 漢字 😀 \r\n\r\nHTTP/1.1 200 OK"
     with GymEnv(client, "hostile", "well") as env:
         assert env.step(say(hostile)).state == [{"role": "user", "content": hostile}]
 
