@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -178,6 +180,36 @@ def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
     with pytest.raises(ConfigError, match=r"set a token, for 'env\.test'") as caught:
         EnvServiceClient("http://user:s3cret@env.test")
     assert "s3cret" not in str(caught.value)
+
+
+def test_a_client_serves_many_threads_and_a_running_loop() -> None:
+    async def inside(client: EnvServiceClient) -> float:
+        return client.evaluate(INSTANCE)
+
+    with FaultyEnvServer([data("0.5")]) as server, EnvServiceClient(server.url) as client:
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(lambda _: client.evaluate(INSTANCE), range(50))) == [0.5] * 50
+        assert asyncio.run(inside(client)) == 0.5
+        client.close()
+        assert client.evaluate(INSTANCE) == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_leaves_its_parents_connections_alone() -> None:
+    with FaultyEnvServer([data("0.5")]) as server, EnvServiceClient(server.url) as client:
+        assert client.get_info(INSTANCE) == 0.5
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(write, str([client.get_info(INSTANCE), client.evaluate(INSTANCE)]).encode())
+            finally:
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            assert pipe.read() == "[0.5, 0.5]"
+        os.waitpid(child, 0)
+        assert client.get_info(INSTANCE) == 0.5
 
 
 def test_a_proxy_in_the_environment_is_not_used() -> None:
