@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake clean
+.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -79,7 +79,6 @@ record: $(RECORD)/.ready ## record the tutorial's rollouts anew from a real smal
 	$(RECORD)/bin/python -m tutorial.example_math_agent.record
 	$(RECORD)/bin/python -m tutorial.example_countdown.record
 
-.PHONY: test-env bench-env soak-env demo-frozenlake demo-frozenlake-model
 ENV_BIN := .venvs/env/bin
 $(ENV_BIN)/.ready: setup.cfg pyproject.toml
 	test -x $(ENV_BIN)/python || $(PYTHON) -m venv .venvs/env
