@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from agentscope_tuner.verify.math_bracket import bracketed
+from agentscope_tuner.verify.math_bracket import bracketed, is_builder
 from agentscope_tuner.verify.math_node import Node, number
 from agentscope_tuner.verify.math_tables import CLOSERS, OPERANDS
 from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable
@@ -187,7 +187,7 @@ class AtomParser:
             if opener == "{":
                 raise Unreadable("an empty group")
             return Node("set" if opener == "\\{" else "tuple")
-        self.until_bar = opener == "\\{" and self._is_builder()
+        self.until_bar = opener == "\\{" and is_builder(self.tokens[self.at :])
         inside = self.items()
         if opener == "(" and self.peek() == "," and self.peek(1) == ")":
             self.at += 1
@@ -201,17 +201,6 @@ class AtomParser:
         closer = self.expect(*CLOSERS[opener])
         self.bars, self.until_bar = bars, until_bar
         return bracketed(opener, closer, inside)
-
-    def _is_builder(self) -> bool:
-        depth = bars = 0
-        for token in self.tokens[self.at :]:
-            depth += (token.kind == "open") - (token.kind == "close")
-            if depth < 0:
-                break
-            if depth == 0 and token.text in ("\\mid", ":"):
-                return True
-            bars += depth == 0 and token.text == "|"
-        return bars % 2 == 1
 
     def _absolute(self: Parser, opener: str) -> Node:  # type: ignore[misc]
         if opener == "\\left":

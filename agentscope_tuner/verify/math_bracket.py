@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentscope_tuner.verify.math_node import Node
-from agentscope_tuner.verify.math_text import Unreadable
+from agentscope_tuner.verify.math_text import Token, Unreadable
 
 
 def bracketed(opener: str, closer: str, inside: Node) -> Node:
@@ -26,3 +28,16 @@ def bracketed(opener: str, closer: str, inside: Node) -> Node:
     if inside.head == "list" or opener == "\\langle":
         return Node("tuple", items)
     return inside
+
+
+def is_builder(tokens: Sequence[Token]) -> bool:
+    """Whether the braces that these tokens follow hold a condition, as in `x | x > 0`."""
+    depth = bars = 0
+    for token in tokens:
+        depth += (token.kind == "open") - (token.kind == "close")
+        if depth < 0:
+            break
+        if depth == 0 and token.text in ("\\mid", ":"):
+            return True
+        bars += depth == 0 and token.text == "|"
+    return bars % 2 == 1

@@ -14,14 +14,12 @@ from mpmath import mp
 from agentscope_tuner.verify.math_exact import Unknown, in_base
 from agentscope_tuner.verify.math_node import Node
 from agentscope_tuner.verify.math_text import TooComplex
+from agentscope_tuner.verify.numeric_functions import CONSTANTS, FUNCTIONS, MAX_GAMMA, SEVERAL, check_range
 from agentscope_tuner.verify.numeric_matrix import NotANumber, Value, matrix_sum, product
 
 MAX_STEPS = 150_000
 # beyond these a value drowns whatever stands beside it
 _MAX_EXPONENT = 20_000
-_MAX_GAMMA = 5_000
-_MAX_ANGLE = 10**9
-_SATURATED = 400
 _MAX_TERMS = 1_000
 
 
@@ -136,8 +134,8 @@ class Numeric:
         # a summation's index may be called i
         if node.name in self.point:
             return self.point[node.name]
-        if node.name in _CONSTANTS:
-            return _CONSTANTS[node.name]()
+        if node.name in CONSTANTS:
+            return CONSTANTS[node.name]()
         raise NotANumber(f"{node.name} has no value")
 
     def function(self, node: Node) -> Value:
@@ -150,11 +148,11 @@ class Numeric:
             raise NotANumber("a function of a matrix")
         if node.name == "log":
             return self.logarithm(args)
-        _check_range(node.name, args)
+        check_range(node.name, args)
         self.scale = max(self.scale, *(abs(a) for a in args))
-        if node.name in _SEVERAL:
-            return _SEVERAL[node.name](args)
-        found = _FUNCTIONS.get(node.name)
+        if node.name in SEVERAL:
+            return SEVERAL[node.name](args)
+        found = FUNCTIONS.get(node.name)
         if found is None or len(args) != 1:
             raise NotANumber(f"{node.name} of {len(args)} arguments")
         return found(args[0])
@@ -199,7 +197,7 @@ class Numeric:
 
     def factorial(self, node: Node) -> Value:
         inside = self.value(node.args[0])
-        if abs(inside) > _MAX_GAMMA:
+        if abs(inside) > MAX_GAMMA:
             raise TooComplex("a factorial out of range")
         return mp.factorial(inside)
 
@@ -221,60 +219,6 @@ def _odd_fraction(node: Node) -> Fraction | None:
         return None
     found = sign * top / bottom
     return found if found.denominator % 2 and found.denominator > 1 else None
-
-
-def _check_range(name: str, args: Sequence[Value]) -> None:
-    size = max((abs(a) for a in args), default=0)
-    if name in ("sin", "cos", "tan", "cot", "sec", "csc") and size > _MAX_ANGLE:
-        raise TooComplex(f"{name} out of range")
-    if name in ("sinh", "cosh", "tanh", "coth", "sech", "csch", "erf") and size > _SATURATED:
-        raise TooComplex(f"{name} out of range")
-    if name == "binom" and size > _MAX_GAMMA:
-        raise TooComplex("a binomial out of range")
-
-
-def _whole(args: Sequence[Value]) -> list[int]:
-    if not all(mp.isint(a) for a in args):
-        raise NotANumber("whole numbers are needed")
-    return [int(mp.re(a)) for a in args]
-
-
-def _real(args: Sequence[Value]) -> list[Value]:
-    if any(mp.im(a) != 0 for a in args):
-        raise NotANumber("real numbers are needed")
-    return [mp.re(a) for a in args]
-
-
-def _gcd(args: Sequence[Value]) -> Value:
-    from math import gcd
-
-    return mp.mpf(gcd(*_whole(args)))
-
-
-def _lcm(args: Sequence[Value]) -> Value:
-    from math import lcm
-
-    return mp.mpf(lcm(*_whole(args)))
-
-
-_SEVERAL: dict[str, Callable[[Sequence[Value]], Value]] = {
-    "max": lambda args: max(_real(args)),
-    "min": lambda args: min(_real(args)),
-    "gcd": _gcd,
-    "lcm": _lcm,
-    "binom": lambda args: mp.binomial(*args),
-    "floor": lambda args: mp.floor(*_real(args)),
-    "ceil": lambda args: mp.ceil(*_real(args)),
-    "sgn": lambda args: mp.sign(*_real(args)),
-}
-_FUNCTIONS: dict[str, Callable[[Value], Value]] = {
-    "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "cot": mp.cot, "sec": mp.sec, "csc": mp.csc,
-    "arcsin": mp.asin, "arccos": mp.acos, "arctan": mp.atan, "arccot": mp.acot, "arcsec": mp.asec, "arccsc": mp.acsc,
-    "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "coth": mp.coth, "sech": mp.sech, "csch": mp.csch,
-    "arcsinh": mp.asinh, "arccosh": mp.acosh, "arctanh": mp.atanh,
-    "ln": mp.log, "erf": mp.erf, "Re": mp.re, "Im": mp.im, "conj": mp.conj, "arg": mp.arg,
-}  # fmt: skip
-_CONSTANTS: dict[str, Callable[[], Value]] = {"\\pi": lambda: +mp.pi, "e": lambda: +mp.e, "i": lambda: mp.mpc(0, 1)}
 
 
 def _literal(_numeric: Numeric, node: Node) -> Value:

@@ -37,7 +37,7 @@ class _Late(Exception):
 
 
 class _Died(Exception):
-    """The worker ended although its time was not up."""
+    """The worker ended, or was given no CPU, although its time was not up."""
 
 
 class _Worker:
@@ -99,7 +99,8 @@ class _Worker:
                 # CPU time never runs faster than the wall's: nothing to look at before
                 left = min(left, cpu_left + 0.001)
             if wall_end <= time.monotonic():
-                raise _Late
+                # it got no CPU: that says nothing about the answer
+                raise _Died
             if poll.poll(max(1, left * 1000)):
                 chunk = os.read(self.process.stdout.fileno(), 65536)
                 if not chunk:
@@ -171,7 +172,7 @@ class Sandbox:
                 with self._lock:
                     self._idle.append(worker)
                 return _verdict(reply)
-        raise JudgeError(f"{_TRIES} symbolic workers died one after another on the answer {answer[:80]!r}")
+        raise JudgeError(f"{_TRIES} symbolic workers died or starved one after another on the answer {answer[:80]!r}")
 
     def _take(self) -> _Worker:
         with self._lock:

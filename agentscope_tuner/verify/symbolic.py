@@ -7,7 +7,6 @@ points of any sign wherever both sides are real. What cannot be evaluated never 
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Literal
 
 from mpmath import mp
@@ -21,6 +20,7 @@ from agentscope_tuner.verify.math_shape import assigned, both_signs
 from agentscope_tuner.verify.math_text import TooComplex
 from agentscope_tuner.verify.numeric import Budget, Numeric, pseudo_random
 from agentscope_tuner.verify.numeric_matrix import NotANumber, Value
+from agentscope_tuner.verify.pair import Pair
 from agentscope_tuner.verify.real_line import Line, relations, same_region
 
 DIGITS, MANY_DIGITS = 50, 1_000
@@ -129,12 +129,12 @@ class SymbolicComparer(CheapComparer):
             return False
         return close(ref, found.fractions[0], ans, found.fractions[1])
 
-    def _evaluate(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int, digits: int) -> _Pair:
+    def _evaluate(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int, digits: int) -> Pair:
         with mp.workdps(digits):
             point = self._point(symbols(ref) | symbols(ans), domain, at)
             sides = [Numeric(point, self.budget, log_base) for _ in range(2)]
             values = [side.value(node) for side, node in zip(sides, (ref, ans), strict=True)]
-            return _Pair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
+            return Pair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
 
     def _point(self, names: frozenset[str], domain: Domain, at: int) -> dict[str, Value]:
         point: dict[str, Value] = {}
@@ -251,54 +251,6 @@ class SymbolicComparer(CheapComparer):
     def _line_agrees(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
         with mp.workdps(DIGITS):
             return same_region(ref, ans, ref_line, ans_line)
-
-
-class _Pair:
-    """Two values at one point and what they say about each other, at the precision in force."""
-
-    def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:
-        self.drowned = drowned
-        self.real, self.one_real = True, False
-        self.fractions: tuple[Fraction, Fraction] | None = None
-        self.refuted, self.sure, self.vanished = True, True, False
-        if [isinstance(v, list) for v in values] in ([True, False], [False, True]):
-            return
-        cells = [_cells(v) for v in values]
-        if cells[0][0] != cells[1][0]:
-            return
-        left, right = cells[0][1], cells[1][1]
-        size = max(abs(v) for v in (*left, *right))
-        tolerance = max(scale, size) * mp.mpf(10) ** (15 - mp.dps)
-        reals = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
-        self.real, self.one_real = all(reals), reals[0] != reals[1]
-        self.refuted = any(abs(a - b) > tolerance for a, b in zip(left, right, strict=True))
-        # where everything cancelled, only more digits tell nothing from little
-        self.sure = tolerance <= size * mp.mpf(10) ** -20
-        self.vanished = tolerance <= mp.mpf(10) ** (-mp.dps // 2)
-        if self.real and len(left) == 1:
-            self.fractions = (_fraction(left[0]), _fraction(right[0]))
-
-    def settled(self) -> bool:
-        """Agreement at the highest precision: both sides have the same digits, or all of them cancelled.
-
-        Raises:
-            TooComplex: the terms are so large that nothing can be told.
-        """
-        if not self.sure and not self.vanished:
-            raise TooComplex("terms too large to tell with 1,000 digits")
-        return True
-
-
-def _cells(value: Value) -> tuple[tuple[int, int], list[Value]]:
-    if not isinstance(value, list):
-        return (0, 0), [value]
-    return (len(value), len(value[0])), [cell for row in value for cell in row]
-
-
-def _fraction(value: Value) -> Fraction:
-    sign, mantissa, exponent, _ = mp.mpf(mp.re(value))._mpf_
-    two = Fraction(2) ** int(exponent)
-    return Fraction(-mantissa if sign else mantissa) * two
 
 
 def _plain_unknown(node: Node) -> Node:
