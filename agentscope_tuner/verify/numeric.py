@@ -15,7 +15,7 @@ from agentscope_tuner.verify.math_exact import Unknown, in_base
 from agentscope_tuner.verify.math_node import Node
 from agentscope_tuner.verify.math_text import TooComplex
 from agentscope_tuner.verify.numeric_functions import CONSTANTS, FUNCTIONS, MAX_GAMMA, SEVERAL, check_range
-from agentscope_tuner.verify.numeric_matrix import NotANumber, Value, matrix_sum, product
+from agentscope_tuner.verify.numeric_matrix import NotANumber, OutOfRange, Value, matrix_sum, product
 
 MAX_STEPS = 150_000
 # beyond these a value drowns whatever stands beside it
@@ -75,7 +75,7 @@ class Numeric:
         if not mp.isfinite(found):
             raise NotANumber("not finite")
         if mp.mag(found) > _MAX_EXPONENT * 4 or (found != 0 and mp.mag(found) < -_MAX_EXPONENT * 4):
-            raise TooComplex("a number out of range")
+            raise OutOfRange("a number out of range")
         return found
 
     def sum(self, node: Node) -> Value:
@@ -117,7 +117,7 @@ class Numeric:
             return -root if odd.numerator % 2 else root
         weight = abs(exponent * mp.log(base))
         if weight > _MAX_EXPONENT * 2:
-            raise TooComplex("a power out of range")
+            raise OutOfRange("a power out of range")
         if 0 < weight < mp.mpf(10) ** (5 - mp.dps):
             self._drown(weight)
         return mp.power(base, exponent)
@@ -198,7 +198,7 @@ class Numeric:
     def factorial(self, node: Node) -> Value:
         inside = self.value(node.args[0])
         if abs(inside) > MAX_GAMMA:
-            raise TooComplex("a factorial out of range")
+            raise OutOfRange("a factorial out of range")
         return mp.factorial(inside)
 
 

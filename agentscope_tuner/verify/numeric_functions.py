@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math_text import TooComplex
-from agentscope_tuner.verify.numeric_matrix import NotANumber, Value
+from agentscope_tuner.verify.numeric_matrix import NotANumber, OutOfRange, Value
 
 MAX_GAMMA = 5_000
 MAX_ANGLE = 10**9
@@ -22,11 +21,11 @@ def check_range(name: str, args: Sequence[Value]) -> None:
     """
     size = max((abs(a) for a in args), default=0)
     if name in ("sin", "cos", "tan", "cot", "sec", "csc") and size > MAX_ANGLE:
-        raise TooComplex(f"{name} out of range")
+        raise OutOfRange(f"{name} out of range")
     if name in ("sinh", "cosh", "tanh", "coth", "sech", "csch", "erf") and size > SATURATED:
-        raise TooComplex(f"{name} out of range")
+        raise OutOfRange(f"{name} out of range")
     if name == "binom" and size > MAX_GAMMA:
-        raise TooComplex("a binomial out of range")
+        raise OutOfRange("a binomial out of range")
 
 
 def _whole(args: Sequence[Value]) -> list[int]:

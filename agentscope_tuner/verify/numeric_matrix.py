@@ -7,8 +7,14 @@ from typing import Any
 
 from mpmath import mp
 
+from agentscope_tuner.verify.math_text import TooComplex
+
 # mpmath's numbers are untyped: a Value is an mpf, an mpc, or a matrix as rows of them
 Value = Any
+
+
+class OutOfRange(TooComplex):
+    """A value so large or so small that nothing beside it would count."""
 
 
 class NotANumber(Exception):

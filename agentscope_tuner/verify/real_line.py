@@ -14,11 +14,12 @@ from mpmath import mp
 from agentscope_tuner.verify.math_node import Node, number, symbols, walk
 from agentscope_tuner.verify.math_text import TooComplex
 from agentscope_tuner.verify.numeric import Budget, Numeric
-from agentscope_tuner.verify.numeric_matrix import NotANumber, Value
+from agentscope_tuner.verify.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.polynomial import MAX_DEGREE, NotRational, plus, real_roots, times
 
 _MAX_ABS = 3
 _MAX_POINTS = 200
+_BETWEEN = (0.137, 0.5, 0.871)
 _OPERATORS = {
     "=": lambda d, tol: abs(d) <= tol,
     "!=": lambda d, tol: abs(d) > tol,
@@ -181,10 +182,16 @@ class Line:
 
     def _scanned(self, node: Node) -> Iterator[Value]:
         """Sign changes, and the ends of where the expression is real, on a grid."""
-        grid = [mp.mpf(at) / 3 + mp.mpf("0.0137") for at in range(-60, 61)]
+        # even steps near zero, growing ones to a hundred thousand: none a simple fraction, where roots like to be
+        far = [mp.mpf("1.7") ** at for at in range(-9, 23)]
+        near = (mp.mpf(at) / 3 + mp.mpf("0.0137") for at in range(-60, 61))
+        grid = sorted({*near, *far, *(-x for x in far)})
         before: tuple[Value, int | None] | None = None
         for x in grid:
-            sign = self._sign(node, x)
+            try:
+                sign = self._sign(node, x)
+            except OutOfRange:
+                continue
             if before is not None and sign != before[1]:
                 yield self._bisected(node, before[0], x, before[1])
             before = (x, sign)
@@ -238,7 +245,7 @@ def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | 
         raise TooComplex("too many points where the truth may change")
     near = mp.mpf(10) ** (-mp.dps // 3)
     apart = [p for at, p in enumerate(points) if at == 0 or p - points[at - 1] > near]
-    between = [(a + b) / 2 for a, b in pairwise(apart)]
+    between = [a + (b - a) * at for a, b in pairwise(apart) for at in _BETWEEN]
     outside = (
         [apart[0] - 1, apart[-1] + 1, apart[0] - 1000, apart[-1] + 1000] if apart else [mp.mpf("-1.7"), mp.mpf("0.3")]
     )
