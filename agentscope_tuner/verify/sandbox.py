@@ -29,6 +29,8 @@ _START_SECONDS = 120.0
 # a worker that gets no CPU at all (a stopped container) must not hold a trainer for ever
 _WALL_FACTOR, _WALL_FLOOR = 40.0, 20.0
 _TRIES = 3
+# workers that die while they start or wait say nothing about an answer, but an end there must be
+_MOST_STARTS = 20
 _SCRIPT = Path(__file__).with_name("worker.py")
 
 
@@ -38,6 +40,10 @@ class _Late(Exception):
 
 class _Died(Exception):
     """The worker ended, or was given no CPU, although its time was not up."""
+
+
+class _NotBegunError(_Died):
+    """The worker ended before it had the question: that says nothing about the question."""
 
 
 class _Worker:
@@ -65,10 +71,14 @@ class _Worker:
 
         Raises:
             _Late: the deadline, in CPU seconds, passed.
-            _Died: the worker is gone.
+            _NotBegunError: the worker was gone before it had the question.
+            _Died: it is gone now.
         """
         if not self.ready:
-            started = json.loads(self._line(time.monotonic() + _START_SECONDS, None))
+            try:
+                started = json.loads(self._line(time.monotonic() + _START_SECONDS, None))
+            except _Died as exc:
+                raise _NotBegunError from exc
             if "error" in started:
                 raise JudgeError(f"the symbolic worker could not start: {started['error']}")
             self.ready = True
@@ -79,7 +89,7 @@ class _Worker:
             while line:
                 line = line[self.process.stdin.write(line) or 0 :]
         except OSError as exc:
-            raise _Died from exc
+            raise _NotBegunError from exc
         wall = time.monotonic() + max(_WALL_FLOOR, deadline * _WALL_FACTOR)
         return cast("dict[str, Any]", json.loads(self._line(wall, before + deadline)))
 
@@ -155,15 +165,21 @@ class Sandbox:
             JudgeError: no worker could be started, or workers died under this pair.
         """
         with self._free:
-            for _ in range(_TRIES):
+            died = not_begun = 0
+            while died < _TRIES and not_begun < _MOST_STARTS:
                 worker = self._take()
                 try:
                     reply = worker.ask({"answer": answer, "truth": ground_truth}, self.deadline)
                 except _Late:
                     self._discard(worker, replace=True)
                     return "undecided", f"undecided: the symbolic stage took more than {self.deadline} s of CPU time"
+                except _NotBegunError:
+                    self._discard(worker)
+                    not_begun += 1
+                    continue
                 except _Died:
                     self._discard(worker)
+                    died += 1
                     continue
                 except BaseException:
                     # interrupted in the middle: what the worker says next would answer the wrong question
@@ -172,7 +188,10 @@ class Sandbox:
                 with self._lock:
                     self._idle.append(worker)
                 return _verdict(reply)
-        raise JudgeError(f"{_TRIES} symbolic workers died or starved one after another on the answer {answer[:80]!r}")
+        raise JudgeError(
+            f"{died + not_begun} symbolic workers died or starved one after another, {died} of them on the answer "
+            f"{answer[:80]!r}"
+        )
 
     def _take(self) -> _Worker:
         with self._lock:
