@@ -104,6 +104,9 @@ $(ENV_BIN)/.ready-model: $(ENV_BIN)/.ready
 
 demo-frozenlake-model: $(ENV_BIN)/.ready-model ## the same with a real small model as the policy: a minute or two
 	$(ENV_BIN)/python -m tutorial.example_frozenlake.play --policy model --episodes 4
+.PHONY: bench-llm
+bench-llm: $(READY) ## LLM grading under faults, against a bare client, from the cache; STUB= runs another endpoint
+	$(BIN)/python -m benchmarks.llm.bench $(if $(STUB),--stub $(STUB))
 
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,54 @@
+"""What every grader is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+
+
+class BaseGrader(ABC):
+    """Scores one response, or ranks several.
+
+    Args:
+        name: names the grader in results and sums.
+        mode: whether `aevaluate` gives a GraderScore or a GraderRank.
+        description: what it judges, in words.
+    """
+
+    def __init__(self, name: str, mode: GraderMode | str = GraderMode.POINTWISE, description: str = "") -> None:
+        self.name = name
+        self.mode = GraderMode(mode)
+        self.description = description
+
+    @abstractmethod
+    async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
+        """Evaluate what is given, by the usual names: `query`, `response` (a list of them in listwise mode),
+        `ground_truth`, `context`, `tool_definitions`, `tool_calls`.
+
+        Returns:
+            A GraderScore in pointwise mode, a GraderRank in listwise mode. Never raises: what goes wrong comes back
+            as a result with `error` set, and its score or rank means nothing.
+        """
+
+    def failed(self, error: str, metadata: Mapping[str, Any] | None = None) -> GraderScore | GraderRank:
+        """The result that says there is no verdict, of this grader's mode."""
+        kind = GraderScore if self.mode is GraderMode.POINTWISE else GraderRank
+        return kind.failed(self.name, error, metadata)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data from which `from_config` makes an equal grader; holds no key."""
+        return {"name": self.name, "mode": self.mode.value, "description": self.description}
+
+
+async def evaluate(grader: BaseGrader, **kwargs: Any) -> GraderScore | GraderRank:
+    """`grader.aevaluate`, for graders that may break the convention: what they raise or answer wrongly is a failure."""
+    try:
+        result = await grader.aevaluate(**kwargs)
+    except Exception as exc:  # noqa: BLE001 - a user's grader may fail in any way; none of them is a verdict
+        return grader.failed(f"{type(exc).__name__}: {exc}")
+    if not isinstance(result, GraderScore if grader.mode is GraderMode.POINTWISE else GraderRank):
+        return grader.failed(f"a {grader.mode} grader answered {result!r:.200}")
+    return result

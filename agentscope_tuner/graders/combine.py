@@ -1,0 +1,116 @@
+"""Several verdicts into one: votes, swapped orders, weighted sums."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from statistics import median, median_low, multimode
+from typing import Any, Literal
+
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+
+VoteRule = Literal["median", "majority"]
+
+
+def combined_score(scores: Sequence[float], rule: VoteRule) -> float:
+    """One score from several: their median, or the most frequent one; of equally frequent ones the lower middle one."""
+    return float(median(scores)) if rule == "median" else float(median_low(multimode(scores)))
+
+
+def combined_places(rankings: Sequence[Sequence[int]]) -> list[float]:
+    """Each candidate's mean place over `rankings` (Borda's count), each a permutation of 1..n; equal means are ties."""
+    return [sum(places) / len(rankings) for places in zip(*rankings, strict=True)]
+
+
+def majority_ranking(rankings: Sequence[Sequence[int]]) -> list[float]:
+    """The most frequent of `rankings`; the mean places of the most frequent ones where several are."""
+    return combined_places(multimode(tuple(ranking) for ranking in rankings))
+
+
+def disagreements(one: Sequence[float], other: Sequence[float]) -> int:
+    """How many pairs of candidates two rankings put in opposite orders."""
+    pairs = combinations(range(len(one)), 2)
+    return sum((one[a] - one[b]) * (other[a] - other[b]) < 0 for a, b in pairs)
+
+
+def ranked(places: Sequence[float]) -> list[int]:
+    """`places` as a permutation of 1..n; ties, which a permutation cannot hold, fall in the order of the candidates."""
+    order = sorted(range(len(places)), key=lambda index: (places[index], index))
+    rank = [0] * len(places)
+    for place, index in enumerate(order, start=1):
+        rank[index] = place
+    return rank
+
+
+def quorum(results: Sequence[Any]) -> tuple[list[Any], int]:
+    """The results that are not exceptions, and how many are.
+
+    Raises:
+        GraderError: half of the votes or more failed; says what the first failed of.
+    """
+    failures = [result for result in results if isinstance(result, BaseException)]
+    for failure in failures:
+        if not isinstance(failure, GraderError):
+            raise failure
+    if 2 * len(failures) >= len(results):
+        text = (
+            str(failures[0]) if len(results) == 1 else f"{len(failures)} of {len(results)} votes failed: {failures[0]}"
+        )
+        raise GraderError(text) from failures[0]
+    return [result for result in results if not isinstance(result, BaseException)], len(failures)
+
+
+class WeightedSumGrader(BaseGrader):
+    """The weighted sum of pointwise graders' scores.
+
+    Args:
+        parts: graders and their weights.
+        name: names the sum.
+        description: what it judges, in words.
+        failed_parts: `error`, a failed part fails the sum; `skip`, its weight goes to the other parts in proportion,
+            and the result's metadata names it. When all parts fail the sum fails either way.
+
+    Raises:
+        ValueError: no parts, a listwise part, or two of one name.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[tuple[BaseGrader, float]],
+        name: str = "weighted_sum",
+        description: str = "",
+        failed_parts: Literal["error", "skip"] = "error",
+    ) -> None:
+        super().__init__(name, GraderMode.POINTWISE, description)
+        names = [grader.name for grader, _ in parts]
+        if not parts or len(set(names)) != len(names):
+            raise ValueError(f"a weighted sum needs parts with names of their own, got {names!r}")
+        if any(grader.mode is not GraderMode.POINTWISE for grader, _ in parts):
+            raise ValueError("a weighted sum adds up scores: all of its parts must be pointwise")
+        if failed_parts == "skip" and any(weight <= 0 for _, weight in parts):
+            raise ValueError("failed_parts: skip redistributes weights, so all of them must be positive")
+        self.parts = tuple(parts)
+        self.failed_parts = failed_parts
+
+    async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
+        """See BaseGrader; every part is evaluated at once, with the same arguments."""
+        results = await asyncio.gather(*(evaluate(grader, **kwargs) for grader, _ in self.parts))
+        errors = {result.name: result.error for result in results if result.error is not None}
+        if errors and (self.failed_parts == "error" or len(errors) == len(results)):
+            return self.failed("; ".join(f"{name}: {error}" for name, error in errors.items()))
+        kept = [
+            (result, weight)
+            for result, (_, weight) in zip(results, self.parts, strict=True)
+            if isinstance(result, GraderScore) and result.error is None
+        ]
+        total = sum(weight for _, weight in self.parts)
+        share = total / sum(weight for _, weight in kept) if errors else 1.0
+        metadata: Mapping[str, Any] = {
+            "parts": {result.name: result.score for result, _ in kept},
+            "failed_parts": errors,
+        }
+        reason = "; ".join(f"{result.name} {result.score:g} x {weight:g}: {result.reason}" for result, weight in kept)
+        return GraderScore(self.name, share * sum(result.score * weight for result, weight in kept), reason, metadata)

@@ -1,0 +1,70 @@
+"""Which endpoint serves a judge model, and with which key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from agentscope_tuner.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible endpoint. The key stays out of its repr."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+
+    def masked(self, text: str) -> str:
+        """`text` without the key: servers like to quote it in their errors."""
+        return text.replace(self.api_key, "***") if len(self.api_key) >= 8 else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    prefix: str
+    base_url: str
+    variable: str
+
+
+# by the first letters of the model's name; each provider's own page documents its OpenAI-compatible address
+_PROVIDERS = (
+    _Provider("qwen", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
+    _Provider("claude", "https://api.anthropic.com/v1/", "ANTHROPIC_API_KEY"),
+)
+_OPENAI = _Provider("", "https://api.openai.com/v1", "OPENAI_API_KEY")
+
+
+def resolve(
+    model_name: str, base_url: str | None, api_key: str | None, environ: Mapping[str, str] = os.environ
+) -> Endpoint:
+    """The endpoint of `model_name`: what is configured, else what the environment and the model's name say.
+
+    `OPENAI_BASE_URL` moves every model whose own provider has no key in the environment. A configured `base_url`
+    without a key gets the key of the provider at that host, else `OPENAI_API_KEY`, else none: local servers ask for
+        none.
+
+    Raises:
+        ConfigError: no key is configured or in the environment; names the variable to set.
+    """
+    named = next((provider for provider in _PROVIDERS if model_name.lower().startswith(provider.prefix)), _OPENAI)
+    if base_url is not None:
+        host = urlsplit(base_url).hostname
+        if host is None or urlsplit(base_url).scheme not in ("http", "https"):
+            raise ConfigError(f"base_url must read like http://127.0.0.1:8000/v1, got {base_url!r}")
+        owner = next((p for p in _PROVIDERS if urlsplit(p.base_url).hostname == host), _OPENAI)
+        return Endpoint(base_url, api_key or environ.get(owner.variable) or "none")
+    if api_key:
+        return Endpoint(
+            environ.get("OPENAI_BASE_URL") or named.base_url if named is _OPENAI else named.base_url, api_key
+        )
+    if key := environ.get(named.variable):
+        return Endpoint((named is _OPENAI and environ.get("OPENAI_BASE_URL")) or named.base_url, key)
+    if elsewhere := environ.get("OPENAI_BASE_URL"):
+        return Endpoint(elsewhere, environ.get("OPENAI_API_KEY") or "none")
+    raise ConfigError(
+        f"no API key for model {model_name!r}: set the environment variable {named.variable}, or api_key, or base_url "
+        "for a server that asks for none"
+    )

@@ -1,0 +1,295 @@
+"""A judge model as a grader: the prompt filled and fenced, the reply read strictly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+from agentscope_tuner.config import validate_section
+from agentscope_tuner.errors import AstunerError, GraderError
+from agentscope_tuner.graders import combine
+from agentscope_tuner.graders.base_grader import BaseGrader
+from agentscope_tuner.graders.chat_model import Answer, ChatModel, ChatSettings, Prompt
+from agentscope_tuner.graders.fencing import fence_all, neutralise, new_delimiter
+from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.reply import Reply, final_json, label_score, rank_of, reason_of, score_of
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+from agentscope_tuner.graders.usage import Usage
+from agentscope_tuner.graders.wording import (
+    closing,
+    label_form,
+    nothing_given,
+    rank_form,
+    rank_schema,
+    score_form,
+    score_schema,
+)
+
+ScoreSource = Literal["text", "logprobs"]
+
+
+class LLMGrader(BaseGrader):
+    """Grades by asking a judge model.
+
+    The template's variables are the arguments of `aevaluate`, and `rubrics`, `min_score`, `max_score`. All that is
+    given to `aevaluate` is data: it stands in the prompt inside markers that carry a delimiter drawn for the call,
+    without chat-control tokens. After the last message the grader adds what the markers mean and what to reply.
+
+    Args:
+        model: a ChatModel, its settings, or a mapping of them.
+        name: names the grader in results.
+        mode: pointwise (a score) or listwise (`response` is a list of candidates, the answer their places).
+        template: the prompt.
+        language: which of the template's languages is used, also for what the grader adds.
+        description: what it judges, in words.
+        min_score, max_score: the range of scores, both included.
+        rubrics: the criteria, for templates that have a place for `{rubrics}`.
+        score_from: `text`, the score the model writes; `logprobs`, the mean of the labels' values weighted by the
+            model's probabilities for them (pointwise only).
+        labels: for `logprobs`, from the word the model may answer to its score; yes and no when None.
+        votes: how many times to ask; more than one needs a temperature.
+        vote_rule: how votes become one verdict. Failed votes are dropped and counted; half of them failing is an error.
+        swap: listwise only: ask in both orders; a pair on which they disagree is a tie, and is counted.
+        max_chars: of a longer value the middle is left out, visibly.
+
+    Raises:
+        ValueError: options that contradict each other.
+        ConfigError: the model's settings are wrong.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel | ChatSettings | Mapping[str, Any],
+        name: str = "llm_grader",
+        mode: GraderMode | str = GraderMode.POINTWISE,
+        template: PromptTemplate | None = None,
+        language: LanguageEnum | str = LanguageEnum.EN,
+        description: str = "",
+        *,
+        min_score: float = 0.0,
+        max_score: float = 1.0,
+        rubrics: str = "",
+        score_from: ScoreSource = "text",
+        labels: Mapping[str, float] | None = None,
+        votes: int = 1,
+        vote_rule: combine.VoteRule = "median",
+        swap: bool = False,
+        max_chars: int = 60_000,
+    ) -> None:
+        super().__init__(name, mode, description)
+        if template is None:
+            raise ValueError(f"LLMGrader {name!r} needs a template")
+        if isinstance(model, Mapping):
+            model = validate_section(ChatSettings, dict(model), "model")
+        self.model = ChatModel(model) if isinstance(model, ChatSettings) else model
+        self.template = template
+        self.language = LanguageEnum(language)
+        self.min_score, self.max_score = float(min_score), float(max_score)
+        self.rubrics = rubrics
+        self.score_from: ScoreSource = score_from
+        self.labels = dict(labels) if labels else {"yes": self.max_score, "no": self.min_score}
+        self.votes, self.vote_rule, self.swap, self.max_chars = votes, vote_rule, swap, max_chars
+        self._check()
+
+    def _check(self) -> None:
+        self.template.in_language(self.language)
+        if not self.min_score < self.max_score:
+            raise ValueError(f"min_score must be below max_score, got {self.min_score:g} and {self.max_score:g}")
+        if self.votes < 1:
+            raise ValueError(f"votes must be at least 1, got {self.votes!r}")
+        if self.votes > 1 and self.model.settings.temperature == 0:
+            raise ValueError(
+                f"votes={self.votes} at temperature 0 asks for the same answer again: set the model's temperature"
+            )
+        if self.mode is GraderMode.LISTWISE and self.score_from == "logprobs":
+            raise ValueError("score_from='logprobs' gives scores, and listwise mode asks for places")
+        if self.mode is GraderMode.POINTWISE and self.swap:
+            raise ValueError("swap exchanges candidates, and pointwise mode has one")
+        if not all(self.min_score <= value <= self.max_score for value in self.labels.values()):
+            raise ValueError(f"labels must lie within {self.min_score:g} to {self.max_score:g}, got {self.labels!r}")
+
+    async def aevaluate(
+        self,
+        query: str = "",
+        response: str | Sequence[str] = "",
+        ground_truth: str | None = None,
+        context: str | None = None,
+        tool_definitions: Any = None,
+        tool_calls: Any = None,
+        **kwargs: Any,
+    ) -> GraderScore | GraderRank:
+        """Ask the model.
+
+        Args:
+            query: what was asked of the agent.
+            response: what it answered; in listwise mode the candidates, two or more.
+            ground_truth: the reference answer.
+            context: what else the agent had before it.
+            tool_definitions, tool_calls: as texts or as data for JSON.
+            kwargs: values of further variables of the template.
+
+        Returns:
+            A GraderScore or GraderRank whose `metadata["usage"]` is a Usage; see BaseGrader for failures.
+        """
+        values = {
+            "query": query, "response": response, "ground_truth": ground_truth, "context": context,
+            "tool_definitions": tool_definitions, "tool_calls": tool_calls, **kwargs,
+        }  # fmt: skip
+        try:
+            return await (self._score(values) if self.mode is GraderMode.POINTWISE else self._rank(values))
+        except (AstunerError, ValueError, TypeError) as exc:
+            return self.failed(str(exc))
+        except Exception as exc:  # noqa: BLE001 - the convention: aevaluate never raises, and a failure is marked
+            return self.failed(f"{type(exc).__name__}: {exc}")
+
+    async def _score(self, values: Mapping[str, Any]) -> GraderScore:
+        if not isinstance(values["response"], str):
+            raise GraderError(f"a pointwise grader judges one response, a str, got {type(values['response']).__name__}")
+
+        def parse(reply: Reply, echoes: Sequence[str]) -> tuple[float, str]:
+            if self.score_from == "logprobs":
+                score = label_score(reply, self.labels)
+                return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
+            verdict = final_json(reply, echoes)
+            return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
+
+        answers, failed = await self._votes(values, parse)
+        score = combine.combined_score([answer.value[0] for answer in answers], self.vote_rule)
+        nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
+        metadata: dict[str, Any] = {"usage": _total(answers)}
+        if self.votes > 1:
+            metadata |= {"votes": [answer.value[0] for answer in answers], "votes_failed": failed}
+        return GraderScore(self.name, score, _own_words(nearest.value[1]), metadata)
+
+    async def _rank(self, values: Mapping[str, Any]) -> GraderRank:
+        responses = values["response"]
+        if isinstance(responses, str) or len(responses) < 2:
+            raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
+        size = len(responses)
+
+        def parse(reply: Reply, echoes: Sequence[str]) -> tuple[list[int], str]:
+            verdict = final_json(reply, echoes)
+            return rank_of(verdict, size), reason_of(verdict)
+
+        orders = [list(range(size)), list(range(size))[::-1]] if self.swap else [list(range(size))]
+        asked = [self._votes({**values, "response": [responses[index] for index in order]}, parse) for order in orders]
+        rounds = await asyncio.gather(*asked)
+        merge = combine.combined_places if self.vote_rule == "median" else combine.majority_ranking
+        by_order = [
+            merge([_back(answer.value[0], order) for answer in answers])
+            for order, (answers, _) in zip(orders, rounds, strict=True)
+        ]
+        places = [sum(both) / len(by_order) for both in zip(*by_order, strict=True)]
+        answers = [answer for kept, _ in rounds for answer in kept]
+        metadata: dict[str, Any] = {"places": places, "usage": _total(answers)}
+        if self.votes > 1:
+            metadata |= {"votes": len(answers), "votes_failed": sum(failed for _, failed in rounds)}
+        if self.swap:
+            metadata["disagreements"] = combine.disagreements(*by_order)
+        return GraderRank(self.name, combine.ranked(places), _own_words(answers[0].value[1]), metadata)
+
+    async def _votes(self, values: Mapping[str, Any], parse: Any) -> tuple[list[Answer[Any]], int]:
+        if self.votes == 1:
+            return [await self._ask(values, parse, 0)], 0
+        draws = [self._ask(values, parse, draw) for draw in range(self.votes)]
+        return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
+
+    async def _ask(self, values: Mapping[str, Any], parse: Any, draw: int) -> Answer[Any]:
+        texts = {name: self._text(value) for name, value in values.items()}
+        prompt = self._prompt(texts, draw)
+        echoes = [text for text in texts.values() if isinstance(text, str)] + [
+            text for listed in texts.values() if not isinstance(listed, str) for text in listed
+        ]
+        return await self.model.ask(prompt, lambda reply: parse(reply, echoes))
+
+    def _text(self, value: Any) -> str | list[str]:
+        if value is None:
+            return nothing_given(self.language)
+        if isinstance(value, str):
+            return neutralise(value, self.max_chars)
+        if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            return [neutralise(item, self.max_chars) for item in value]
+        return neutralise(json.dumps(value, ensure_ascii=False, default=str), self.max_chars)
+
+    def _prompt(self, texts: Mapping[str, str | list[str]], draw: int) -> Prompt:
+        size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 1
+        form = self._form(size)
+
+        def write() -> list[ChatMessage]:
+            delimiter = new_delimiter()
+            *before, last = self.template.render(self.language, {**own, **fence_all(texts, delimiter)})
+            ending = closing(self.language, delimiter, form)
+            return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
+
+        own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
+        # the same question whatever the delimiter: what stands around the data, and the data
+        frame = [[message.role, message.content] for message in self.template.in_language(self.language)]
+        identity = json.dumps([frame, own, form, texts])
+        if self.score_from == "logprobs":
+            return Prompt(write, identity, top_logprobs=20, draw=draw)
+        schema = rank_schema(size) if self.mode is GraderMode.LISTWISE else score_schema(self.min_score, self.max_score)
+        return Prompt(write, identity, schema, draw=draw)
+
+    def _form(self, size: int) -> str:
+        if self.score_from == "logprobs":
+            return label_form(self.language, list(self.labels))
+        if self.mode is GraderMode.LISTWISE:
+            return rank_form(self.language, size)
+        return score_form(self.language, self.min_score, self.max_score)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data from which `from_config` makes an equal grader, its language and template included; holds no
+        key.
+        """
+        return {
+            **super().to_dict(),
+            "model": self.model.settings.model_dump(mode="json", exclude_defaults=True),
+            "template": self.template.model_dump(mode="json"),
+            "language": self.language.value,
+            "min_score": self.min_score,
+            "max_score": self.max_score,
+            "rubrics": self.rubrics,
+            "score_from": self.score_from,
+            "labels": self.labels,
+            "votes": self.votes,
+            "vote_rule": self.vote_rule,
+            "swap": self.swap,
+            "max_chars": self.max_chars,
+        }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], api_key: str | None = None) -> Self:
+        """The grader that `to_dict` described; the key comes from `api_key` or the environment.
+
+        Raises:
+            ConfigError: the model's settings are wrong.
+            ValueError: the rest is.
+        """
+        fields = dict(config)
+        model = dict(fields.pop("model"))
+        if api_key is not None:
+            model["api_key"] = api_key
+        template = PromptTemplate.model_validate(fields.pop("template"))
+        grader = cls.__new__(cls)
+        # a ready grader's own __init__ takes less than this; it adds nothing that this does not set
+        LLMGrader.__init__(grader, model, template=template, **fields)
+        return grader
+
+
+def _back(rank: Sequence[int], order: Sequence[int]) -> list[int]:
+    """Places of candidates shown in `order`, as places of the candidates themselves."""
+    places = [0] * len(order)
+    for place, index in zip(rank, order, strict=True):
+        places[index] = place
+    return places
+
+
+def _total(answers: Sequence[Answer[Any]]) -> Usage:
+    return sum((answer.usage for answer in answers), Usage())
+
+
+def _own_words(reason: str) -> str:
+    # a model's reason must not read like the convention's mark of a failure
+    return f"“{reason}”" if reason.startswith("Evaluation failed:") else reason

@@ -1,0 +1,207 @@
+"""From what a judge model wrote to a verdict, or to a ReplyError: a reply that is not surely a verdict is not one."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentscope_tuner.graders.schema import check_permutation
+
+# a verdict is a few hundred characters; reading megabytes of one helps nobody
+_MAX_CHARS = 200_000
+_MAX_BRACES = 2_000
+_CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
+_THINK_OPEN = re.compile(r"<\s*think(?:ing)?\s*>", re.IGNORECASE)
+_THINK_CLOSE = re.compile(r"<\s*/\s*think(?:ing)?\s*>", re.IGNORECASE)
+# \( or \alpha in a reason: models write LaTeX into JSON strings with single backslashes
+_LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
+
+
+class ReplyError(Exception):
+    """The reply holds no usable verdict; asking again may bring one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered.
+
+    Attributes:
+        text: the message's content, reasoning sent in a field of its own excluded.
+        finish: the endpoint's `finish_reason`.
+        refusal: the endpoint's refusal text, where it sent one.
+        top_logprobs: a mapping per output token, from candidate token to log probability; empty when not asked for.
+    """
+
+    text: str
+    finish: str = "stop"
+    refusal: str = ""
+    top_logprobs: Sequence[dict[str, float]] = field(default_factory=tuple)
+
+
+def check_finished(reply: Reply) -> None:
+    """Refuse replies that are refusals, cut off or empty.
+
+    Raises:
+        ReplyError: it is one of these.
+    """
+    if reply.refusal:
+        raise ReplyError(f"the model refused: {reply.refusal:.200}")
+    if reply.finish in _CUT_OFF:
+        raise ReplyError(f"the reply was cut off (finish_reason {reply.finish!r}): {_excerpt(reply.text)}")
+    if not reply.text.strip():
+        raise ReplyError("the reply is empty")
+
+
+def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
+    """The judge's own verdict: the last JSON object of the reply that was not copied from the judged text.
+
+    A `<think>` block is dropped first. An object that stands word for word in one of `echoes` and is not all there is
+    in the reply is a quotation. What starts like an object and does not parse makes the whole reply unusable: the
+    object after it may be a part of it.
+
+    Args:
+        reply: what the model answered.
+        echoes: the texts under judgement, as the model saw them and as they came.
+
+    Raises:
+        ReplyError: refused, cut off, empty, or without such an object.
+    """
+    check_finished(reply)
+    if len(reply.text) > _MAX_CHARS:
+        raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
+    text = without_thinking(reply.text)
+    objects = list(_objects(text))
+    if len(objects) > 1 or (objects and not _is_whole(text, objects[0][1])):
+        judged = [_squeezed(echo) for echo in echoes]
+        objects = [(value, raw) for value, raw in objects if not any(_squeezed(raw) in echo for echo in judged)]
+    if not objects:
+        raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
+    return objects[-1][0]
+
+
+def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
+    """`verdict["score"]`, checked to be a finite number within [low, high].
+
+    Raises:
+        ReplyError: it is missing, a bool, a string, not finite, or out of range. It is never clipped into the range.
+    """
+    if "score" not in verdict:
+        raise ReplyError(f"the verdict has no 'score', only {sorted(verdict)!r:.200}")
+    score = verdict["score"]
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        raise ReplyError(f"score must be a finite number, got {score!r:.100}")
+    if not low <= score <= high:
+        raise ReplyError(f"score must lie within {low:g} to {high:g}, got {score!r:.100}")
+    return float(score)
+
+
+def rank_of(verdict: dict[str, Any], size: int) -> list[int]:
+    """`verdict["rank"]`, checked to be a permutation of 1..size.
+
+    Raises:
+        ReplyError: it is missing or anything else.
+    """
+    if "rank" not in verdict:
+        raise ReplyError(f"the verdict has no 'rank', only {sorted(verdict)!r:.200}")
+    try:
+        return check_permutation(verdict["rank"], size)
+    except ValueError as exc:
+        raise ReplyError(str(exc)) from exc
+
+
+def reason_of(verdict: dict[str, Any]) -> str:
+    """`verdict["reason"]` where it is a text, else an empty one: a score without its reason is still a score."""
+    reason = verdict.get("reason")
+    return reason.strip() if isinstance(reason, str) else ""
+
+
+def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) -> float:
+    """The mean of the labels' values, weighted by the probabilities the model gave the labels as its first token.
+
+    That is the sum of p(label) * value over the sum of p(label), at the first output token that is not white space;
+    spellings of a label that differ in case and surrounding space are added up. After G-Eval (arXiv 2303.16634),
+    section 2, with probabilities taken from `top_logprobs` in place of samples.
+
+    Args:
+        reply: a reply with `top_logprobs`.
+        labels: from label, in lower case, to the score it stands for.
+        min_mass: with less probability than this on all labels together the model did not answer the question.
+
+    Raises:
+        ReplyError: no log probabilities, or too little probability on the labels.
+    """
+    if reply.refusal:
+        raise ReplyError(f"the model refused: {reply.refusal:.200}")
+    mass = dict.fromkeys(labels, 0.0)
+    for tops in reply.top_logprobs:
+        best = max(tops, key=lambda token: tops[token], default="")
+        if not best.strip():
+            continue
+        for token, logprob in tops.items():
+            label = token.strip().lower()
+            if label in mass and math.isfinite(logprob):
+                mass[label] += math.exp(min(logprob, 0.0))
+        break
+    else:
+        raise ReplyError("the reply carries no log probabilities: the endpoint must support top_logprobs")
+    total = sum(mass.values())
+    if total < min_mass:
+        raise ReplyError(
+            f"only {total:.3f} of the probability lies on {sorted(labels)!r}; the model began with {best!r}"
+        )
+    return sum(labels[label] * share for label, share in mass.items()) / total
+
+
+def without_thinking(text: str) -> str:
+    """`text` after its thinking: what follows the last `</think>`; nothing when a block is never closed."""
+    closings = list(_THINK_CLOSE.finditer(text))
+    if closings:
+        text = text[closings[-1].end() :]
+    opening = _THINK_OPEN.search(text)
+    return text[: opening.start()] if opening else text
+
+
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The outermost JSON objects in `text`, each with its own characters."""
+    text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
+    decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
+    position = text.find("{")
+    for _ in range(_MAX_BRACES):
+        if position < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError) as exc:
+            if re.match(r'\{\s*"', text[position : position + 50]) or not text[position + 1 :].strip():
+                raise ReplyError(f"the reply's JSON does not parse ({exc}): {_excerpt(text[position:])}") from exc
+            position = text.find("{", position + 1)  # set notation or a LaTeX argument in the prose
+            continue
+        if value:
+            yield value, text[position:end]
+        position = text.find("{", end)
+    raise ReplyError(f"the reply has more than {_MAX_BRACES} braces: {_excerpt(text)}")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return value
+
+
+def _is_whole(text: str, raw: str) -> bool:
+    # nothing around the object but a Markdown fence
+    return len(re.sub(r"```\w*|\s", "", text)) <= len(re.sub(r"\s", "", raw))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _excerpt(text: str, limit: int = 160) -> str:
+    text = text.strip()
+    return repr(text if len(text) <= limit else f"{text[:limit]}…")

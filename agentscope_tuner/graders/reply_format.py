@@ -1,0 +1,86 @@
+"""How an endpoint can be made to reply in JSON: found out with the first request, and remembered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+# strongest first; `text` sends nothing and leaves it to the prompt
+_FORMATS = ("json_schema", "json_object", "text")
+# what servers answer to a response_format they do not know
+_REFUSALS = frozenset({400, 415, 422, 501})
+
+
+class ReplyFormat:
+    """The strongest format the endpoint takes: JSON schema, else JSON object, else text that is parsed.
+
+    While it is not known, one request goes ahead and the others wait for that one request's end, whatever it is: so the
+    question costs at most two refused requests, and an endpoint that hangs holds nobody up for longer than one try.
+    """
+
+    def __init__(self) -> None:
+        self._current = 0
+        self._settled = False
+        self._first: asyncio.Event | None = None
+
+    @property
+    def name(self) -> str:
+        """The format that requests use now."""
+        return _FORMATS[self._current]
+
+    @asynccontextmanager
+    async def turn(self, schema: Mapping[str, Any] | None) -> AsyncIterator[Turn]:
+        """One request's use of the format; without a schema the reply is free text and nothing is found out."""
+        if schema is None or self._settled:
+            yield Turn(self, schema)
+            return
+        if self._first is not None:
+            await self._first.wait()
+            yield Turn(self, schema)
+            return
+        self._first = asyncio.Event()
+        try:
+            yield Turn(self, schema)
+        finally:
+            self._first.set()
+
+
+class Turn:
+    """One request, perhaps sent again in a weaker format."""
+
+    def __init__(self, memory: ReplyFormat, schema: Mapping[str, Any] | None) -> None:
+        self._memory = memory
+        self._schema = schema
+        self._used = memory._current
+
+    def fields(self) -> dict[str, Any]:
+        """What the request's body needs for the format."""
+        self._used = self._memory._current
+        if self._schema is None or _FORMATS[self._used] == "text":
+            return {}
+        if _FORMATS[self._used] == "json_object":
+            return {"response_format": {"type": "json_object"}}
+        wanted = {"name": "verdict", "strict": True, "schema": dict(self._schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+
+    def refused(self, status: int | None) -> bool:
+        """Whether, after this HTTP status, the request should be sent again in another format."""
+        memory = self._memory
+        if self._schema is None or status not in _REFUSALS:
+            return False
+        if self._used != memory._current:
+            return True  # another request found this out meanwhile
+        if memory._settled:
+            return False
+        if _FORMATS[self._used] == "text":
+            memory._current = 0  # it was not the format: what was wrong with this request says nothing of others
+            return False
+        memory._current += 1
+        return True
+
+    def accepted(self) -> None:
+        """The endpoint took the format."""
+        if self._schema is not None and self._used == self._memory._current:
+            self._memory._settled = True

@@ -1,0 +1,105 @@
+"""What a grader answers: a score for one response, or the places of several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from numbers import Real
+from typing import Any
+
+_FAILED = "Evaluation failed:"
+
+
+class GraderMode(StrEnum):
+    """Whether a grader scores one response or ranks several against each other."""
+
+    POINTWISE = "pointwise"
+    LISTWISE = "listwise"
+
+
+@dataclass(frozen=True, slots=True)
+class GraderScore:
+    """A grader's score for one response, or the account of why there is none.
+
+    Attributes:
+        name: the grader's name.
+        score: a finite number in the grader's own range. Meaningless when `error` is set: read `error` first.
+        reason: why, in words.
+        metadata: what else is known of the verdict: usage, votes, ties.
+        error: what went wrong; None for a verdict. A 0.0 whose reason reads "Evaluation failed: …", which is how the
+            grader convention reports an exception, gets its error from there, so no reader takes that 0.0 for a score.
+
+    Raises:
+        ValueError: `score` is not a finite number; bools are not numbers here.
+    """
+
+    name: str
+    score: float
+    reason: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+
+    def __post_init__(self) -> None:
+        if not is_finite_number(self.score):
+            raise ValueError(f"score must be a finite number, got {self.score!r}")
+        if self.error is None and self.score == 0 and self.reason.startswith(_FAILED):
+            object.__setattr__(self, "error", self.reason.removeprefix(_FAILED).strip() or self.reason)
+
+    @classmethod
+    def failed(cls, name: str, error: str, metadata: Mapping[str, Any] | None = None) -> GraderScore:
+        """No verdict: score 0.0 by convention, with `error` set so that nobody reads it."""
+        return cls(name, 0.0, f"{_FAILED} {error}", metadata or {}, error or "unknown error")
+
+
+@dataclass(frozen=True, slots=True)
+class GraderRank:
+    """A grader's ranking of several responses, or the account of why there is none.
+
+    Attributes:
+        name: the grader's name.
+        rank: `rank[i]` is response i's place, 1 is best: a permutation of 1..n. Empty when `error` is set.
+        reason: why, in words.
+        metadata: what else is known; `metadata["places"]`, where present, holds places with ties as mean places.
+        error: what went wrong; None for a verdict.
+
+    Raises:
+        ValueError: `rank` is not a permutation of 1..n, or is empty without an error.
+    """
+
+    name: str
+    rank: Sequence[int]
+    reason: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.error is None and not self.rank and self.reason.startswith(_FAILED):
+            object.__setattr__(self, "error", self.reason.removeprefix(_FAILED).strip() or self.reason)
+        if self.error is None:
+            check_permutation(self.rank)
+
+    @classmethod
+    def failed(cls, name: str, error: str, metadata: Mapping[str, Any] | None = None) -> GraderRank:
+        """No verdict: no rank at all."""
+        return cls(name, (), f"{_FAILED} {error}", metadata or {}, error or "unknown error")
+
+
+def is_finite_number(value: object) -> bool:
+    """Whether `value` is a number that can be a score; numpy's are, bools, NaN and infinities are not."""
+    return type(value) is not bool and isinstance(value, Real) and math.isfinite(value)
+
+
+def check_permutation(rank: object, size: int | None = None) -> list[int]:
+    """`rank` as a list, having checked that it is a permutation of 1..n (of `size` places, where given).
+
+    Raises:
+        ValueError: it is anything else; ties, gaps, floats and bools included.
+    """
+    if not isinstance(rank, Sequence) or isinstance(rank, str) or not all(type(place) is int for place in rank):
+        raise ValueError(f"rank must be a list of whole numbers, got {rank!r:.200}")
+    size = len(rank) if size is None else size
+    if size == 0 or sorted(rank) != list(range(1, size + 1)):
+        raise ValueError(f"rank must be a permutation of 1..{size}, got {list(rank)!r:.200}")
+    return list(rank)

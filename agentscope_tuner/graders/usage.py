@@ -1,0 +1,64 @@
+"""What verdicts cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from pydantic import Field
+
+from agentscope_tuner.config import StrictSection
+
+
+class Prices(StrictSection):
+    """Prices of a model, in one currency per million tokens."""
+
+    prompt: float = Field(ge=0)
+    completion: float = Field(ge=0)
+    cached_prompt: float | None = Field(
+        default=None, ge=0, description="tokens the provider had cached; None: as prompt"
+    )
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
+        """The price of so many tokens; `cached_tokens` are a part of `prompt_tokens`."""
+        cached_price = self.prompt if self.cached_prompt is None else self.cached_prompt
+        fresh = prompt_tokens - cached_tokens
+        return (fresh * self.prompt + cached_tokens * cached_price + completion_tokens * self.completion) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Requests and tokens spent; usages add up with `+`.
+
+    Attributes:
+        calls: requests answered by the endpoint with a completion, unreadable ones included.
+        retries: requests beyond the first one of a verdict, whatever the earlier one failed of.
+        prompt_tokens: as the endpoint counts them, `cached_tokens` included.
+        completion_tokens: likewise.
+        cached_tokens: prompt tokens the provider served from its own prefix cache.
+        cache_hits: verdicts that came from the verdict cache, or from an equal call already on its way.
+        cost: in the currency of the configured prices; 0 without prices.
+    """
+
+    calls: int = 0
+    retries: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cache_hits: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        # spelled out: this runs several times a verdict, cached ones included
+        return Usage(
+            self.calls + other.calls,
+            self.retries + other.retries,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.cache_hits + other.cache_hits,
+            self.cost + other.cost,
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """As metrics of a Judgement, each under `judge_<name>`."""
+        return {f"judge_{item.name}": float(getattr(self, item.name)) for item in fields(self)}

@@ -1,0 +1,139 @@
+"""Functions as graders, and sums of graders."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders import BaseGrader, FunctionGrader, GraderMode, GraderRank, GraderScore, WeightedSumGrader
+from agentscope_tuner.graders.base_grader import evaluate
+
+
+def word_count(response: str, **_: Any) -> int:
+    """Counts words."""
+    return len(response.split())
+
+
+async def exact(response: str, ground_truth: str, **_: Any) -> bool:
+    return response == ground_truth
+
+
+def by_length(response: list[str], **_: Any) -> list[int]:
+    order = sorted(range(len(response)), key=lambda index: -len(response[index]))
+    return [order.index(index) + 1 for index in range(len(response))]
+
+
+def broken(**_: Any) -> float:
+    raise RuntimeError("boom")
+
+
+def run(grader: BaseGrader, **kwargs: Any) -> GraderScore | GraderRank:
+    return asyncio.run(grader.aevaluate(**kwargs))
+
+
+def test_sync_and_async_functions_grade() -> None:
+    assert run(FunctionGrader(word_count), response="a b c") == GraderScore("word_count", 3.0)
+    assert run(FunctionGrader(exact, "em"), response="a", ground_truth="a") == GraderScore("em", 1.0)
+    assert run(FunctionGrader(by_length, mode="listwise"), response=["a", "abc", "ab"]).rank == [3, 1, 2]  # type: ignore[union-attr]
+
+
+def test_a_sync_function_runs_off_the_loop() -> None:
+    def where(**_: Any) -> GraderScore:
+        return GraderScore("where", 1.0, threading.current_thread().name)
+
+    assert run(FunctionGrader(where)).reason != threading.current_thread().name
+
+
+@pytest.mark.parametrize("answer", [None, "7", float("nan"), [1, 2], GraderRank("g", [1])])
+def test_what_is_not_a_score_is_a_failure(answer: Any) -> None:
+    result = run(FunctionGrader(lambda **_: answer, "f"))
+    assert result.error is not None
+    assert result.reason.startswith("Evaluation failed:")
+
+
+def test_what_a_function_raises_is_a_failure() -> None:
+    assert run(FunctionGrader(broken)).error == "RuntimeError: boom"
+    assert run(FunctionGrader(lambda **_: [1, 1], "f", mode=GraderMode.LISTWISE)).error is not None
+
+
+def test_function_graders_survive_saving() -> None:
+    again = FunctionGrader.from_config(FunctionGrader(word_count, "words").to_dict())
+    assert (again.func, again.name, again.mode, again.description) == (
+        word_count,
+        "words",
+        "pointwise",
+        "Counts words.",
+    )
+    with pytest.raises(ValueError, match="cannot be saved"):
+        FunctionGrader(lambda **_: 1.0, "f").to_dict()
+
+
+@pytest.mark.parametrize("func", ["os.path", "no.such.module->f", "os.path->nothing", "os.path->sep"])
+def test_a_function_that_is_not_there_is_a_config_error(func: str) -> None:
+    with pytest.raises(ConfigError, match="module->function"):
+        FunctionGrader.from_config({"func": func, "name": "f", "mode": "pointwise", "description": ""})
+
+
+class _Conventional(BaseGrader):
+    """Written as the grader conventions show: catches everything and sets no error."""
+
+    async def aevaluate(self, **kwargs: Any) -> GraderScore:
+        try:
+            raise TimeoutError("no answer")
+        except TimeoutError as exc:
+            return GraderScore(name=self.name, score=0.0, reason=f"Evaluation failed: {exc!s}")
+
+
+class _Rude(BaseGrader):
+    """Breaks the convention."""
+
+    async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
+        raise KeyError("response")
+
+
+class _Confused(BaseGrader):
+    async def aevaluate(self, **kwargs: Any) -> Any:
+        return 0.7
+
+
+@pytest.mark.parametrize("grader", [_Conventional("g"), _Rude("g"), _Confused("g")])
+def test_foreign_graders_that_fail_are_failures(grader: BaseGrader) -> None:
+    assert asyncio.run(evaluate(grader, response="x")).error is not None
+
+
+def half(**_: Any) -> float:
+    return 0.5
+
+
+def test_a_weighted_sum_adds_up() -> None:
+    result = run(WeightedSumGrader([(FunctionGrader(word_count), 2.0), (FunctionGrader(half), -1.0)]), response="a b")
+    assert isinstance(result, GraderScore)
+    assert result.score == pytest.approx(3.5)
+    assert result.metadata["parts"] == {"word_count": 2.0, "half": 0.5}
+
+
+def test_a_failed_part_is_an_error_unless_the_user_says_otherwise() -> None:
+    parts = [(FunctionGrader(half), 1.0), (FunctionGrader(broken), 3.0)]
+    assert run(WeightedSumGrader(parts), response="a").error == "broken: RuntimeError: boom"
+    skipping = run(WeightedSumGrader(parts, failed_parts="skip"), response="a")
+    assert isinstance(skipping, GraderScore)
+    assert (skipping.error, skipping.score) == (None, 2.0)
+    assert skipping.metadata["failed_parts"] == {"broken": "RuntimeError: boom"}
+    assert run(WeightedSumGrader(parts[1:], failed_parts="skip")).error is not None
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [],
+        [(FunctionGrader(half), 1.0), (FunctionGrader(half), 1.0)],
+        [(FunctionGrader(by_length, mode="listwise"), 1.0)],
+    ],
+)
+def test_sums_that_mean_nothing_are_refused(parts: list[tuple[BaseGrader, float]]) -> None:
+    with pytest.raises(ValueError, match="weighted sum"):
+        WeightedSumGrader(parts)
