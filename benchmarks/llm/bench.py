@@ -109,7 +109,7 @@ def faults(stub: str | None, seed: int) -> bool:
     usage = subject.model.usage
     print(f"faults (seed {seed}), of 500: {honest} honest, {errors} errors, {wrong} wrong, {zeros} silent zeros;")
     print(f"    {usage.calls} completions, {usage.retries} retried verdicts, {seconds:.1f} s")
-    return honest >= 498 and wrong == 0 and zeros == 0
+    return bool(honest >= 498 and wrong == 0 and zeros == 0)
 
 
 def clean(stub: str | None, rounds: int, rows: int) -> bool:
@@ -152,7 +152,7 @@ def cached(stub: str | None) -> bool:
         again = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     rate = 500 / again["seconds"]
     print(f"cached re-run in a new process: {rate:.0f} rows/s, {again['calls']} calls, {again['honest']} honest of 500")
-    return rate >= 5000 and again["calls"] == 0 and again["honest"] == 500
+    return bool(rate >= 5000 and again["calls"] == 0 and again["honest"] == 500)
 
 
 def _cached_run(url: str, folder: str) -> dict[str, float]:
