@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
@@ -11,16 +10,14 @@ from agentscope_tuner.config import validate_section
 from agentscope_tuner.errors import AstunerError, GraderError
 from agentscope_tuner.graders import combine
 from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.chat_model import Answer, ChatModel, ChatSettings, Prompt
-from agentscope_tuner.graders.fencing import fence_all, neutralise, new_delimiter
-from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.chat_model import Answer, ChatModel, ChatSettings
+from agentscope_tuner.graders.judge_prompt import as_texts, build_prompt, echoes
+from agentscope_tuner.graders.prompt_template import LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.reply import Reply, final_json, label_score, rank_of, reason_of, score_of
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
 from agentscope_tuner.graders.usage import Usage
 from agentscope_tuner.graders.wording import (
-    closing,
     label_form,
-    nothing_given,
     rank_form,
     rank_schema,
     score_form,
@@ -197,40 +194,16 @@ class LLMGrader(BaseGrader):
         return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
 
     async def _ask(self, values: Mapping[str, Any], parse: Any, draw: int) -> Answer[Any]:
-        texts = {name: self._text(value) for name, value in values.items()}
-        prompt = self._prompt(texts, draw)
-        echoes = [text for text in texts.values() if isinstance(text, str)] + [
-            text for listed in texts.values() if not isinstance(listed, str) for text in listed
-        ]
-        return await self.model.ask(prompt, lambda reply: parse(reply, echoes))
-
-    def _text(self, value: Any) -> str | list[str]:
-        if value is None:
-            return nothing_given(self.language)
-        if isinstance(value, str):
-            return neutralise(value, self.max_chars)
-        if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-            return [neutralise(item, self.max_chars) for item in value]
-        return neutralise(json.dumps(value, ensure_ascii=False, default=str), self.max_chars)
-
-    def _prompt(self, texts: Mapping[str, str | list[str]], draw: int) -> Prompt:
+        texts = as_texts(values, self.language, self.max_chars)
         size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 1
-        form = self._form(size)
-
-        def write() -> list[ChatMessage]:
-            delimiter = new_delimiter()
-            *before, last = self.template.render(self.language, {**own, **fence_all(texts, delimiter)})
-            ending = closing(self.language, delimiter, form)
-            return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
-
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
-        # the same question whatever the delimiter: what stands around the data, and the data
-        frame = [[message.role, message.content] for message in self.template.in_language(self.language)]
-        identity = json.dumps([frame, own, form, texts])
-        if self.score_from == "logprobs":
-            return Prompt(write, identity, top_logprobs=20, draw=draw)
-        schema = rank_schema(size) if self.mode is GraderMode.LISTWISE else score_schema(self.min_score, self.max_score)
-        return Prompt(write, identity, schema, draw=draw)
+        wanted: dict[str, Any] = {"schema": score_schema(self.min_score, self.max_score)}
+        if self.mode is GraderMode.LISTWISE:
+            wanted = {"schema": rank_schema(size)}
+        elif self.score_from == "logprobs":
+            wanted = {"top_logprobs": 20}
+        prompt = build_prompt(self.template, self.language, own, texts, self._form(size), draw=draw, **wanted)
+        return await self.model.ask(prompt, lambda reply: parse(reply, echoes(texts)))
 
     def _form(self, size: int) -> str:
         if self.score_from == "logprobs":

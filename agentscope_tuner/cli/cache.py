@@ -1,0 +1,53 @@
+"""`astuner cache`: the verdict cache of LLM graders."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agentscope_tuner.cli.console import fail, out
+from agentscope_tuner.graders.verdict_cache import default_cache_dir, open_cache
+
+app = typer.Typer(help="Replies of judge models, kept on disk and shared by processes.", no_args_is_help=True)
+
+Folder = Annotated[
+    Path | None, typer.Option("--dir", help="The cache's folder; $ASTUNER_CACHE_DIR, else the user's cache folder.")
+]
+
+
+@app.command()
+def stats(folder: Folder = None) -> None:
+    """Print how many verdicts are kept, and how much room they take."""
+    with _cache(folder) as (cache, where):
+        out.print(f"{len(cache):,} verdicts, {cache.volume():,} bytes in {where}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def clear(
+    folder: Folder = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Forget all verdicts: each will cost its call again."""
+    with _cache(folder) as (cache, where):
+        count = len(cache)
+        if count and not yes:
+            typer.confirm(f"forget {count:,} verdicts in {where}?", abort=True)
+        cache.clear()
+        out.print(f"forgot {count:,} verdicts", markup=False)
+
+
+@contextmanager
+def _cache(folder: Path | None) -> Iterator[tuple[Any, Path]]:
+    where = folder or default_cache_dir()
+    if not (where / "cache.db").exists():
+        raise fail(f"there is no verdict cache in {where}")
+    try:
+        with open_cache(where) as cache:
+            yield cache, where
+    except (OSError, sqlite3.Error) as exc:
+        raise fail(f"the verdict cache in {where} cannot be read: {exc}") from exc

@@ -1,0 +1,159 @@
+"""`astuner rubrics`: learn a grader from labelled samples, look at it, measure it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from agentscope_tuner import _loop
+from agentscope_tuner.cli.config import Conf, Overrides
+from agentscope_tuner.cli.console import config_errors, err, fail, out
+from agentscope_tuner.config import load_config
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.chat_model import ChatModel
+from agentscope_tuner.graders.rubrics.config import AutoGraderConfig, auto_grader_config
+from agentscope_tuner.graders.rubrics.evaluate import evaluate
+from agentscope_tuner.graders.rubrics.learn import journal_path, learn_and_save
+from agentscope_tuner.graders.rubrics.plan import Plan, plan
+from agentscope_tuner.graders.rubrics.samples import read_samples
+from agentscope_tuner.graders.rubrics.saved import SavedGrader, load
+
+EXIT_LEARNING_FAILED = 3
+EXIT_NO_BETTER = 4
+_METRICS = ("agreement", "mae", "spearman", "kendall", "quadratic_kappa")
+
+app = typer.Typer(help="Rubrics learned from labelled samples.", no_args_is_help=True)
+
+
+@app.command()
+def learn(
+    conf: Conf,
+    overrides: Overrides = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask no model.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Exit 0 even where rubrics are no better than none.")] = False,
+) -> None:
+    """Learn rubrics and save them to auto_grader.json. Run again after a kill: what was answered is not asked again.
+
+    Exit code 3 when learning failed, 4 when the rubrics do not beat the model's own judgement on held-out samples.
+    """
+    config, path = _configured(conf, overrides)
+    with config_errors():
+        expected = plan(config)
+    out.print(_plan_line(expected))
+    if dry_run:
+        return
+    with _bar() as bar:
+        tasks: dict[str, Any] = {}
+
+        def progress(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done)
+
+        try:
+            with config_errors():
+                saved = learn_and_save(config, path, progress)
+        except GraderError as exc:
+            err.print(Text.assemble(("learning failed: ", "bold red"), str(exc)), soft_wrap=True)
+            err.print(f"what was answered is kept in {journal_path(path)}", markup=False, soft_wrap=True)
+            raise typer.Exit(EXIT_LEARNING_FAILED) from exc
+    _show(saved)
+    out.print(f"saved to {path}", markup=False, soft_wrap=True)
+    if not saved.evaluation["beats_no_rubrics"]:
+        warning = "these rubrics do not beat the model's own judgement on the held-out samples"
+        err.print(f"{warning}; --force accepts them", style="bold red")
+        if not force:
+            raise typer.Exit(EXIT_NO_BETTER)
+
+
+@app.command()
+def show(conf: Conf, overrides: Overrides = None) -> None:
+    """Print the learned rubrics and how they were measured."""
+    config, path = _configured(conf, overrides)
+    with config_errors():
+        _show(load(path, config, str(conf)))
+
+
+@app.command("eval")
+def eval_(
+    conf: Conf,
+    input_: Annotated[Path, typer.Option("--input", help="Labelled samples, one JSON object a line.")],
+    overrides: Overrides = None,
+) -> None:
+    """Measure the learned rubrics on other labelled samples. Exit code 3 when too many verdicts failed."""
+    config, path = _configured(conf, overrides)
+    with config_errors():
+        saved = load(path, config, str(conf))
+        samples = read_samples(input_, config)
+    with _bar() as bar:
+        task = bar.add_task("verdicts", total=2 * len(samples))
+        model = ChatModel(config.settings())
+        rubrics = [rubric.text for rubric in saved.rubrics]
+        mean = saved.evaluation.get("constant_mean", {}).get("value")
+        try:
+            report = _loop.run(evaluate(config, model, rubrics, samples, mean, lambda: bar.advance(task)))
+        except GraderError as exc:
+            raise typer.Exit(_failed(exc)) from exc
+    out.print(_measures(report))
+
+
+def _configured(conf: Any, overrides: list[str] | None) -> tuple[AutoGraderConfig, Path]:
+    with config_errors():
+        whole = load_config(conf, overrides or ())
+        if whole.astuner.task_judge.judge_type != "rubrics_auto_grader":
+            raise fail("astuner.task_judge.judge_type must be rubrics_auto_grader for rubrics to be learned or used")
+        return auto_grader_config(whole)
+
+
+def _failed(exc: GraderError) -> int:
+    err.print(Text.assemble(("error: ", "bold red"), str(exc)), soft_wrap=True)
+    return EXIT_LEARNING_FAILED
+
+
+def _bar() -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=err, transient=True)
+
+
+def _plan_line(expected: Plan) -> str:
+    (fewest, most), (least, greatest) = expected.calls, expected.tokens
+    line = f"{expected.learn_from} samples to learn from, {expected.held_out} held out; {fewest} to {most} calls, "
+    line += f"about {least:,} to {greatest:,} tokens"
+    if expected.cost is not None:
+        line += f", {expected.cost[0]:.2f} to {expected.cost[1]:.2f} in the prices' currency"
+    return line
+
+
+def _show(saved: SavedGrader) -> None:
+    table = Table(title=f"{saved.grader_mode} rubrics by {saved.model_name}, {saved.created}", show_lines=True)
+    for column in ("#", "rubric", "theme", "samples", "gain"):
+        table.add_column(column)
+    for number, rubric in enumerate(saved.rubrics, start=1):
+        lines = ", ".join(map(str, rubric.samples))
+        table.add_row(str(number), Text(rubric.text), Text(rubric.theme or ""), lines, f"{rubric.gain:.3f}")
+    out.print(table)
+    out.print(_measures(saved.evaluation))
+
+
+def _measures(report: dict[str, Any]) -> Table:
+    failed = report["failed"]
+    title = f"agreement on {report['samples']} samples, within {report['tolerance']:g}; failed {sum(failed.values())}"
+    table = Table(title=title)
+    for column in ("measure", "learned", "no rubrics", "constant mean"):
+        table.add_column(column)
+    for name in _METRICS:
+        table.add_row(name, *(_cell(report[which][name]) for which in ("learned", "no_rubrics", "constant_mean")))
+    table.add_row("mae gained", _cell(report["mae_gain"]), "", "")
+    return table
+
+
+def _cell(measure: dict[str, Any]) -> str:
+    if measure["value"] is None:
+        return "undefined"
+    spread = measure["interval"]
+    return f"{measure['value']:.3f}" + (f" ({spread[0]:.2f} to {spread[1]:.2f})" if spread else "")

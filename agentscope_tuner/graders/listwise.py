@@ -1,0 +1,119 @@
+"""Ranking more candidates than fit one prompt, and places as rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.schema import GraderRank
+from agentscope_tuner.graders.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Places of candidates; 1 is best, ties share their mean place.
+
+    Attributes:
+        places: one for each candidate.
+        reason: the judge's, of the first call.
+        usage: of all calls.
+        calls: how many prompts it took.
+        disagreements: pairs that two looks at them put in opposite orders: swapped orders, or overlapping chunks.
+    """
+
+    places: Sequence[float]
+    reason: str
+    usage: Usage
+    calls: int = 0
+    disagreements: int = 0
+
+
+async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, inputs: Mapping[str, Any]) -> Ranking:
+    """Rank `responses`, in one call where they fit.
+
+    Equal responses get equal places and are shown once. When all of them together are longer than `max_chars` they are
+    ranked in chunks; each chunk after the first shows the best, the middle and the worst so far once more, and the
+    new ones are placed between them.
+
+    Raises:
+        GraderError: a call gave no ranking.
+    """
+    distinct = list(dict.fromkeys(responses))
+    if len(distinct) == 1:
+        return Ranking([(len(responses) + 1) / 2] * len(responses), "all responses are the same", Usage())
+    results: list[GraderRank] = []
+    positions: dict[str, float] = {}
+    conflicts = 0
+    for new in _chunks(distinct, max_chars):
+        anchors = _anchors(positions)
+        shown = [*anchors, *new]
+        result = await grader.aevaluate(response=shown, **inputs)
+        if result.error is not None or not isinstance(result, GraderRank):
+            raise GraderError(f"{grader.name}: {result.error}")
+        results.append(result)
+        here = dict(zip(shown, result.metadata["places"], strict=True))
+        conflicts += sum(here[one] > here[other] for one, other in pairwise(anchors))
+        positions |= {text: _between(here[text], anchors, here, positions) for text in new}
+        positions = _respread(positions)
+    usage = sum((result.metadata["usage"] for result in results), Usage())
+    conflicts += sum(result.metadata.get("disagreements", 0) for result in results)
+    return Ranking(
+        shared_places([positions[text] for text in responses]), results[0].reason, usage, len(results), conflicts
+    )
+
+
+def shared_places(positions: Sequence[float]) -> list[float]:
+    """Places of `positions` (smaller is better), 1 the best; equal positions share the mean of the places they take."""
+    ordered = sorted(positions)
+    return [ordered.index(position) + (1 + ordered.count(position)) / 2 for position in positions]
+
+
+def place_reward(place: float, size: int) -> float:
+    """`1 - (place - 1) / (size - 1)`: 1.0 for the best of `size`, 0.0 for the worst."""
+    return 1.0 - (place - 1.0) / (size - 1.0)
+
+
+def _chunks(texts: Sequence[str], max_chars: int) -> list[list[str]]:
+    """Consecutive texts of at most `max_chars` together; two or more in the first chunk, one or more in each other."""
+    chunks: list[list[str]] = [[]]
+    for text in texts:
+        least = 2 if len(chunks) == 1 else 1
+        if len(chunks[-1]) >= least and sum(map(len, chunks[-1])) + len(text) > max_chars:
+            chunks.append([])
+        chunks[-1].append(text)
+    return chunks
+
+
+def _anchors(positions: Mapping[str, float]) -> list[str]:
+    ordered = sorted(positions, key=lambda text: positions[text])
+    if len(ordered) < 3:
+        return ordered
+    return [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
+
+
+def _between(
+    place: float, anchors: Sequence[str], places: Mapping[str, float], positions: Mapping[str, float]
+) -> float:
+    """Where among all candidates one stands that has `place` in a chunk with `anchors`: between its neighbours there."""
+    if not anchors:
+        return place
+    above = max((positions[anchor] for anchor in anchors if places[anchor] < place), default=None)
+    below = min((positions[anchor] for anchor in anchors if places[anchor] > place), default=None)
+    tied = [positions[anchor] for anchor in anchors if places[anchor] == place]
+    if tied:
+        return sum(tied) / len(tied)
+    small = place / (len(places) + 1.0)  # keeps the order of several that fall between the same two
+    if above is None:
+        return min(positions.values()) - 1.0 + small if below is not None else place
+    if below is None:
+        return above + small
+    # where the anchors themselves changed order, `above` may stand below: then the middle of the two
+    return above + (below - above) * small if above < below else (above + below) / 2.0
+
+
+def _respread(positions: Mapping[str, float]) -> dict[str, float]:
+    return dict(zip(positions, shared_places(list(positions.values())), strict=True))

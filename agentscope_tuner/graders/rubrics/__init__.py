@@ -1,0 +1,1 @@
+"""Rubrics learned from labelled samples: configuration, learning, evaluation, the saved result."""

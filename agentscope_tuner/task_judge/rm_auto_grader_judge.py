@@ -1,0 +1,164 @@
+"""AutoGraderJudge: an LLM judges by rubrics that were learned from labelled samples."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from agentscope_tuner import _loop
+from agentscope_tuner.errors import GraderError, JudgeError
+from agentscope_tuner.graders.content_guard import no_content
+from agentscope_tuner.graders.listwise import Ranking, place_reward, rank_all, shared_places
+from agentscope_tuner.graders.rubrics.config import WHERE, auto_grader_config
+from agentscope_tuner.graders.rubrics.learn import learn_once
+from agentscope_tuner.graders.rubrics.saved import load, make_grader
+from agentscope_tuner.graders.schema import GraderScore
+from agentscope_tuner.graders.usage import Usage
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_log = logging.getLogger(__name__)
+
+
+class AutoGraderJudge(BaseJudge):
+    """`judge_type: rubrics_auto_grader`; configured under `astuner.task_judge.rubrics_auto_grader`, see
+    AutoGraderConfig.
+
+    Pointwise, the reward is the score, scaled to 0.0 to 1.0 unless `reward_scale: raw`; success is a scaled score of
+    `success_threshold` or more. Listwise, an advantage group is ranked at once: 1.0 for the best, 0.0 for the worst,
+    ties alike; success is being among the best and better than another. A single output is ranked among the task's
+    `metadata["candidates"]`. An answer with no content gets the least reward without a call.
+
+    Raises:
+        ConfigError: the section is wrong, or there is no usable learned grader and `auto_learn` is off.
+    """
+
+    def __new__(cls, config: Any = None) -> AutoGraderJudge:
+        # a class of its own for listwise: overriding compute_rewards is how a judge says that it ranks groups
+        if cls is AutoGraderJudge and config is not None and auto_grader_config(config)[0].grader_mode == "listwise":
+            return super().__new__(ListwiseAutoGraderJudge)
+        return super().__new__(cls)
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.settings, self.path = auto_grader_config(config)
+        if self.settings.auto_learn:
+            learn_once(self.settings, self.path)
+        # read here, not later: a grader that is missing or damaged must stop the run before its first rollout
+        self.saved = load(self.path, self.settings)
+        if self.saved.model_name != self.settings.model_name:
+            _log.warning(
+                "rubrics learned with %s judge by %s: their measured agreement is not this model's",
+                self.saved.model_name,
+                self.settings.model_name,
+            )
+        self.grader = make_grader(self.settings, self.saved.text())
+        _ = self.grader.model.endpoint  # a missing key is found now, too
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge."""
+        answer = self._answer(workflow_output)
+        if (reason := self._empty(answer)) is not None:
+            least = self.settings.min_score if self.settings.reward_scale == "raw" else 0.0
+            return Reward(least, False, reason=f"no_content: {reason}", metrics={"no_content": 1.0})
+        result = await self.grader.aevaluate(response=answer, **self._inputs(workflow_task))
+        if result.error is not None or not isinstance(result, GraderScore):
+            raise GraderError(f"{result.error}")
+        low, high = self.settings.min_score, self.settings.max_score
+        share = (result.score - low) / (high - low)
+        reward = result.score if self.settings.reward_scale == "raw" else share
+        metrics = {"judge_score": result.score, **result.metadata["usage"].metrics()}
+        return Reward(reward, share >= self.settings.success_threshold, reason=_line(result.reason), metrics=metrics)
+
+    def _answer(self, output: WorkflowOutput) -> str:
+        key = self.settings.answer_field
+        if key not in output.metadata:
+            raise JudgeError(
+                f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}"
+            )
+        answer = output.metadata[key]
+        if not isinstance(answer, str):
+            raise JudgeError(f"{key} must be a str ('' when the agent gave none), got {type(answer).__name__}")
+        return answer
+
+    def _empty(self, answer: str) -> str | None:
+        return no_content(answer) if self.settings.filter_no_content or not answer.strip() else None
+
+    def _inputs(self, task: WorkflowTask) -> dict[str, Any]:
+        inner, key = task.task, self.settings.query_field
+        query = getattr(inner, key, None) if key != "metadata" else None
+        query = inner.metadata.get(key) if query is None else query
+        if not isinstance(query, str):
+            raise JudgeError(f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata")
+        reference = inner.metadata.get(self.settings.reference_field)
+        return {"query": query, "ground_truth": None if reference is None else str(reference)}
+
+
+class ListwiseAutoGraderJudge(AutoGraderJudge):
+    """The same with `grader_mode: listwise`."""
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """Rank one output among the task's `metadata["candidates"]`, a list of answers or of `{answer, …}`.
+
+        Raises:
+            JudgeError: the task has none: a place needs others to compare with.
+        """
+        candidates = workflow_task.task.metadata.get("candidates")
+        if not isinstance(candidates, list) or not candidates:
+            raise JudgeError(
+                "a listwise judge ranks an advantage group (compute_rewards), or one output among "
+                'task.metadata["candidates"], and this task has none'
+            )
+        texts = [item.get("answer") if isinstance(item, dict) else item for item in candidates]
+        others = [text for text in texts if isinstance(text, str)]
+        if len(others) < len(texts):
+            raise JudgeError("task.metadata['candidates'] must hold texts, or mappings with a text 'answer'")
+        rewards = await self._rank(workflow_task, [self._answer(workflow_output), *others])
+        return rewards[0]
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> Sequence[tuple[float, bool]]:
+        """Rank an advantage group. A group of one is ranked as `compute_reward` ranks it."""
+        if len(workflow_outputs) == 1:
+            return [self.compute_reward(workflow_task, workflow_outputs[0])]
+        answers = [self._answer(output) for output in workflow_outputs]
+        return _loop.run(self._rank(workflow_task, answers))
+
+    async def _rank(self, task: WorkflowTask, answers: list[str]) -> list[Reward]:
+        empty = {index: reason for index, answer in enumerate(answers) if (reason := self._empty(answer)) is not None}
+        judged = [index for index in range(len(answers)) if index not in empty]
+        if len(judged) > 1:
+            ranking = await rank_all(
+                self.grader, [answers[index] for index in judged], self.settings.max_group_chars, self._inputs(task)
+            )
+        else:
+            ranking = Ranking([1.0] * len(judged), "the only answer with content", Usage())
+        # answers without content share the places behind all others
+        behind = dict.fromkeys(empty, float(len(answers) + 1))
+        position = behind | dict(zip(judged, ranking.places, strict=True))
+        places = shared_places([position[index] for index in range(len(answers))])
+        shared = {name: value / len(answers) for name, value in ranking.usage.metrics().items()}
+        shared |= {"judge_disagreements": float(ranking.disagreements), "group_size": float(len(answers))}
+        return [
+            _no_content(empty[index], shared) if index in empty else _placed(places, index, ranking.reason, shared)
+            for index in range(len(answers))
+        ]
+
+
+def _no_content(reason: str, shared: dict[str, float]) -> Reward:
+    # 0.0 even where all of a group is empty, whose mean place would pay more
+    return Reward(0.0, False, reason=f"no_content: {reason}", metrics={"no_content": 1.0, **shared})
+
+
+def _placed(places: Sequence[float], index: int, reason: str, shared: dict[str, float]) -> Reward:
+    best = places[index] == min(places) and places[index] < max(places)
+    text = _line(f"place {places[index]:g} of {len(places)}: {reason}")
+    return Reward(
+        place_reward(places[index], len(places)), best, reason=text, metrics={"place": places[index], **shared}
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
