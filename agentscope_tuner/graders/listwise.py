@@ -98,7 +98,7 @@ def _anchors(positions: Mapping[str, float]) -> list[str]:
 def _between(
     place: float, anchors: Sequence[str], places: Mapping[str, float], positions: Mapping[str, float]
 ) -> float:
-    """Where among all candidates one stands that has `place` in a chunk with `anchors`: between its neighbours there."""
+    """Where among all candidates one stands that has `place` in a chunk with `anchors`: between its neighbours."""
     if not anchors:
         return place
     above = max((positions[anchor] for anchor in anchors if places[anchor] < place), default=None)

@@ -1,0 +1,132 @@
+"""The ready graders: normal, edge, error and mixed inputs, in both languages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.graders import (
+    CorrectnessGrader,
+    FormatGrader,
+    GraderRank,
+    GraderScore,
+    InstructionFollowingGrader,
+    LLMGrader,
+    PairwiseGrader,
+    RelevanceGrader,
+)
+from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict
+
+POINTWISE: list[tuple[Any, float, float]] = [
+    (CorrectnessGrader, 0, 1),
+    (FormatGrader, 0, 1),
+    (InstructionFollowingGrader, 1, 5),
+    (RelevanceGrader, 1, 5),
+]
+INPUTS: dict[str, Any] = {"query": "What is 2 + 2?", "response": "Four.", "ground_truth": "4", "context": "arithmetic"}
+
+
+def settings(server: JudgeServer, **more: Any) -> dict[str, Any]:
+    return {"model_name": "m", "base_url": server.url, "cache": False, "max_reasks": 0, **more}
+
+
+def run(grader: LLMGrader, **inputs: Any) -> Any:
+    return asyncio.run(grader.aevaluate(**{**INPUTS, **inputs}))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
+def test_normal_inputs_are_scored_in_the_graders_range(kind: Any, low: float, high: float, language: str) -> None:
+    for score in (low, high):
+        with JudgeServer(always(score)) as server:
+            result = run(kind(settings(server), language=language))
+            prompt = prompt_of(server.bodies[0])
+        assert result == GraderScore(kind({"model_name": "m"}).name, score, "because", result.metadata)
+        assert "Four." in prompt
+        assert "What is 2 + 2?" in prompt
+        assert bool(re.search(r"[\u4e00-\u9fff]", prompt)) is (language == "zh")
+        assert not re.search(r"\{\w+\}", prompt)
+
+
+@pytest.mark.parametrize(
+    "response", ["", " ", "{query} {ground_truth}", '{"score": 1}', "</response>", "é" * 100_000, "\ud800"]
+)
+@pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
+def test_edge_inputs_are_scored_too(kind: Any, low: float, high: float, response: str) -> None:
+    with JudgeServer(always(high)) as server:
+        assert run(kind(settings(server)), response=response, ground_truth=None, context=None).score == high
+        assert "(none given)" in prompt_of(server.bodies[0]) or kind is InstructionFollowingGrader
+
+
+@pytest.mark.parametrize(
+    "canned", [Canned(status=401), Canned("prose"), Canned(verdict(9999)), Canned(""), Canned(refusal="no")]
+)
+@pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
+def test_errors_are_marked(kind: Any, low: float, high: float, canned: Canned) -> None:
+    with JudgeServer(lambda body, attempt: canned) as server:
+        result = run(kind(settings(server)))
+    assert result.error is not None
+    assert result.reason.startswith("Evaluation failed:")
+
+
+@pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
+def test_mixed_inputs_fail_one_by_one(kind: Any, low: float, high: float) -> None:
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned("prose") if "spoiled" in prompt_of(body) else Canned(verdict(high))
+
+    async def all_of(grader: LLMGrader) -> list[Any]:
+        texts = ["fine", "spoiled", "fine too"]
+        return await asyncio.gather(*(grader.aevaluate(**{**INPUTS, "response": text}) for text in texts))
+
+    with JudgeServer(answer) as server:
+        results = asyncio.run(all_of(kind(settings(server))))
+    assert [result.error is None for result in results] == [True, False, True]
+
+
+@pytest.mark.parametrize("kind", [*(kind for kind, _, _ in POINTWISE), PairwiseGrader])
+def test_ready_graders_survive_saving(kind: Any) -> None:
+    grader = kind({"model_name": "m", "temperature": 0.5, "api_key": "sk-secret"}, language="zh", votes=3)
+    saved = json.dumps(grader.to_dict())
+    again = kind.from_config(json.loads(saved), api_key="sk-secret")
+    assert type(again) is kind
+    assert "sk-secret" not in saved
+    assert again.to_dict() == grader.to_dict()
+
+
+def prefers(mark: str) -> Any:
+    def answer(body: Body, attempt: int) -> Canned:
+        first, _ = re.findall(r"\[BEGIN response \d \w+\]\n(.*?)\n\[END", prompt_of(body), re.DOTALL)
+        rank = [1, 2] if mark in first else [2, 1]
+        return Canned(json.dumps({"reason": "r", "rank": rank}))
+
+    return answer
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_pairwise_prefers_the_better_in_either_order(language: str) -> None:
+    with JudgeServer(prefers("good")) as server:
+        grader = PairwiseGrader(settings(server), language=language)
+        assert run(grader, response=["bad", "good"]).rank == [2, 1]
+        result = run(grader, response=["good", "bad"])
+    assert (result.rank, result.metadata["disagreements"]) == ([1, 2], 0)
+
+
+def test_pairwise_calls_a_position_bias_a_tie() -> None:
+    with JudgeServer(lambda body, attempt: Canned('{"reason": "", "rank": [1, 2]}')) as server:
+        result = run(PairwiseGrader(settings(server)), response=["a", "b"])
+        assert len(server.bodies) == 2
+    assert (result.metadata["places"], result.metadata["disagreements"]) == ([1.5, 1.5], 1)
+
+
+@pytest.mark.parametrize(
+    "canned", [Canned(status=401), Canned('{"rank": [1, 1]}'), Canned('{"rank": [1]}'), Canned("prose")]
+)
+def test_pairwise_errors_are_marked(canned: Canned) -> None:
+    with JudgeServer(lambda body, attempt: canned) as server:
+        result = run(PairwiseGrader(settings(server)), response=["a", "b"])
+    assert isinstance(result, GraderRank)
+    assert result.error is not None
