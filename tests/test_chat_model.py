@@ -127,6 +127,18 @@ def test_retries_and_reasks_are_bounded() -> None:
         assert len(server.bodies) == 2
 
 
+def test_an_unreadable_reply_is_asked_for_again_a_little_warmer() -> None:
+    with JudgeServer(at_first(Canned("prose"))) as server:
+        assert ask(model(server)) == 7
+        assert [body["temperature"] for body in server.bodies] == [0.0, 0.3]
+    with JudgeServer(at_first(Canned(status=500))) as server:
+        assert ask(model(server)) == 7
+        assert [body["temperature"] for body in server.bodies] == [0.0, 0.0]
+    with JudgeServer(at_first(Canned("prose"))) as server:
+        assert ask(model(server, temperature=None)) == 7
+        assert not [body for body in server.bodies if "temperature" in body]
+
+
 def test_retry_after_is_honoured_and_never_waited_for_past_the_deadline() -> None:
     with JudgeServer(at_first(Canned(status=429, headers={"retry-after": "1"}))) as server:
         started = time.perf_counter()

@@ -44,7 +44,7 @@ def learn(
     config, path = _configured(conf, overrides)
     with config_errors():
         expected = plan(config)
-    out.print(_plan_line(expected))
+    out.print(_plan_line(expected), soft_wrap=True)
     if dry_run:
         return
     with _bar() as bar:
@@ -66,7 +66,7 @@ def learn(
     out.print(f"saved to {path}", markup=False, soft_wrap=True)
     if not saved.evaluation["beats_no_rubrics"]:
         warning = "these rubrics do not beat the model's own judgement on the held-out samples"
-        err.print(f"{warning}; --force accepts them", style="bold red")
+        err.print(f"{warning}; --force accepts them", style="bold red", soft_wrap=True)
         if not force:
             raise typer.Exit(EXIT_NO_BETTER)
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from agentscope_tuner.graders.chat_model import ChatModel, ChatSettings
-from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.schema import GraderMode
+from agentscope_tuner.graders.prompt_template import PromptTemplate
+from agentscope_tuner.graders.ready_grader import ReadyGrader
 
 # English prompt
 PROMPT_EN = """
@@ -37,7 +32,7 @@ You judge whether a response is correct, by comparing it with a reference answer
 <response>
 {response}
 </response>
-""".strip()
+"""
 
 # Chinese prompt
 PROMPT_ZH = """
@@ -65,17 +60,12 @@ PROMPT_ZH = """
 <回答>
 {response}
 </回答>
-""".strip()
+"""
 
-DEFAULT_TEMPLATE = PromptTemplate(
-    messages={
-        LanguageEnum.EN: [ChatMessage(role="user", content=PROMPT_EN)],
-        LanguageEnum.ZH: [ChatMessage(role="user", content=PROMPT_ZH)],
-    }
-)
+DEFAULT_TEMPLATE = PromptTemplate.of(en=PROMPT_EN, zh=PROMPT_ZH)
 
 
-class CorrectnessGrader(LLMGrader):
+class CorrectnessGrader(ReadyGrader):
     """Scores 1 where `response` says the same as `ground_truth`, else 0.
 
     Example:
@@ -83,22 +73,6 @@ class CorrectnessGrader(LLMGrader):
         >>> result = await grader.aevaluate(query="2 + 2?", response="It is four.", ground_truth="4")
     """
 
-    def __init__(
-        self,
-        model: ChatModel | ChatSettings | Mapping[str, Any],
-        template: PromptTemplate = DEFAULT_TEMPLATE,
-        language: LanguageEnum | str = LanguageEnum.EN,
-        *,
-        votes: int = 1,
-    ) -> None:
-        super().__init__(
-            model,
-            "correctness",
-            GraderMode.POINTWISE,
-            template,
-            language,
-            "agreement with a reference answer",
-            min_score=0.0,
-            max_score=1.0,
-            votes=votes,
-        )
+    default_name = "correctness"
+    default_template = DEFAULT_TEMPLATE
+    default_description = "agreement with a reference answer"

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from agentscope_tuner.graders.chat_model import ChatModel, ChatSettings
-from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.schema import GraderMode
+from agentscope_tuner.graders.prompt_template import PromptTemplate
+from agentscope_tuner.graders.ready_grader import ReadyGrader
 
 # English prompt
 PROMPT_EN = """
@@ -37,7 +32,7 @@ You judge the form of a response, and nothing else: not whether it is true, usef
 <response>
 {response}
 </response>
-""".strip()
+"""
 
 # Chinese prompt
 PROMPT_ZH = """
@@ -65,17 +60,12 @@ PROMPT_ZH = """
 <回答>
 {response}
 </回答>
-""".strip()
+"""
 
-DEFAULT_TEMPLATE = PromptTemplate(
-    messages={
-        LanguageEnum.EN: [ChatMessage(role="user", content=PROMPT_EN)],
-        LanguageEnum.ZH: [ChatMessage(role="user", content=PROMPT_ZH)],
-    }
-)
+DEFAULT_TEMPLATE = PromptTemplate.of(en=PROMPT_EN, zh=PROMPT_ZH)
 
 
-class FormatGrader(LLMGrader):
+class FormatGrader(ReadyGrader):
     """Scores 1 where `response` has the form that `context` or `query` demands, else 0.
 
     Example:
@@ -84,22 +74,6 @@ class FormatGrader(LLMGrader):
         response='["red"]')
     """
 
-    def __init__(
-        self,
-        model: ChatModel | ChatSettings | Mapping[str, Any],
-        template: PromptTemplate = DEFAULT_TEMPLATE,
-        language: LanguageEnum | str = LanguageEnum.EN,
-        *,
-        votes: int = 1,
-    ) -> None:
-        super().__init__(
-            model,
-            "format",
-            GraderMode.POINTWISE,
-            template,
-            language,
-            "whether the response has the demanded form",
-            min_score=0.0,
-            max_score=1.0,
-            votes=votes,
-        )
+    default_name = "format"
+    default_template = DEFAULT_TEMPLATE
+    default_description = "whether the response has the demanded form"

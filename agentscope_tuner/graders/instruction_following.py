@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from agentscope_tuner.graders.chat_model import ChatModel, ChatSettings
-from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.schema import GraderMode
+from agentscope_tuner.graders.prompt_template import PromptTemplate
+from agentscope_tuner.graders.ready_grader import ReadyGrader
 
 # English prompt
 PROMPT_EN = """
@@ -36,7 +31,7 @@ You judge how well a response follows the instructions in a query.
 <response>
 {response}
 </response>
-""".strip()
+"""
 
 # Chinese prompt
 PROMPT_ZH = """
@@ -64,17 +59,12 @@ PROMPT_ZH = """
 <回答>
 {response}
 </回答>
-""".strip()
+"""
 
-DEFAULT_TEMPLATE = PromptTemplate(
-    messages={
-        LanguageEnum.EN: [ChatMessage(role="user", content=PROMPT_EN)],
-        LanguageEnum.ZH: [ChatMessage(role="user", content=PROMPT_ZH)],
-    }
-)
+DEFAULT_TEMPLATE = PromptTemplate.of(en=PROMPT_EN, zh=PROMPT_ZH)
 
 
-class InstructionFollowingGrader(LLMGrader):
+class InstructionFollowingGrader(ReadyGrader):
     """Scores from 1, instructions ignored, to 5, every instruction followed.
 
     Example:
@@ -82,22 +72,7 @@ class InstructionFollowingGrader(LLMGrader):
         >>> result = await grader.aevaluate(query="In one word: the capital of France?", response="Paris")
     """
 
-    def __init__(
-        self,
-        model: ChatModel | ChatSettings | Mapping[str, Any],
-        template: PromptTemplate = DEFAULT_TEMPLATE,
-        language: LanguageEnum | str = LanguageEnum.EN,
-        *,
-        votes: int = 1,
-    ) -> None:
-        super().__init__(
-            model,
-            "instruction_following",
-            GraderMode.POINTWISE,
-            template,
-            language,
-            "how well the response follows the instructions",
-            min_score=1.0,
-            max_score=5.0,
-            votes=votes,
-        )
+    default_name = "instruction_following"
+    default_template = DEFAULT_TEMPLATE
+    default_description = "how well the response follows the instructions"
+    score_range = (1.0, 5.0)

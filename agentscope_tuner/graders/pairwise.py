@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from agentscope_tuner.graders.chat_model import ChatModel, ChatSettings
-from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.prompt_template import PromptTemplate
+from agentscope_tuner.graders.ready_grader import ReadyGrader
 from agentscope_tuner.graders.schema import GraderMode
 
 # English prompt
@@ -31,7 +27,7 @@ You compare two responses to one query and say which is better.
 <responses>
 {response}
 </responses>
-""".strip()
+"""
 
 # Chinese prompt
 PROMPT_ZH = """
@@ -54,17 +50,12 @@ PROMPT_ZH = """
 <回答列表>
 {response}
 </回答列表>
-""".strip()
+"""
 
-DEFAULT_TEMPLATE = PromptTemplate(
-    messages={
-        LanguageEnum.EN: [ChatMessage(role="user", content=PROMPT_EN)],
-        LanguageEnum.ZH: [ChatMessage(role="user", content=PROMPT_ZH)],
-    }
-)
+DEFAULT_TEMPLATE = PromptTemplate.of(en=PROMPT_EN, zh=PROMPT_ZH)
 
 
-class PairwiseGrader(LLMGrader):
+class PairwiseGrader(ReadyGrader):
     """Ranks the two texts in `response`. Asks in both orders unless told otherwise: a judge that changes its mind
     with the order has no preference, which is a tie (`metadata["places"] == [1.5, 1.5]`), counted in
     `metadata["disagreements"]`.
@@ -76,22 +67,8 @@ class PairwiseGrader(LLMGrader):
         [2, 1]
     """
 
-    def __init__(
-        self,
-        model: ChatModel | ChatSettings | Mapping[str, Any],
-        template: PromptTemplate = DEFAULT_TEMPLATE,
-        language: LanguageEnum | str = LanguageEnum.EN,
-        *,
-        votes: int = 1,
-        swap: bool = True,
-    ) -> None:
-        super().__init__(
-            model,
-            "pairwise",
-            GraderMode.LISTWISE,
-            template,
-            language,
-            "which of two responses is better",
-            votes=votes,
-            swap=swap,
-        )
+    default_name = "pairwise"
+    default_mode = GraderMode.LISTWISE
+    default_template = DEFAULT_TEMPLATE
+    default_description = "which of two responses is better"
+    default_swap = True

@@ -40,6 +40,12 @@ class PromptTemplate(BaseModel):
 
     messages: Mapping[LanguageEnum, list[ChatMessage]]
 
+    @classmethod
+    def of(cls, en: str, zh: str) -> PromptTemplate:
+        """One user message in English and Chinese, white space at its ends removed."""
+        both = {LanguageEnum.EN: en, LanguageEnum.ZH: zh}
+        return cls(messages={language: [ChatMessage(content=text.strip())] for language, text in both.items()})
+
     def in_language(self, language: LanguageEnum | str) -> list[ChatMessage]:
         """The messages in `language`.
 

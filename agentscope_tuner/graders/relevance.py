@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from agentscope_tuner.graders.chat_model import ChatModel, ChatSettings
-from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.schema import GraderMode
+from agentscope_tuner.graders.prompt_template import PromptTemplate
+from agentscope_tuner.graders.ready_grader import ReadyGrader
 
 # English prompt
 PROMPT_EN = """
@@ -40,7 +35,7 @@ question.
 <response>
 {response}
 </response>
-""".strip()
+"""
 
 # Chinese prompt
 PROMPT_ZH = """
@@ -71,17 +66,12 @@ PROMPT_ZH = """
 <回答>
 {response}
 </回答>
-""".strip()
+"""
 
-DEFAULT_TEMPLATE = PromptTemplate(
-    messages={
-        LanguageEnum.EN: [ChatMessage(role="user", content=PROMPT_EN)],
-        LanguageEnum.ZH: [ChatMessage(role="user", content=PROMPT_ZH)],
-    }
-)
+DEFAULT_TEMPLATE = PromptTemplate.of(en=PROMPT_EN, zh=PROMPT_ZH)
 
 
-class RelevanceGrader(LLMGrader):
+class RelevanceGrader(ReadyGrader):
     """Scores from 1, beside the point, to 5, all to the point.
 
     Example:
@@ -89,22 +79,7 @@ class RelevanceGrader(LLMGrader):
         >>> result = await grader.aevaluate(query="为什么天是蓝的？", response="因为瑞利散射。")
     """
 
-    def __init__(
-        self,
-        model: ChatModel | ChatSettings | Mapping[str, Any],
-        template: PromptTemplate = DEFAULT_TEMPLATE,
-        language: LanguageEnum | str = LanguageEnum.EN,
-        *,
-        votes: int = 1,
-    ) -> None:
-        super().__init__(
-            model,
-            "relevance",
-            GraderMode.POINTWISE,
-            template,
-            language,
-            "how well the response addresses the query",
-            min_score=1.0,
-            max_score=5.0,
-            votes=votes,
-        )
+    default_name = "relevance"
+    default_template = DEFAULT_TEMPLATE
+    default_description = "how well the response addresses the query"
+    score_range = (1.0, 5.0)

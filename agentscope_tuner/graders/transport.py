@@ -34,6 +34,8 @@ T = TypeVar("T")
 
 _RETRIED = frozenset({408, 409, 429})
 _BACKOFF_SECONDS, _BACKOFF_LIMIT = 0.25, 8.0
+_REASK_TEMPERATURE = 0.3
+_RETRY = Usage(retries=1)
 _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
     401: "the key was refused: set api_key or the provider's environment variable",
@@ -126,8 +128,7 @@ async def fetch(
         async with asyncio.timeout(None) as clock:
             while True:
                 try:
-                    reply, used = await _request(settings, state, body, schema, clock)
-                    used += Usage(retries=1 if usage.calls or tries.failures else 0)
+                    reply, used = await _request(settings, state, tries.varied(body), schema, clock)
                     usage += used
                     state.usage += used
                     return reply, parse(reply), usage
@@ -135,6 +136,8 @@ async def fetch(
                     tries.unreadable(exc)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
                     await asyncio.sleep(tries.failed(exc, clock.when()))
+                usage += _RETRY
+                state.usage += _RETRY
     except TimeoutError as exc:
         raise GraderError(tries.report(f"no verdict within {settings.deadline_seconds:g} s")) from exc
 
@@ -168,7 +171,8 @@ async def _request(
 def _read(data: object, settings: ChatSettings) -> tuple[Reply, Usage]:
     """A chat completion's first choice and its usage.
 
-    A body of another shape reads as an empty reply with that as its refusal: a proxy's HTML page is not a verdict.
+    Raises:
+        ReplyError: it is something else, such as a proxy's HTML page.
     """
     try:
         assert isinstance(data, dict)
@@ -183,8 +187,8 @@ def _read(data: object, settings: ChatSettings) -> tuple[Reply, Usage]:
         used = data.get("usage") or {}
         prompt, completion = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
         cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
-    except (AssertionError, KeyError, IndexError, TypeError, ValueError, AttributeError):
-        return Reply("", refusal=f"(not a chat completion: {data!r:.200})"), Usage(calls=1)
+    except (AssertionError, KeyError, IndexError, TypeError, ValueError, AttributeError) as exc:
+        raise ReplyError(f"not a chat completion: {data!r:.200}") from exc
     cost = settings.prices.cost(prompt, completion, cached) if settings.prices else 0.0
     return reply, Usage(1, 0, prompt, completion, cached, 0, cost)
 
@@ -204,6 +208,12 @@ class _Tries:
         self.failures.append(str(exc))
         if self._unreadable > self._settings.max_reasks:
             raise GraderError(self.report("no readable verdict")) from exc
+
+    def varied(self, body: dict[str, Any]) -> dict[str, Any]:
+        """`body`, warmer once a reply was unreadable: a model at temperature 0 would write the same again."""
+        if not self._unreadable or body.get("temperature") is None:
+            return body
+        return body | {"temperature": max(body["temperature"], _REASK_TEMPERATURE)}
 
     def failed(self, exc: Exception, deadline: float | None) -> float:
         """Seconds to wait before the next try; raises GraderError when there is none."""

@@ -108,7 +108,7 @@ def faults(stub: str | None, seed: int) -> bool:
     wrong = len(results) - honest - errors
     usage = subject.model.usage
     print(f"faults (seed {seed}), of 500: {honest} honest, {errors} errors, {wrong} wrong, {zeros} silent zeros;")
-    print(f"    {usage.calls} completions, {usage.retries} retried verdicts, {seconds:.1f} s")
+    print(f"    {usage.calls} completions, {usage.retries} retries, {seconds:.1f} s")
     return bool(honest >= 498 and wrong == 0 and zeros == 0)
 
 

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from agentscope_tuner.graders.prompt_template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.prompt_template import LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.schema import GraderMode
 
-
-def _both(english: str, chinese: str) -> PromptTemplate:
-    return PromptTemplate(
-        messages={
-            LanguageEnum.EN: [ChatMessage(role="user", content=english.strip())],
-            LanguageEnum.ZH: [ChatMessage(role="user", content=chinese.strip())],
-        }
-    )
-
-
-SCORE = _both(
+SCORE = PromptTemplate.of(
     """
 You are a strict and fair grader. Score one response to a query.
 
@@ -66,7 +56,7 @@ where there are none, use your own judgement. Length, confidence and politeness 
 """,
 )
 
-RANK = _both(
+RANK = PromptTemplate.of(
     """
 You are a strict and fair grader. Rank several responses to one query against each other.
 
@@ -112,7 +102,7 @@ and the order in which responses are shown earn nothing by themselves.
 """,
 )
 
-PROPOSE = _both(
+PROPOSE = PromptTemplate.of(
     """
 An expert has {labelled}.
 Find out what the expert looks for. Write {count} rubric(s) by which another grader, who does not know the expert's
@@ -144,7 +134,7 @@ unless it matters, and never state the expert's verdict itself.
 """,
 )
 
-REVISE = _both(
+REVISE = PromptTemplate.of(
     """
 An expert has {labelled}.
 A grader who used the rubrics below reached another verdict: {got}. Rewrite the {count} rubric(s) so that the grader
@@ -190,7 +180,7 @@ case only.
 """,
 )
 
-SORT = _both(
+SORT = PromptTemplate.of(
     """
 Sort the numbered rubrics below into at most {count} themes. Every number belongs to exactly one theme; a theme's name
 has two to five words.
