@@ -49,27 +49,27 @@ async def evaluate(
     failures = [sum(verdict is None for verdict in verdicts) for verdicts in (learned, plain)]
     if 2 * len(both) <= len(samples):
         raise GraderError(f"{failures} of twice {len(samples)} verdicts failed: the evaluation would mean nothing")
-    constant = mean if mean is not None else _mean([label for sample in samples for label in sample.labels])
+    if mean is None:
+        mean = _mean([label for sample in samples for label in sample.labels])
     by_rubrics = [_pairs(samples[index], learned[index]) for index in both]
     by_nothing = [_pairs(samples[index], plain[index]) for index in both]
-    by_mean = [_pairs(samples[index], [constant] * len(samples[index].labels)) for index in both]
-    report = {
+    by_mean = [_pairs(samples[index], [mean] * len(samples[index].labels)) for index in both]
+    return {
         "samples": len(samples),
         "failed": {"learned": failures[0], "no_rubrics": failures[1]},
         "tolerance": tolerance(config),
         "learned": _measured(config, by_rubrics),
         "no_rubrics": _measured(config, by_nothing),
-        "constant_mean": {"value": round(constant, 4), **_measured(config, by_mean)},
+        "constant_mean": {"value": round(mean, 4), **_measured(config, by_mean)},
+        **_compared(by_rubrics, by_nothing, config.seed),
     }
-    gain = _error(by_nothing) - _error(by_rubrics)
-    paired = [[*zip(_errors(b), _errors(a), strict=True)] for a, b in zip(by_rubrics, by_nothing, strict=True)]
-    spread = agreement.interval(_difference, paired, config.seed)
-    report["mae_gain"] = {
-        "value": round(gain, 4),
-        "interval": None if spread is None else [round(x, 4) for x in spread],
-    }
-    report["beats_no_rubrics"] = gain > 0
-    return report
+
+
+def _compared(learned: Sequence[Pairs], plain: Sequence[Pairs], seed: int) -> dict[str, Any]:
+    gain = _error(plain) - _error(learned)
+    paired = [[*zip(_errors(without), _errors(by), strict=True)] for by, without in zip(learned, plain, strict=True)]
+    spread = agreement.interval(_difference, paired, seed)
+    return {"mae_gain": {"value": round(gain, 4), "interval": _rounded(spread)}, "beats_no_rubrics": gain > 0}
 
 
 def tolerance(config: AutoGraderConfig) -> float:
