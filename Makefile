@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model clean
+.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model bench-llm rubrics-demo clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -105,7 +105,6 @@ $(ENV_BIN)/.ready-model: $(ENV_BIN)/.ready
 demo-frozenlake-model: $(ENV_BIN)/.ready-model ## the same with a real small model as the policy: a minute or two
 	$(ENV_BIN)/python -m tutorial.example_frozenlake.play --policy model --episodes 4
 
-.PHONY: bench-llm rubrics-demo
 bench-llm: $(READY) ## LLM grading under faults, against a bare client, from the cache; STUB= runs another endpoint
 	$(BIN)/python -m benchmarks.llm.bench $(if $(STUB),--stub $(STUB))
 

@@ -9,7 +9,7 @@ import typer
 from rich.logging import RichHandler
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli import config, env, explain, judge, rules
+from agentscope_tuner.cli import cache, config, env, explain, judge, llm, rubrics, rules
 from agentscope_tuner.cli.console import err
 
 app = typer.Typer(
@@ -44,3 +44,6 @@ app.command("check")(config.check)
 app.command("explain")(explain.explain)
 app.add_typer(rules.app, name="rules")
 app.add_typer(env.app, name="env")
+app.add_typer(rubrics.app, name="rubrics")
+app.add_typer(llm.app, name="llm")
+app.add_typer(cache.app, name="cache")
