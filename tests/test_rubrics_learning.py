@@ -110,6 +110,13 @@ def test_a_resumed_run_asks_only_what_was_not_answered(tmp_path: Path) -> None:
     assert (again.learning["calls"], again.learning["from_journal"]) == (0, asked)
 
 
+@pytest.mark.parametrize("rubrics", [["<rubric>"], [], ["one", "two"], [""], [3], "Be kind.", None])
+def test_what_is_no_rubric_is_not_learned_by(tmp_path: Path, rubrics: Any) -> None:
+    broken = JudgeServer(lambda body, attempt: Canned(json.dumps({"rubrics": rubrics})))
+    with broken as server, pytest.raises(GraderError, match="all of 16 proposals failed"):
+        learned(server, tmp_path)
+
+
 _LEARN = """
 import sys
 from pathlib import Path

@@ -135,6 +135,8 @@ def _rubrics(reply: Reply, judged: Sequence[str], count: int) -> list[str]:
     found = final_json(reply, judged).get("rubrics")
     if not isinstance(found, list) or not all(isinstance(text, str) and text.strip() for text in found):
         raise ReplyError(f"rubrics must be a list of texts, got {found!r:.200}")
+    if any(text.strip().startswith("<") and text.strip().endswith(">") for text in found):
+        raise ReplyError(f"the form's placeholder came back in place of a rubric: {found!r:.200}")
     if len(found) != count:
         raise ReplyError(f"{count} rubric(s) were asked for, got {len(found)}")
     # they will stand in prompts unfenced
