@@ -83,11 +83,10 @@ def test_no_verdict_is_a_judge_error_and_never_a_reward(tmp_path: Path, canned: 
 @pytest.mark.parametrize("answer", ["", ":", "Thought process:", "解"])
 def test_no_content_earns_the_least_without_a_call(tmp_path: Path, answer: str) -> None:
     with JudgeServer(always(10)) as server:
-        got = judge(server, tmp_path).compute_reward(TASK, output(answer))
+        got = judge(server, tmp_path).judge(TASK, output(answer))
         assert not server.bodies
-        assert got == (0.0, False)
+        assert (got.status, got.reward, got.is_success, got.violations) == ("filtered", 0.0, False, ("no_content",))
         assert got.reason.startswith("no_content: ")
-        assert got.metrics["no_content"] == 1.0
         permissive = judge(server, tmp_path, filter_no_content=False)
         assert permissive.compute_reward(TASK, output(answer))[0] == (1.0 if answer else 0.0)
 

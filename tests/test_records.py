@@ -145,8 +145,9 @@ def test_a_line_cut_by_a_crash_is_judged_again(tmp_path: Path) -> None:
 
 def test_a_summary_leaves_failures_out_of_every_mean() -> None:
     summary = Summary()
-    summary.add(Judgement("judged", 1.0, True), name="first", label=True)
+    summary.add(Judgement("judged", 1.0, True, metrics={"judge_calls": 2.0, "n": 9.0}), name="first", label=True)
     summary.add(Judgement("filtered", 0.0, False, violations=("short", "clean")), label=True)
+    assert summary.usage == {"judge_calls": 2.0}
     for _ in range(2):
         summary.add(Judgement("failed", None, None, reason="no answer", error="x"), label=False)
     assert (summary.rows, summary.verdicts, dict(summary.statuses)) == (4, 2, {"judged": 1, "filtered": 1, "failed": 2})

@@ -157,6 +157,13 @@ def test_numpys_scalars_are_numbers_and_a_flood_of_words_is_cut() -> None:
     assert len(build(lambda: Reward(1.0, True, reason="x" * 10**6)).judge(TASK, says("x")).reason) == 2000
 
 
+def test_a_judges_own_cheap_check_filters_as_a_rule_does() -> None:
+    judge = build(lambda: Reward(0.0, False, reason="no_content: only dots", filtered_by="no_content"), [NOTED])
+    judgement = judge.judge(TASK, says("..."))
+    assert (judgement.status, judgement.reward, judgement.violations) == ("filtered", 0.0, ("noted", "no_content"))
+    assert pickle.loads(pickle.dumps(Reward(0.0, False, filtered_by="no_content"))).filtered_by == "no_content"
+
+
 def test_an_error_keeps_its_type_and_is_not_written_on() -> None:
     stored = EnvServiceError("gone")
     judge = build(raising(stored))

@@ -29,6 +29,8 @@ def summary_table(summary: Summary, seconds: float, *, title: str) -> Table:
         table.add_row(f"rule {_cell(rule)}", str(count))
     for reason, count in summary.failures.most_common(_MOST_FAILURES):
         table.add_row(f"failed x{count}", _cell(reason))
+    for metric, total in summary.usage.items():
+        table.add_row(_cell(metric.replace("_", " ")), f"{total:,.6g}" if total % 1 else f"{total:,.0f}")
     table.add_row("rows per second", f"{summary.rows / seconds:,.0f}")
     return table
 

@@ -10,14 +10,17 @@ from agentscope_tuner.task_judge.judgement import Judgement
 _MOST_REASONS = 1000
 _REASON_CHARS = 160
 _MOST_EXAMPLES = 8
+_USAGE = "judge_"
+_MOST_USAGES = 50
 
 
 @dataclass(slots=True)
 class Summary:
     """Counts over judgements; its size does not grow with the number of rows.
 
-    `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `examples`
-    holds the first row of each status, reward and kind of reason (what stands before its colon), eight at the most.
+    `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `usage`
+    adds up what judging itself used, the metrics named `judge_…` (calls, tokens, cost). `examples` holds the first row
+    of each status, reward and kind of reason (what stands before its colon), eight at the most.
     """
 
     rows: int = 0
@@ -28,6 +31,7 @@ class Summary:
     failures: Counter[str] = field(default_factory=Counter)
     labelled: int = 0
     agreed: int = 0
+    usage: dict[str, float] = field(default_factory=dict)
     examples: dict[tuple[str, float | None, str], tuple[str, Judgement]] = field(default_factory=dict)
 
     def add(self, judgement: Judgement, *, name: str = "", label: bool | None = None) -> None:
@@ -38,6 +42,9 @@ class Summary:
             self.examples.setdefault((judgement.status, judgement.reward, kind), (name, judgement))
         self.statuses[judgement.status] += 1
         self.violations.update(judgement.violations)
+        for metric, value in judgement.metrics.items():
+            if metric.startswith(_USAGE) and (metric in self.usage or len(self.usage) < _MOST_USAGES):
+                self.usage[metric] = self.usage.get(metric, 0.0) + value
         if judgement.reward is None:
             reason = judgement.reason[:_REASON_CHARS]
             # reasons may quote rows: past a thousand different ones the rest share a line

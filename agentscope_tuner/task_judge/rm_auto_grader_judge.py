@@ -28,7 +28,8 @@ class AutoGraderJudge(BaseJudge):
     Pointwise, the reward is the score, scaled to 0.0 to 1.0 unless `reward_scale: raw`; success is a scaled score of
     `success_threshold` or more. Listwise, an advantage group is ranked at once: 1.0 for the best, 0.0 for the worst,
     ties alike; success is being among the best and better than another. A single output is ranked among the task's
-    `metadata["candidates"]`. An answer with no content gets the least reward without a call.
+    `metadata["candidates"]`. An answer with no content is filtered, as `no_content`: the least reward,
+    without a call.
 
     Raises:
         ConfigError: the section is wrong, or there is no usable learned grader and `auto_learn` is off.
@@ -61,14 +62,14 @@ class AutoGraderJudge(BaseJudge):
         answer = self._answer(workflow_output)
         if (reason := self._empty(answer)) is not None:
             least = self.settings.min_score if self.settings.reward_scale == "raw" else 0.0
-            return Reward(least, False, reason=f"no_content: {reason}", metrics={"no_content": 1.0})
+            return Reward(least, False, reason=f"no_content: {reason}", filtered_by="no_content")
         result = await self.grader.aevaluate(response=answer, **self._inputs(workflow_task))
         if result.error is not None or not isinstance(result, GraderScore):
             raise GraderError(f"{result.error}")
         low, high = self.settings.min_score, self.settings.max_score
         share = (result.score - low) / (high - low)
         reward = result.score if self.settings.reward_scale == "raw" else share
-        metrics = {"judge_score": result.score, **result.metadata["usage"].metrics()}
+        metrics = {"score": result.score, **result.metadata["usage"].metrics()}
         return Reward(reward, share >= self.settings.success_threshold, reason=_line(result.reason), metrics=metrics)
 
     def _answer(self, output: WorkflowOutput) -> str:
@@ -149,7 +150,7 @@ class ListwiseAutoGraderJudge(AutoGraderJudge):
 
 def _no_content(reason: str, shared: dict[str, float]) -> Reward:
     # 0.0 even where all of a group is empty, whose mean place would pay more
-    return Reward(0.0, False, reason=f"no_content: {reason}", metrics={"no_content": 1.0, **shared})
+    return Reward(0.0, False, reason=f"no_content: {reason}", metrics=shared, filtered_by="no_content")
 
 
 def _placed(places: Sequence[float], index: int, reason: str, shared: dict[str, float]) -> Reward:
