@@ -1,0 +1,122 @@
+"""The judge a trainer's process holds: loaded once, asked one rollout at a time, a batch, or in whole groups."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from agentscope_tuner import _loop
+from agentscope_tuner.config import load_config, task_judge_section
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+Config = str | Path | Mapping[str, Any] | DictConfig
+Pair = tuple[WorkflowTask, WorkflowOutput]
+
+# calls under way at once in one batch: LLM judges wait, and their client has limits of its own
+_AWAITED_AT_ONCE = 256
+# as many as the threads of asyncio's default pool, so that no verdict's seconds count its time in the queue
+_THREADED_AT_ONCE = min(32, (os.cpu_count() or 1) + 4)
+
+
+class ConfiguredJudge:
+    """`load_judge(config)` with what every adapter needs of it.
+
+    Args:
+        config: as `load_judge` takes it; not changed.
+
+    Attributes:
+        name: the judge's class name, for metrics and logs.
+        listwise: whether the judge ranks whole advantage groups.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, config: Config) -> None:
+        whole = load_config(config)
+        self._judge = load_judge(whole)
+        self._zero_on_error = task_judge_section(whole).on_error == "zero"
+        kind = type(self._judge.inner)
+        self.name = kind.__name__
+        self.listwise = kind.compute_rewards is not BaseJudge.compute_rewards
+        awaits = kind.acompute_reward is not BaseJudge.acompute_reward
+        self._at_once = _AWAITED_AT_ONCE if awaits else _THREADED_AT_ONCE
+
+    def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
+        """One verdict, or the account of why there is none."""
+        return self._judge.judge(task, output)
+
+    async def ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
+        """`judge` for callers inside an event loop, which goes on meanwhile."""
+        return await self._judge.ajudge(task, output)
+
+    def judge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """A verdict for each pair, in order. Neighbours with one task id are a group, whole for listwise judges."""
+        return self._judge_groups(pairs) if self.listwise else _loop.run(self.ajudge_batch(pairs))
+
+    async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """`judge_batch` for callers inside an event loop."""
+        if self.listwise:
+            return await asyncio.to_thread(self._judge_groups, pairs)
+        slots = asyncio.Semaphore(self._at_once)
+
+        async def one(task: WorkflowTask, output: WorkflowOutput) -> Judgement:
+            async with slots:
+                return await self._judge.ajudge(task, output)
+
+        return await asyncio.gather(*(one(task, output) for task, output in pairs))
+
+    def reward(self, judgement: Judgement) -> float | None:
+        """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name."""
+        return 0.0 if judgement.reward is None and self._zero_on_error else judgement.reward
+
+    def reward_or_raise(self, judgement: Judgement) -> float:
+        """`reward` for trainers that have no way to say "no verdict" but to stop.
+
+        Raises:
+            JudgeError: there is no verdict; the message names the task and the judge.
+        """
+        reward = self.reward(judgement)
+        if reward is None:
+            raise JudgeError(judgement.error or judgement.reason)
+        return reward
+
+    def _judge_groups(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        return [
+            judgement
+            for group in groups(pairs)
+            for judgement in self._judge.judge_group(group[0][0], [output for _, output in group])
+        ]
+
+
+def groups(pairs: Iterable[Pair]) -> list[list[Pair]]:
+    """Runs of neighbours that share a task id: trainers lay a group's completions side by side."""
+    return [list(run) for _, run in groupby(pairs, key=lambda pair: pair[0].task_id)]
+
+
+_lock = threading.Lock()
+_loaded: dict[str, ConfiguredJudge] = {}
+
+
+def judge_for(config: str | Path) -> ConfiguredJudge:
+    """The process's one judge for the file `config`: trainers call a bare function for every sample, from many threads.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    path = str(Path(config).absolute())
+    with _lock:
+        if path not in _loaded:
+            _loaded[path] = ConfiguredJudge(config)
+        return _loaded[path]
