@@ -123,6 +123,26 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 		$(PYTHON) -c 'import socket; socket.create_connection(("127.0.0.1", 8300), 1).close()' 2>/dev/null && break; sleep 1; \
 	done; \
 	$(LOCAL_LLM)/bin/astuner rubrics learn --conf tutorial/example_rm_auto_grader/local.yaml --force
+# Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
+# HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
+TRAINERS := trl
+.PHONY: train test-trainers $(TRAINERS:%=test-%)
+TRAINER_ENV := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+
+.venvs/%/.trainer: tests_extra/trainers/%.txt setup.cfg pyproject.toml
+	test -x .venvs/$*/bin/python || $(PYTHON) -m venv .venvs/$*
+	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $< -e .
+	@touch $@
+
+test-trl: ## TRL's GRPOTrainer under our rewards
+$(TRAINERS:%=test-%): test-%: .venvs/%/.trainer
+	$(TRAINER_ENV) .venvs/$*/bin/python -m pytest -W default tests_extra/trainers/test_$*.py
+
+test-trainers: $(TRAINERS:%=test-%) ## all the trainers
+
+train: .venvs/trl/.trainer ## GRPO on this CPU under the configured judges: curves in out/train, some minutes
+	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m tutorial.example_math_agent.train_trl --seeds 0 1 2
+	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m tutorial.example_countdown.train_trl --seeds 0 1 2
 
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

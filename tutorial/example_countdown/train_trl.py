@@ -1,0 +1,80 @@
+r"""GRPO on a CPU: a tiny Llama learns a countdown of two numbers from CountdownAnswerAsJudge's 0, 0.1 and 1.
+
+    python -m tutorial.example_countdown.train_trl --seeds 0
+
+`3,4>12=` asks for `\boxed{3*4}`. A well-formed equation that misses the target earns 0.1, so that the policy first
+learns to write equations, then which. Curves go to `<out>/countdown.png`, the numbers to `<out>/countdown.csv`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from pathlib import Path
+
+from tutorial.grpo import Step, plot, report, train, write_csv
+from tutorial.tiny_policy import new_policy, shuffled, speak
+
+OURS = "configs/countdown.yaml"
+NUMBERS = range(1, 6)
+OPERATIONS = {"+": int.__add__, "*": int.__mul__, "-": int.__sub__}
+# no negative targets: the prompt has no room for a sign
+GAMES = [
+    (a, b, target) for a in NUMBERS for b in NUMBERS for apply in OPERATIONS.values() if (target := apply(a, b)) >= 0
+]
+
+
+def draw(rng: random.Random) -> str:
+    """A game and what the warm-up answers: any operation, often with a number that is not there, or half a one."""
+    a, b, target = rng.choice(GAMES)
+    sign = rng.choice("+*-")
+    luck = rng.random()
+    if luck < 0.15:
+        a = rng.choice(NUMBERS)
+    elif luck < 0.3:
+        return f"{a},{b}>{target}=\\boxed{{{a}{sign}}}"
+    return f"{a},{b}>{target}=\\boxed{{{a}{sign}{b}}}"
+
+
+def rows(seed: int) -> list[dict[str, object]]:
+    games: list[dict[str, object]] = [
+        {"prompt": f"{a},{b}>{target}=", "target": target, "nums": [a, b]} for a, b, target in GAMES
+    ]
+    return shuffled(games, seed=seed, times=40)
+
+
+def learn(*, seed: int, steps: int) -> list[Step]:
+    """Train a new policy; prints what it answers in the end."""
+    policy = new_policy("0123456789+-*,>=", draw, seed=seed)
+    learned = train(
+        policy,
+        rows(seed),
+        OURS,
+        run="CountdownAnswerAsJudge",
+        seed=seed,
+        steps=steps,
+        completion_length=8,
+        learning_rate=5e-4,
+    )
+    asked = ["3,4>12=", "5,2>3=", "4,1>5="]
+    answers = speak(policy, asked, completion_length=8)
+    print(f"seed {seed}, answers:", *(f"{query}{answer}" for query, answer in zip(asked, answers, strict=True)))
+    return learned
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--steps", type=int, default=150)
+    parser.add_argument("--out", type=Path, default=Path("out/train"))
+    arguments = parser.parse_args()
+    steps: list[Step] = []
+    for seed in arguments.seeds:
+        steps += learn(seed=seed, steps=arguments.steps)
+    report(steps)
+    write_csv(steps, arguments.out / "countdown.csv")
+    plot(steps, arguments.out / "countdown.png")
+
+
+if __name__ == "__main__":
+    main()
