@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,8 +53,8 @@ class Shortest(BaseJudge):
         return [(sum(other > length for other in lengths) / 3, length == min(lengths)) for length in lengths]
 
 
-class Process(BaseJudge):
-    """The reward is the process that judged: one judge a process, and never the caller's own number."""
+class Where(BaseJudge):
+    """The reward is the process that judged; success, that it built one judge and asks it off the main thread."""
 
     built = 0
 
@@ -62,7 +63,8 @@ class Process(BaseJudge):
         type(self).built += 1
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
-        return float(os.getpid()), type(self).built == 1
+        off_main = threading.current_thread() is not threading.main_thread()
+        return float(os.getpid()), off_main and type(self).built == 1
 
 
 def config(judge: str, **section: Any) -> dict[str, Any]:

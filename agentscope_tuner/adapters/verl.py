@@ -1,0 +1,118 @@
+"""verl 0.9 or newer: a custom reward function.
+
+    reward:
+      custom_reward_function:
+        path: pkg://agentscope_tuner.adapters.verl
+        name: compute_score
+        reward_kwargs: {config: configs/math.yaml}
+
+A failed verdict raises, and the `naive` and `dapo` reward managers let that end the run. Keep away from `rate_limited`:
+it turns exceptions and timeouts into a reward of 0.0, out of our sight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from agentscope_tuner.adapters.configured import ConfiguredJudge, Pair, judge_for
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.judgement import Judgement
+
+_ON_FAILED = ("raise", "mask")
+
+
+async def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: object,
+    extra_info: Mapping[str, Any] | None = None,
+    *,
+    config: str,
+    on_failed: str = "raise",
+    **verl_only: object,
+) -> dict[str, float]:
+    """Score one response. verl awaits it in its reward workers; each loads the judge once.
+
+    Args:
+        data_source: names the data set; part of the task's id.
+        solution_str: the response, decoded.
+        ground_truth: a text or a number, which becomes `task.metadata["answer"]`, or a record, whose fields do too.
+        extra_info: becomes the rest of the metadata; its `question` is the query, its `index` the rest of the id.
+        config: the judge's YAML, for `reward_kwargs`.
+        on_failed: `raise`, or `mask` for a score of NaN where the installed verl leaves NaN out of its advantages.
+        verl_only: what verl adds of its own (`reward_router_address` …) is of no use here.
+
+    Returns:
+        `score`, `acc` (1.0 for a success), `filtered`, `failed` and `judge_seconds`, always all of them: verl reads the
+        keys of a batch off its first sample.
+
+    Raises:
+        JudgeError: no verdict, unless masked or `on_error: zero` was configured.
+        ConfigError: the judge cannot be loaded, or this verl does not mask: before any training step.
+    """
+    judge = _judge(config, on_failed)
+    task, output = _pair(data_source, solution_str, ground_truth, extra_info)
+    return _score(judge, await judge.ajudge(task, output), on_failed)
+
+
+def compute_score_sync(
+    data_source: str,
+    solution_str: str,
+    ground_truth: object,
+    extra_info: Mapping[str, Any] | None = None,
+    *,
+    config: str,
+    on_failed: str = "raise",
+    **verl_only: object,
+) -> dict[str, float]:
+    """`compute_score` for the `remote` reward manager, which takes no async function."""
+    judge = _judge(config, on_failed)
+    return _score(judge, judge.judge(*_pair(data_source, solution_str, ground_truth, extra_info)), on_failed)
+
+
+def _judge(config: str, on_failed: str) -> ConfiguredJudge:
+    if on_failed not in _ON_FAILED:
+        raise ConfigError(f"reward_kwargs.on_failed must be one of {', '.join(_ON_FAILED)}, got {on_failed!r}")
+    if on_failed == "mask" and not _verl_masks_nan():
+        raise ConfigError(
+            "reward_kwargs.on_failed: mask, but the installed verl takes a NaN score into its group's baseline, "
+            "where it spoils every advantage: use on_failed: raise"
+        )
+    return judge_for(config)
+
+
+def _pair(data_source: str, solution: str, ground_truth: object, extra_info: Mapping[str, Any] | None) -> Pair:
+    info = dict(extra_info or {})
+    # GSM8K's extra_info has an `answer` of its own, the worked solution: the ground truth goes last and wins
+    metadata = {"data_source": data_source, **info, **ground_truth_metadata(ground_truth)}
+    if "index" in info:
+        metadata.setdefault("task_id", f"{data_source}/{info['index']}")
+    question = info.get("question")
+    return as_rollout(question if isinstance(question, str) else "", solution, metadata)
+
+
+def _score(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict[str, float]:
+    reward = judge.reward(judgement) if on_failed == "mask" else judge.reward_or_raise(judgement)
+    return {
+        "score": math.nan if reward is None else reward,
+        "acc": math.nan if reward is None else float(bool(judgement.is_success)),
+        "filtered": float(judgement.status == "filtered"),
+        "failed": float(judgement.status == "failed"),
+        "judge_seconds": judgement.seconds,
+    }
+
+
+@cache
+def _verl_masks_nan() -> bool:
+    """Asked of verl itself: does one NaN in a group leave its neighbours finite, different advantages?"""
+    import numpy
+    import torch
+    from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+
+    scores = torch.tensor([[math.nan], [0.0], [1.0]])
+    advantages, _ = compute_grpo_outcome_advantage(scores, torch.ones(3, 1), numpy.array(["group"] * 3))
+    return bool(torch.isfinite(advantages).all()) and bool(advantages[1] < advantages[2])
