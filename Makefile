@@ -125,16 +125,21 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 	$(LOCAL_LLM)/bin/astuner rubrics learn --conf tutorial/example_rm_auto_grader/local.yaml --force
 # Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
-TRAINERS := trl
+TRAINERS := trl verl openrlhf
 .PHONY: train test-trainers $(TRAINERS:%=test-%)
+# asks for packages that build against CUDA
+NODEPS_openrlhf := openrlhf==0.11.2
 TRAINER_ENV := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
 .venvs/%/.trainer: tests_extra/trainers/%.txt setup.cfg pyproject.toml
 	test -x .venvs/$*/bin/python || $(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $< -e .
+	$(if $(NODEPS_$*),.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(NODEPS_$*))
 	@touch $@
 
 test-trl: ## TRL's GRPOTrainer under our rewards
+test-verl: ## verl's reward loop in its Ray actors
+test-openrlhf: ## OpenRLHF's executor, with a reward file and over HTTP
 $(TRAINERS:%=test-%): test-%: .venvs/%/.trainer
 	$(TRAINER_ENV) .venvs/$*/bin/python -m pytest -W default tests_extra/trainers/test_$*.py
 

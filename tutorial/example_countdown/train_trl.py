@@ -20,25 +20,29 @@ NUMBERS = range(1, 6)
 OPERATIONS = {"+": int.__add__, "*": int.__mul__, "-": int.__sub__}
 # no negative targets: the prompt has no room for a sign
 GAMES = [
-    (a, b, target) for a in NUMBERS for b in NUMBERS for apply in OPERATIONS.values() if (target := apply(a, b)) >= 0
+    (a, b, sign, target)
+    for a in NUMBERS
+    for b in NUMBERS
+    for sign, apply in OPERATIONS.items()
+    if (target := apply(a, b)) >= 0
 ]
 
 
 def draw(rng: random.Random) -> str:
-    """A game and what the warm-up answers: any operation, often with a number that is not there, or half a one."""
-    a, b, target = rng.choice(GAMES)
-    sign = rng.choice("+*-")
+    """A game and what the warm-up answers: often another operation, a number that is not there, or half an equation."""
+    a, b, right, target = rng.choice(GAMES)
+    sign = right if rng.random() < 0.2 else rng.choice("+*-")
     luck = rng.random()
     if luck < 0.15:
-        a = rng.choice(NUMBERS)
-    elif luck < 0.3:
+        return f"{a},{b}>{target}=\\boxed{{{rng.choice(NUMBERS)}{sign}{b}}}"
+    if luck < 0.3:
         return f"{a},{b}>{target}=\\boxed{{{a}{sign}}}"
     return f"{a},{b}>{target}=\\boxed{{{a}{sign}{b}}}"
 
 
 def rows(seed: int) -> list[dict[str, object]]:
     games: list[dict[str, object]] = [
-        {"prompt": f"{a},{b}>{target}=", "target": target, "nums": [a, b]} for a, b, target in GAMES
+        {"prompt": f"{a},{b}>{target}=", "target": target, "nums": [a, b]} for a, b, _, target in GAMES
     ]
     return shuffled(games, seed=seed, times=40)
 
@@ -53,11 +57,11 @@ def learn(*, seed: int, steps: int) -> list[Step]:
         run="CountdownAnswerAsJudge",
         seed=seed,
         steps=steps,
-        completion_length=8,
-        learning_rate=5e-4,
+        completion_length=6,
+        learning_rate=1e-3,
     )
     asked = ["3,4>12=", "5,2>3=", "4,1>5="]
-    answers = speak(policy, asked, completion_length=8)
+    answers = speak(policy, asked, completion_length=6)
     print(f"seed {seed}, answers:", *(f"{query}{answer}" for query, answer in zip(asked, answers, strict=True)))
     return learned
 
@@ -65,7 +69,7 @@ def learn(*, seed: int, steps: int) -> list[Step]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--steps", type=int, default=150)
+    parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--out", type=Path, default=Path("out/train"))
     arguments = parser.parse_args()
     steps: list[Step] = []
