@@ -125,10 +125,12 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 	$(LOCAL_LLM)/bin/astuner rubrics learn --conf tutorial/example_rm_auto_grader/local.yaml --force
 # Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
-TRAINERS := trl verl openrlhf
+TRAINERS := trl verl openrlhf agentscope1 trinity nemogym
 .PHONY: train test-trainers $(TRAINERS:%=test-%)
 # asks for packages that build against CUDA
 NODEPS_openrlhf := openrlhf==0.11.2
+# asks for a Python that few have yet, and for much that its verify classes never import
+NODEPS_nemogym := --ignore-requires-python nemo-gym==0.7.0
 TRAINER_ENV := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
 .venvs/%/.trainer: tests_extra/trainers/%.txt setup.cfg pyproject.toml
@@ -140,6 +142,9 @@ TRAINER_ENV := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 test-trl: ## TRL's GRPOTrainer under our rewards
 test-verl: ## verl's reward loop in its Ray actors
 test-openrlhf: ## OpenRLHF's executor, with a reward file and over HTTP
+test-agentscope1: ## agentscope 1.0.21's tuner
+test-trinity: ## Trinity-RFT's registry and workflows
+test-nemogym: ## NeMo-Gym's own classes on our wire
 $(TRAINERS:%=test-%): test-%: .venvs/%/.trainer
 	$(TRAINER_ENV) .venvs/$*/bin/python -m pytest -W default tests_extra/trainers/test_$*.py
 

@@ -66,6 +66,7 @@ def pair(answer: str, truth: str = "42", task_id: str = "t1") -> tuple[WorkflowT
         ("", ""),
         ([{"role": "assistant", "content": "said"}], "said"),
         ([{"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}], "ab"),
+        ([{"role": "assistant", "content": [{"type": "reasoning", "text": "7?"}, {"text": "8"}]}], "8"),
         ([{"role": "assistant", "content": "calls", "tool_calls": []}, {"role": "tool", "content": "7"}], ""),
         ([{"role": "tool", "content": "7"}, {"role": "assistant", "content": r"\boxed{7}"}], r"\boxed{7}"),
         ([{"role": "assistant", "content": None}], ""),

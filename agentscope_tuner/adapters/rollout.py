@@ -12,6 +12,9 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 # a ground truth is a number, an expression or a small record; longer texts are answers, not JSON to be read
 _JSON_CHARS = 10_000
 
+# chat completions, and the two of OpenAI's Responses
+_TEXT_BLOCKS = ("text", "output_text", "input_text")
+
 Prompt = str | Sequence[Mapping[str, Any]]
 
 
@@ -53,12 +56,16 @@ def final_text(completion: Prompt) -> str:
 
 
 def message_text(content: object) -> str:
-    """The text of a chat message's content: a str, a list of blocks whose texts are joined, or None."""
+    """The text of a chat message's content: a str, a list of blocks whose texts are joined, or None.
+
+    Thoughts are not said: blocks of other types than text do not count.
+    """
     if isinstance(content, str):
         return content
     if not isinstance(content, Sequence):
         return ""
-    texts = [block.get("text") for block in content if isinstance(block, Mapping)]
+    blocks = [block for block in content if isinstance(block, Mapping)]
+    texts = [block.get("text") for block in blocks if block.get("type", "text") in _TEXT_BLOCKS]
     return "".join(text for text in texts if isinstance(text, str))
 
 

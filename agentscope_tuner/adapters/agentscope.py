@@ -1,0 +1,80 @@
+"""agentscope.tuner (agentscope 1.0.12 to 1.0.21): a judge function for `tune(judge_func=…)`.
+
+    tune(workflow_func=run_agent, judge_func=judge_func("configs/math.yaml"), ...)
+
+A failed verdict raises: the tuner fails the run and tries the task again. NaN would be accepted without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentscope_tuner.adapters.configured import judge_for
+from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text
+from agentscope_tuner.errors import JudgeError
+
+if TYPE_CHECKING:
+    from agentscope.tuner import JudgeOutput
+
+# where data sets keep the question; the first that is there counts
+_QUERY_KEYS = ("main_query", "question", "query", "problem", "prompt")
+
+
+def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
+    """A judge function with the parameter names that agentscope allows.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    # fails here rather than in the first rollout; each worker process loads its own
+    judge_for(config)
+
+    async def judge(
+        task: dict[str, Any], response: Any, auxiliary_models: Any = None, logger: Any = None
+    ) -> JudgeOutput:
+        """Judge a workflow's response.
+
+        Args:
+            task: the dataset's row; it becomes `task.metadata`.
+            response: a str, a Msg, or a dict with one under `content`.
+            auxiliary_models: of no use here: the judge's own configuration names its model.
+            logger: gets the verdict's reason.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured; or a response of another kind.
+        """
+        from agentscope.tuner import JudgeOutput
+
+        query = next((task[key] for key in _QUERY_KEYS if isinstance(task.get(key), str)), "")
+        configured = judge_for(config)
+        judgement = await configured.ajudge(*as_rollout(query, response_text(response), task))
+        if logger is not None:
+            logger.info(f"{configured.name}: {judgement.status} {judgement.error or judgement.reason}")
+        reward = configured.reward_or_raise(judgement)
+        metrics = {
+            "success": float(bool(judgement.is_success)),
+            "filtered": float(judgement.status == "filtered"),
+            "failed": float(judgement.status == "failed"),
+            "judge_seconds": judgement.seconds,
+        }
+        return JudgeOutput(reward=reward, metrics=metrics)
+
+    return judge
+
+
+def response_text(response: object) -> str:
+    """The text of what a workflow handed over.
+
+    Raises:
+        JudgeError: it is no str, and has no content to take a text from.
+    """
+    if isinstance(response, str):
+        return response
+    if isinstance(response, list | tuple):
+        return final_text(response)
+    content = response.get("content") if isinstance(response, Mapping) else getattr(response, "content", None)
+    if content is None:
+        raise JudgeError(f"the workflow's response must be a str or a Msg, got {response!r:.200}")
+    return message_text(content)

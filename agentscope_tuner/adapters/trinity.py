@@ -1,0 +1,50 @@
+"""Trinity-RFT 0.6 or newer: a reward function class, named by its dotted path.
+
+    default_reward_fn_type: agentscope_tuner.adapters.trinity.AstunerReward
+    reward_fn_args: {config: configs/math.yaml}
+
+A failed verdict raises: Trinity fails the run and tries the task again, `max_retry_times` times.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from trinity.common.rewards.reward_fn import RewardFn
+
+from agentscope_tuner.adapters.configured import judge_for
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
+
+_log = logging.getLogger(__name__)
+
+
+class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where types are checked
+    """Judges a response by the configured judge. Trinity builds one for each task; all share the process's judge.
+
+    Args:
+        config: the judge's YAML, from `reward_fn_args`.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, config: str) -> None:
+        self._judge = judge_for(config)
+
+    def __call__(
+        self, response: str, truth: object = None, prompt: str | None = None, **trinity_only: object
+    ) -> dict[str, float]:
+        """`{"astuner": reward}` and nothing else: Trinity's reward is the SUM of the values. The rest is logged.
+
+        Args:
+            response: what the policy wrote.
+            truth: the ground truth, a text or a record (a JSON object); it becomes `task.metadata`.
+            prompt: the query, where the workflow gives it.
+            trinity_only: what some workflows add (`with_think` …) is of no use here.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured.
+        """
+        judgement = self._judge.judge(*as_rollout(prompt or "", response, ground_truth_metadata(truth)))
+        _log.info("%s: %s %s", self._judge.name, judgement.status, judgement.error or judgement.reason)
+        return {"astuner": self._judge.reward_or_raise(judgement)}

@@ -1,0 +1,37 @@
+"""What an agentscope 1.x workflow may hand over as its response, without agentscope."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from agentscope_tuner import ConfigError, JudgeError
+from agentscope_tuner.adapters.agentscope import judge_func, response_text
+
+BLOCKS = [{"type": "text", "text": "4"}, {"type": "tool_use", "name": "add"}, {"type": "text", "text": "2"}]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "42",
+        SimpleNamespace(content="42"),
+        SimpleNamespace(content=BLOCKS),
+        {"content": BLOCKS},
+        [{"role": "assistant", "content": "42"}],
+    ],
+)
+def test_a_response_is_read_as_text(response: object) -> None:
+    assert response_text(response) == "42"
+
+
+@pytest.mark.parametrize("response", [None, 42, {}, object()])
+def test_no_text_is_no_verdict(response: object) -> None:
+    with pytest.raises(JudgeError, match="must be a str or a Msg"):
+        response_text(response)
+
+
+def test_a_wrong_configuration_stops_before_training() -> None:
+    with pytest.raises(ConfigError, match="no configuration file"):
+        judge_func("absent.yaml")
