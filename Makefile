@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model bench-llm rubrics-demo clean
+.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model bench-llm rubrics-demo train test-trainers $(TRAINERS:%=test-%) clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -126,7 +126,6 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 # Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
 TRAINERS := trl verl openrlhf agentscope1 trinity nemogym
-.PHONY: train test-trainers $(TRAINERS:%=test-%)
 # asks for packages that build against CUDA
 NODEPS_openrlhf := openrlhf==0.11.2
 # asks for a Python that few have yet, and for much that its verify classes never import
