@@ -126,6 +126,8 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 # Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
 TRAINERS := trl verl openrlhf agentscope1 trinity nemogym
+TRAINERS := trl verl openrlhf agentscope1 trinity nemogym envs
+.PHONY: train test-trainers $(TRAINERS:%=test-%)
 # asks for packages that build against CUDA
 NODEPS_openrlhf := openrlhf==0.11.2
 # asks for a Python that few have yet, and for much that its verify classes never import
@@ -144,6 +146,7 @@ test-openrlhf: ## OpenRLHF's executor, with a reward file and over HTTP
 test-agentscope1: ## agentscope 1.0.21's tuner
 test-trinity: ## Trinity-RFT's registry and workflows
 test-nemogym: ## NeMo-Gym's own classes on our wire
+test-envs: ## the guide's snippets inside SkyRL-gym and verifiers
 $(TRAINERS:%=test-%): test-%: .venvs/%/.trainer
 	$(TRAINER_ENV) .venvs/$*/bin/python -m pytest -W default tests_extra/trainers/test_$*.py
 

@@ -7,8 +7,10 @@ an engine of ours says what the policy would, and the module that needs vLLM's n
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -179,3 +181,12 @@ def test_hostile_answers_are_wrong_answers(way: str, request: pytest.FixtureRequ
     attacks = [text for text in HOSTILE if text.isprintable() and len(text) < 200_000]
     outputs = rollouts(request.getfixturevalue(way), attacks)
     assert [output["reward"] for output in outputs] == [0.0] * len(attacks)
+
+
+def test_our_launch_uses_flags_that_openrlhf_has() -> None:
+    (package,) = importlib.util.find_spec("openrlhf").submodule_search_locations  # type: ignore[union-attr]
+    known = set(re.findall(r'"--([a-z_.]+)"', Path(package, "cli", "train_ppo_ray.py").read_text(encoding="utf-8")))
+    launch = (Path(__file__).parents[2] / "configs" / "openrlhf_math.sh").read_text(encoding="utf-8")
+    used = set(re.findall(r"--([a-z]+\.[a-z_.]+)", launch))
+    assert "reward.remote_url" in used
+    assert used <= known

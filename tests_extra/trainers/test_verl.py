@@ -27,6 +27,7 @@ from agentscope_tuner.adapters.verl import compute_score_sync
 from tests_extra.trainers.judges import HOSTILE, config
 
 KEYS = {"score", "acc", "filtered", "failed", "judge_seconds"}
+CONFIGS = Path(__file__).parents[2] / "configs"
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 MATH_JUDGE = {"astuner": {"task_judge": {"judge_protocol": MATH}}}
 SAID = [r"\boxed{\frac{84}{2}}", r"so \boxed{41}", "no box", *(text for text in HOSTILE if "\ud800" not in text)]
@@ -67,17 +68,15 @@ def judge_file(tmp_path: Path, settings: dict[str, Any]) -> str:
 def manager(
     tokenizer: PreTrainedTokenizerFast, judge: str, *, workers: int = 1, **reward: str
 ) -> Iterator[RewardLoopManager]:
-    """verl's own configuration, with the lines that docs/trainers.md asks for; its workers end with it."""
+    """verl's own configuration under our configs/verl_math.yaml; its workers end with it."""
     lines = {
-        "reward.custom_reward_function.path": "pkg://agentscope_tuner.adapters.verl",
-        "reward.custom_reward_function.name": "compute_score",
-        "+reward.custom_reward_function.reward_kwargs.config": judge,
+        "reward.custom_reward_function.reward_kwargs.config": judge,
         "reward.num_workers": workers,
         "actor_rollout_ref.model.path": tokenizer.name_or_path,
         **reward,
     }
-    with initialize_config_dir(str(Path(verl.__file__).parent / "trainer" / "config"), version_base=None):
-        whole = compose("ppo_trainer", [f"{key}={value}" for key, value in lines.items()])
+    with initialize_config_dir(str(CONFIGS), version_base=None):
+        whole = compose("verl_math", [f"{key}={value}" for key, value in lines.items()])
     loop = RewardLoopManager(whole)
     yield loop
     for worker in loop.reward_loop_workers:

@@ -62,7 +62,7 @@ def main() -> None:
     steps: list[Step] = []
     for seed in arguments.seeds:
         steps += learn(OURS, "MathAnswerAsJudge", seed=seed, steps=arguments.steps)
-    # room enough to list every digit: whether the policy does is up to the judge
+    # room enough to say many digits instead of one: whether the policy does is up to the judge
     for judge, run in ((OURS, "ours, 12 tokens"), (LENIENT, "substring, 12 tokens")):
         steps += learn(judge, run, seed=arguments.seeds[0], steps=arguments.steps, completion_length=12)
     report(steps)
