@@ -88,7 +88,13 @@ def test_every_make_target_the_readme_names_exists() -> None:
     assert {command.split()[1] for command in COMMANDS if command.startswith("make ")} <= targets
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda path: path.name)
+# the trainers' own launch files name one of these and have no section of ours
+JUDGES = [
+    path for path in sorted((ROOT / "configs").glob("*.yaml")) if "\nastuner:" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", JUDGES, ids=lambda path: path.name)
 def test_every_shipped_config_names_a_judge_that_loads(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert load_judge(path)
