@@ -291,6 +291,24 @@ def test_one_failed_output_of_a_group_fails_alone_unless_the_judge_ranks() -> No
             judge.compute_rewards(TASK, outputs)
 
 
+def test_overriding_the_sync_form_of_a_verdict_overrides_the_async_one() -> None:
+    class Both(BaseJudge):
+        def compute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            return 0.0, False
+
+        async def acompute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            return 0.0, False
+
+    class Sync(Both):
+        def compute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:
+            return 1.0, True
+
+    judge = TaskJudge(Sync({}), compile_rules([]))
+    assert judge.compute_reward(TASK, says("x")) == (1.0, True)
+    assert asyncio.run(judge.acompute_reward(TASK, says("x"))) == (1.0, True)
+    assert judge.compute_rewards(TASK, [says("x")]) == [(1.0, True)]
+
+
 def test_an_async_judge_serves_sync_trainers() -> None:
     class Waiting(BaseJudge):
         async def acompute_reward(self, workflow_task: Any, workflow_output: Any) -> tuple[float, bool]:

@@ -57,6 +57,13 @@ class BaseJudge:
     Store it, and change nothing in it. One judge serves many rollouts, from several threads at once.
     """
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """A subclass of a built-in judge that overrides `compute_reward` means it for trainers that await, too. The
+        other way round nothing is done: an async form may well call the sync one it inherits."""
+        super().__init_subclass__(**keywords)
+        if "compute_reward" in cls.__dict__ and "acompute_reward" not in cls.__dict__:
+            cls.acompute_reward = BaseJudge.acompute_reward  # type: ignore[method-assign]
+
     def __init__(self, config: Any) -> None:
         self.config = config
 
