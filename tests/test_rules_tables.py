@@ -118,11 +118,13 @@ def test_what_spreadsheets_write_comes_back_as_it_was(
 @pytest.mark.parametrize(
     ("row", "kept", "problem"),
     [
-        (b"1", b"1,,,", "has 1 cells where the header has 2"),
-        (b"1,b,c,d", b"1,b,,,c,d", "has 4 cells where the header has 2"),
-        (b"1\x00,b", b"1\x00,b,,", "holds a NUL"),
-        (b"\xff\xfe,b", b"\xff\xfe,b,,", "holds bytes that are not text in this encoding"),
-        (b'"1"x,b', b'"""1""x,b",,,', "is malformed: ',' expected after '\"'"),
+        (b"1", b"1", "has 1 cells where the header has 2"),
+        (b"1,b,c", b"1,b,c", "has 3 cells where the header has 2"),
+        # as it stands it would have the four cells of the new header
+        (b"1,b,c,d", b"1,b,c,d,", "has 4 cells where the header has 2"),
+        (b"1\x00,b", b"1\x00,b", "holds a NUL"),
+        (b"\xff\xfe,b", b"\xff\xfe,b", "holds bytes that are not text in this encoding"),
+        (b'"1"x,b', b'"1"x,b', "is malformed: ',' expected after '\"'"),
     ],
 )
 def test_a_malformed_row_is_reported_with_its_line_and_kept(
@@ -133,6 +135,29 @@ def test_a_malformed_row_is_reported_with_its_line_and_kept(
     assert check(table) == expected
     assert check.problems == [f"4: {problem}"]
     assert (check.tally.rows, check.tally.overall.passed, check.tally.overall.unchecked) == (3, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        b'id,output\n2\n"4,unclosed\n5,ok\n',
+        b'id,output\n1,a,b\n1,a,b,c\n1,a,b,c,d\n\xff,x\n1\x00,y\n5,"two\nlines",z\n6,ok',
+        b'id,output\r\n2\r\n"4"x,unclosed\r\n5,ok\r\n',
+    ],
+)
+def test_a_malformed_row_gets_no_verdict_however_often_the_table_is_checked(tmp_path: Path, table: bytes) -> None:
+    rules = compile_rules([{"id": "filled", "kind": "non_empty"}])
+    path = tmp_path / "table.csv"
+    path.write_bytes(table)
+    written, tallies = [], []
+    for _ in range(3):
+        tally = check_table(path, path, rules, on_problem=lambda line, reason: None, on_row=lambda rows, share: None)
+        tallies.append(tally.to_dict())
+        written.append(path.read_bytes())
+    assert tallies[0] == tallies[1] == tallies[2]
+    assert written[0] == written[1] == written[2]
+    assert (tallies[0]["passed"], tallies[0]["failed"]) == (1, 0)
+    assert tallies[0]["unchecked"] >= 2
 
 
 def test_a_quote_that_is_never_closed_spoils_one_line_and_not_the_rest(check: Check) -> None:

@@ -9,6 +9,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -122,14 +123,17 @@ class CsvTable:
             except csv.Error as exc:
                 # only the first line is to blame: those that an open quote swallowed are rows of their own
                 lines.hand_back(lines.taken[1:])
-                yield TableRow(line, {}, [lines.taken[0].rstrip("\r\n")], f"is malformed: {exc}")
+                yield TableRow(line, {}, _Malformed(lines.taken[0], 0), f"is malformed: {exc}")
                 continue
             if not cells:
                 continue  # a blank line
             problem = _text_problem(lines.taken)
             if problem is None and len(cells) != width:
                 problem = f"has {len(cells)} cells where the header has {width}"
-            yield TableRow(line, {} if problem else dict(zip(self.columns, cells, strict=True)), cells, problem)
+            if problem is not None:
+                yield TableRow(line, {}, _Malformed("".join(lines.taken), len(cells)), problem)
+            else:
+                yield TableRow(line, dict(zip(self.columns, cells, strict=True)), cells)
 
     def share_read(self) -> float:
         return self._lines.share_read()
@@ -137,25 +141,46 @@ class CsvTable:
     @contextmanager
     def writer(self, path: Path, new_columns: Mapping[str, type]) -> Iterator[_CsvWriter]:
         with self._lines.output(path) as stream:
-            rows = csv.writer(stream, delimiter=self._delimiter, lineterminator=self._lines.newline)
-            yield _CsvWriter(rows, self.columns, list(new_columns))
+            yield _CsvWriter(stream, self._delimiter, self._lines.newline, self.columns, list(new_columns))
+
+
+@dataclass(frozen=True, slots=True)
+class _Malformed:
+    """A row that cannot be read: its text as it stands, and its cells as far as they can be counted."""
+
+    text: str
+    cells: int
 
 
 class _CsvWriter:
-    def __init__(self, rows: Any, columns: list[str], new_columns: list[str]) -> None:
-        self._rows = rows
-        self._width = len(columns)
+    def __init__(
+        self, stream: io.TextIOWrapper, delimiter: str, newline: str, columns: list[str], new_columns: list[str]
+    ) -> None:
+        self._stream = stream
+        self._delimiter = delimiter
+        self._newline = newline
+        self._rows = rows = csv.writer(stream, delimiter=delimiter, lineterminator=newline)
         self._new = new_columns
         # a table that was checked before has columns of the same name: the new ones take their place
         self._kept = [index for index, column in enumerate(columns) if column not in new_columns]
         rows.writerow([columns[index] for index in self._kept] + new_columns)
 
     def write(self, row: TableRow, added: Mapping[str, Any]) -> None:
+        if isinstance(row.raw, _Malformed):
+            self._write_malformed(row.raw)
+            return
         cells: list[str] = row.raw
-        own, beyond = cells[: self._width], cells[self._width :]
-        own += [""] * (self._width - len(own))
         # None is written as an empty cell
-        self._rows.writerow([own[index] for index in self._kept] + [added.get(name) for name in self._new] + beyond)
+        self._rows.writerow([cells[index] for index in self._kept] + [added.get(name) for name in self._new])
+
+    def _write_malformed(self, row: _Malformed) -> None:
+        # as it stands: a row padded to the new width would be well formed to a later run, which would judge it
+        text = row.text.rstrip("\r\n")
+        newline = row.text[len(text) :] or self._newline
+        if row.cells == len(self._kept) + len(self._new):
+            # the new columns would make good what it had too much
+            text += self._delimiter
+        self._stream.write(text + newline)
 
 
 class JsonlTable:
