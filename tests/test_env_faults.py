@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import pytest
 
 from agentscope_tuner import _loop
@@ -319,6 +320,54 @@ def test_a_failed_release_does_not_hide_the_episodes_own_error(caplog: pytest.Lo
         raise ValueError("the policy's own trouble")
     assert server.paths == ["/create", "/release"]
     assert "was not released" in caplog.text
+
+
+FAR_DATE = "Retry-After: Mon, 01 Jan 2020 00:00:00 +99999999999999"
+
+
+@clients
+@pytest.mark.parametrize("verb", ["evaluate", "step", "create_instance"])
+def test_a_date_out_of_range_is_no_wait_and_no_error_of_its_own(ask: Ask, verb: str) -> None:
+    with (
+        FaultyEnvServer([answer("", "503 Service Unavailable", extra=[FAR_DATE])]) as server,
+        pytest.raises(EnvServerError, match="answered 503"),
+    ):
+        ask(server.url, PATIENT, verb)
+
+
+@pytest.mark.parametrize(
+    "header", ["Retry-After: 1", FAR_DATE, "Retry-After: Mon, 01 Jan 0000 00:00:00 GMT", "Retry-After: " + "9" * 400]
+)
+def test_a_wait_is_not_read_from_an_answer_that_is_one(header: str) -> None:
+    with FaultyEnvServer([answer('{"success": true, "data": 1}', extra=[header])]) as server:
+        assert ask_sync(server.url, PATIENT, "evaluate") == 1.0
+    assert server.paths == ["/evaluate"]
+
+
+def test_whatever_a_release_meets_does_not_hide_the_episodes_own_error(caplog: pytest.LogCaptureFixture) -> None:
+    def burst(request: httpx.Request) -> httpx.Response:
+        raise OverflowError("timestamp out of range for platform time_t")
+
+    client = EnvServiceClient("http://env.test", transport=httpx.MockTransport(burst))
+    assert client.release_instance(INSTANCE) is False
+    assert "was not released" in caplog.text
+
+
+@pytest.mark.parametrize("error", [OverflowError, KeyboardInterrupt, RuntimeError])
+def test_whatever_cuts_a_step_short_breaks_the_episode(error: type[BaseException]) -> None:
+    class Cut(EnvServiceClient):
+        def step(self, *arguments: Any) -> Any:
+            raise error
+
+        def evaluate(self, *arguments: Any, **keywords: Any) -> float:
+            return 1.0
+
+    env = GymEnv(Cut("http://env.test"), "game", "t", instance_id=INSTANCE)
+    assert env.evaluate() == 1.0
+    with pytest.raises(error):
+        env.step(ACTION)
+    with pytest.raises(EnvServiceError, match=f"earlier step failed.*{error.__name__}"):
+        env.evaluate()
 
 
 def test_a_create_whose_answer_was_lost_is_released() -> None:

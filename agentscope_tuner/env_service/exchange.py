@@ -144,7 +144,8 @@ class Exchange:
             retry_after = 0.0
             try:
                 answer = await self._send(call, end - clock())
-                retry_after = _retry_after_seconds(answer.retry_after)
+                if answer.status in _PASSING_STATUS:
+                    retry_after = _retry_after_seconds(answer.retry_after)
                 return call.parse(answer)
             except EnvServerError as exc:
                 error: EnvServiceError = exc
@@ -248,5 +249,6 @@ def _retry_after_seconds(header: str) -> float:
         return float(header)
     try:
         return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
+        # a date with an offset of 10^12 hours has a syntax and no meaning
         return 0.0

@@ -49,7 +49,7 @@ class GymEnv:
         self.instance_id = instance_id or uuid.uuid4().hex
         self.state: list[dict[str, Any]] = []
         self._params = params
-        self._broken: EnvServiceError | None = None
+        self._broken: BaseException | None = None
         self._scores: dict[str, float] = {}
 
     def create(self) -> Created:
@@ -63,13 +63,14 @@ class GymEnv:
         """Plays `action`, a chat message such as `{"role": "assistant", "content": "left"}`.
 
         Raises:
-            EnvServiceError: status 4xx leaves the episode as it was, all else breaks it.
+            EnvServiceError: status 4xx may have left the episode as it was, so it goes on; all else breaks it.
         """
         self._raise_if_broken("step")
         self._scores.clear()
         try:
             return self.client.step(self.instance_id, action, params)
-        except EnvServiceError as exc:
+        except BaseException as exc:
+            # Ctrl-C too: whatever cut the step short, nobody knows whether it was played
             refused = isinstance(exc, EnvServerError) and 400 <= exc.status < 500
             if not refused and not isinstance(exc, InstanceNotFound):
                 self._broken = exc
@@ -105,7 +106,7 @@ class GymEnv:
         if self._broken is not None:
             raise EnvServiceError(
                 f"{verb} of instance {self.instance_id!r}: an earlier step failed and may or may not have been played, "
-                f"start a new episode: {self._broken}"
+                f"start a new episode: {type(self._broken).__name__}: {self._broken}"
             ) from self._broken
 
     def __enter__(self) -> GymEnv:
