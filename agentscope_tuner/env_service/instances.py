@@ -133,10 +133,11 @@ class Instances:
         protocol = self._protocol(env_type)
         async with self._profiles:
             worker = await self._start(protocol)
-            try:
-                return await worker.call("get_env_profile", split, params, seconds=self._limits.call_seconds)
-            finally:
-                await worker.kill()
+        # past the queue: one that answers or dies slowly keeps nobody from starting
+        try:
+            return await worker.call("get_env_profile", split, params, seconds=self._limits.call_seconds)
+        finally:
+            await worker.kill()
 
     async def expire(self) -> None:
         """Releases idle episodes, for ever: a task of the server's."""

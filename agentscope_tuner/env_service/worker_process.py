@@ -10,6 +10,9 @@ import signal
 import sys
 from typing import Any
 
+# a killed process is gone in milliseconds
+_END_SECONDS = 1.0
+
 
 class Refusal(Exception):
     """An answer that is no success: an HTTP status and its detail."""
@@ -106,7 +109,7 @@ class WorkerProcess:
     async def _end(self) -> str:
         """How the process ended; one that did not is killed."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
+            async with asyncio.timeout(_END_SECONDS):
                 await self._process.wait()
         code = self._process.returncode
         await self.kill()
@@ -123,4 +126,9 @@ class WorkerProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
         if self._process.stdin is not None:
             self._process.stdin.close()
-        await self._process.wait()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                await self._process.wait()
+                return
+        # a child that left the group holds the pipe, whose end asyncio waits for: the server goes on without
+        self._process._transport.close()  # type: ignore[attr-defined]

@@ -9,9 +9,19 @@ import threading
 from typing import Any
 
 
+def leave_child(seconds: float) -> None:
+    """A process outside the worker's group that holds all its pipes."""
+    if os.fork() == 0:
+        os.setsid()
+        threading.Event().wait(seconds)
+        os._exit(0)
+
+
 class HostileEnv:
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
         self.trouble = task_id
+        if task_id == "leaves a child behind":
+            leave_child(params["seconds"])
         if task_id == "raises at creation":
             raise ValueError("no such level")
         if task_id == "dies at creation":
@@ -37,6 +47,8 @@ class HostileEnv:
         if self.trouble == "scribbles on the pipe":
             os.write(1, b"not the protocol\n")
             subprocess.run(["echo", "nor this"], check=True)
+        if self.trouble == "starts a child":
+            content = str(subprocess.Popen(["sleep", "60"]).pid)
         if self.trouble == "reads input":
             content = repr(sys.stdin.read())
         if self.trouble == "raises":

@@ -262,6 +262,31 @@ def test_a_token_is_asked_for() -> None:
             assert friend.create_instance("countdown", "train-0").state
 
 
+def test_a_child_that_holds_the_pipes_keeps_nobody_waiting() -> None:
+    with RunningServer("--env", "hostile=tests_extra.env.hostile_environment->HostileEnv") as server:
+        with EnvServiceClient(server.url, ClientOptions(tries=1, timeouts={"create": 12, "release": 8})) as client:
+            for name in ["one", "two", "three"]:
+                client.create_instance("hostile", "leaves a child behind", name, {"seconds": 30})
+            with ThreadPoolExecutor(3) as pool:
+                assert list(pool.map(client.release_instance, ["one", "two", "three"])) == [True] * 3
+            client.create_instance("hostile", "well", "four")
+            assert client.evaluate("four") == 0.5
+        # `wait` allows 20 s
+        server.terminate()
+
+
+def test_what_an_environment_starts_ends_with_it(client: EnvServiceClient) -> None:
+    with GymEnv(client, "hostile", "starts a child") as env:
+        child = int(env.step(say("go")).state[0]["content"])
+        assert alive(child)
+    wait = threading.Event()
+    for _ in range(100):
+        if not alive(child):
+            break
+        wait.wait(0.05)
+    assert not alive(child)
+
+
 @pytest.mark.parametrize("end", ["terminate", "kill"])
 def test_no_worker_outlives_its_server(end: str) -> None:
     with RunningServer("--env", "hostile=tests_extra.env.hostile_environment->HostileEnv") as server:
