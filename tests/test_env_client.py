@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agentscope_tuner.cli.env import is_loopback
 from agentscope_tuner.env_service import ClientOptions, Created, EnvServiceClient, GymEnv, StepResult
 from agentscope_tuner.errors import BadScore, ConfigError, EnvServerError, EnvServiceError
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
@@ -176,10 +177,64 @@ def test_the_token_is_sent_and_not_shown() -> None:
     assert "s3cret" not in repr(options)
 
 
+@pytest.mark.parametrize("token", ["s3cret\n", "s3cret\u00e9", "s3 cret", "", "s3cret\x7f"])
+def test_a_token_that_no_header_can_carry_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(ConfigError, match="visible ASCII") as caught:
+        ClientOptions(token=token)
+    assert "s3" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        answer("KeyError in headers {'authorization': 'Bearer s3cret'}", "500 Internal Server Error", "text/plain"),
+        answer('{"detail": "Bearer s3cret"}', "401 Unauthorized"),
+        answer(b"x" * 995 + b"s3cret" + b"y" * 1500, "500 Internal Server Error", "text/plain"),
+        answer("Bearer s3cret", content_type="text/html"),
+    ],
+    ids=["traceback", "detail", "cut in the middle", "another type"],
+)
+def test_a_token_that_a_failing_service_quotes_is_not_shown(failure: Behaviour) -> None:
+    options = ClientOptions(token="s3cret", tries=1)
+    with (
+        FaultyEnvServer([failure]) as server,
+        EnvServiceClient(server.url, options) as client,
+        pytest.raises(EnvServerError, match=r"\*\*\*") as caught,
+    ):
+        client.evaluate(INSTANCE)
+    assert "s3c" not in f"{caught.value} {caught.value.detail} {caught.value.args}"
+
+
+@pytest.mark.parametrize("action", ["left", ["left"], {"x": float("nan")}, {"x": object()}, {"x": 10**5000}])
+def test_an_action_that_is_no_json_object_is_never_sent(action: Any) -> None:
+    wire = Wire(STEP)
+    with pytest.raises(EnvServiceError, match=f"instance '{INSTANCE}'.*nothing was sent"):
+        wire.client.step(INSTANCE, action)
+    assert wire.sent == []
+
+
 def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
     with pytest.raises(ConfigError, match=r"set a token, for 'env\.test'") as caught:
         EnvServiceClient("http://user:s3cret@env.test")
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("127.evil.example", False),
+        ("localhost.evil.example", False),
+        ("::1234", False),
+        ("0.0.0.0", False),
+        ("::", False),
+    ],
+)
+def test_only_this_machine_is_served_without_a_warning(host: str, own: bool) -> None:
+    assert is_loopback(host) is own
 
 
 def test_a_client_serves_many_threads_and_a_running_loop() -> None:
@@ -237,6 +292,14 @@ print(EnvServiceClient(sys.argv[1]).evaluate({INSTANCE!r}))
         (lambda: ClientOptions(timeouts={"evaluate": 0.0}), "timeouts\\['evaluate'\\] must be above 0"),
         (lambda: ClientOptions(deadline=-1.0), "deadline must be above 0, got -1.0"),
         (lambda: ClientOptions(tries=0), "tries must be above 0, got 0"),
+        (lambda: ClientOptions(tries=1.5), "tries must be a whole number, got 1.5"),  # type: ignore[arg-type]
+        (lambda: ClientOptions(max_connections=1.5), "must be a whole number, got 1.5"),  # type: ignore[arg-type]
+        (lambda: ClientOptions(deadline="3"), "deadline must be a number, got '3'"),  # type: ignore[arg-type]
+        (lambda: ClientOptions(backoff=-1), "backoff must be at least 0, got -1"),
+        (lambda: ClientOptions(deadline=float("nan")), "deadline must be above 0, got nan"),
+        (lambda: EnvServiceClient("http://env.test/?a=1"), r"no \?query and no #fragment, got 'http://env.test/\?a=1'"),
+        (lambda: EnvServiceClient("http://env.test/#top"), "no #fragment"),
+        (lambda: EnvServiceClient("http://env.test/?"), "no #fragment"),
     ],
 )
 def test_a_wrong_setting_is_refused_at_once(make: Callable[[], object], message: str) -> None:

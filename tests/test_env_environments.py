@@ -100,18 +100,18 @@ def test_a_worker_answers_line_by_line_and_ends_with_its_input() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as worker:
         assert worker.stdin is not None
         assert worker.stdout is not None
-        assert json.loads(worker.stdout.readline()) == {"data": "loaded"}
+        assert json.loads(worker.stdout.readline()) == {"id": 0, "data": "loaded"}
         replies = []
-        for request in requests:
-            worker.stdin.write(json.dumps(request).encode() + b"\n")
+        for number, request in enumerate(requests, 1):
+            worker.stdin.write(json.dumps({"id": number, **request}).encode() + b"\n")
             worker.stdin.flush()
             replies.append(json.loads(worker.stdout.readline()))
         worker.stdin.close()
         assert worker.wait(20) == 0
-    assert replies[0] == {"error": "RuntimeError: the environment was not created", "broken": False}
+    assert replies[0] == {"id": 1, "error": "RuntimeError: the environment was not created", "broken": False}
     assert replies[1]["data"]["info"]["target"] == 128
     assert replies[3:] == [
-        {"data": 1.0},
-        {"error": "ValueError: split must be one of ['test', 'train'], got 'nope'", "broken": False},
-        {"data": None},
+        {"id": 4, "data": 1.0},
+        {"id": 5, "error": "ValueError: split must be one of ['test', 'train'], got 'nope'", "broken": False},
+        {"id": 6, "data": None},
     ]

@@ -156,6 +156,7 @@ FAULTS = [
         "does not know the instance",
     ),
     Fault("success false", answer('{"success": false, "data": 0.0}'), EnvServerError, 1, "no success and data"),
+    Fault("success that is not true", answer('{"success": 1, "data": 0.5}'), EnvServerError, 1, "no success and data"),
     Fault("success without data", answer('{"success": true}'), EnvServerError, 1, "no success and data"),
     Fault(
         "a body of 30 MB", answer(b'"' + b"a" * 30_000_000 + b'"'), EnvServerError, 1, "longer than max_response_bytes"
@@ -173,6 +174,13 @@ FAULTS = [
         EnvServerError,
         1,
         "'gzip' was not asked for",
+    ),
+    Fault(
+        "a detail that a terminal would obey",
+        answer('{"detail": "\\u001b[2J \\ud800"}', "400 Bad Request"),
+        EnvServerError,
+        1,
+        r"\x1b[2J \ud800",
     ),
     Fault("invalid UTF-8", answer(b'{"success": true, "data": "\xff"}'), EnvServerError, 1, "not JSON"),
     Fault("not JSON", answer("OK"), EnvServerError, 1, "not JSON"),
@@ -392,6 +400,73 @@ def test_only_evaluate_gives_its_connection_up() -> None:
         client.evaluate(INSTANCE)
         assert [headers.get("connection") for _, _, headers in server.requests[2:]] == ["close", "close"]
     assert server.connections == 2
+
+
+@pytest.mark.parametrize("name", ["Identity", ""])
+def test_an_identity_by_another_writing_is_no_compression(name: str) -> None:
+    with FaultyEnvServer([answer('{"success": true, "data": 1}', extra=[f"Content-Encoding: {name}"])]) as server:
+        assert ask_sync(server.url, PATIENT, "evaluate") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("error", "sent"),
+    [
+        (httpx.ConnectError, TRIES),
+        (httpx.ConnectTimeout, TRIES),
+        (httpx.PoolTimeout, TRIES),
+        # reset while a large step was on its way: part of it may have been enough
+        (httpx.WriteError, 1),
+        (httpx.WriteTimeout, 1),
+        (httpx.ReadError, 1),
+        (httpx.RemoteProtocolError, 1),
+    ],
+)
+def test_a_step_is_sent_again_only_when_no_byte_of_it_was(error: type[httpx.TransportError], sent: int) -> None:
+    seen = []
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.path)
+        raise error("gone")
+
+    client = EnvServiceClient("http://env.test", PATIENT, transport=httpx.MockTransport(fail))
+    with pytest.raises(EnvServiceError):
+        client.step(INSTANCE, ACTION)
+    assert seen == ["/step"] * sent
+
+
+def test_more_tries_than_a_float_has_powers_of_two() -> None:
+    options = ClientOptions(tries=1_100, backoff=0.0)
+    seen = []
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        raise httpx.ConnectError("refused")
+
+    client = EnvServiceClient("http://env.test", options, transport=httpx.MockTransport(fail))
+    with pytest.raises(EnvUnreachable, match="try 1100"):
+        client.evaluate(INSTANCE)
+    assert len(seen) == 1_100
+
+
+def test_no_more_calls_than_max_connections_reach_the_transport() -> None:
+    under_way, most = 0, 0
+
+    async def reply(request: httpx.Request) -> httpx.Response:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        under_way -= 1
+        return httpx.Response(200, json={"success": True, "data": 1})
+
+    async def ask_together() -> None:
+        options = ClientOptions(max_connections=2)
+        async with AsyncEnvServiceClient("http://env.test", options, transport=httpx.MockTransport(reply)) as client:
+            await asyncio.gather(*(client.get_info(INSTANCE) for _ in range(20)))
+
+    asyncio.run(ask_together())
+    assert most == 2
 
 
 def test_calls_beyond_max_connections_wait_their_turn() -> None:

@@ -81,7 +81,15 @@ def test_a_csv_gets_a_verdict_and_its_violations_in_rule_order(check: Check) -> 
             id="quotes",
         ),
         pytest.param(b"output\n1", {}, b"output,rule_pass,rule_violations\n1,1,\n", id="no newline at the end"),
-        pytest.param(b"output\n1\n\n0\n", {}, b"output,rule_pass,rule_violations\n1,1,\n0,1,\n", id="blank line"),
+        pytest.param(
+            b"output,n\n1,x\n\n0,y\n", {}, b"output,n,rule_pass,rule_violations\n1,x,1,\n0,y,1,\n", id="blank line"
+        ),
+        pytest.param(
+            b"output\n1\n\n0\n",
+            {},
+            b"output,rule_pass,rule_violations\n1,1,\n,0,binary\n0,1,\n",
+            id="a blank line in one column is an empty answer",
+        ),
         pytest.param(
             b"answer,output\n1,x\n",
             {"output_column": "answer"},
@@ -205,6 +213,74 @@ def test_jsonl_rows_keep_their_own_writing(check: Check) -> None:
         "5: 'output' must be text, got 1",
     ]
     assert check.count().overall == check.tally.overall
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"output": "1", "x": 1e400}',
+        '{"output": "1", "x": 0.1234567890123456789012345}',
+        '{"output": "1", "x": 1.10}',
+        '{"output": "1", "x": 1, "x": 2}',
+        '{ "output":"1" ,"x" : [1.10, {"rule_pass": "}"}] }',
+        '{"output": "1", "y": "\\ud83d"}',
+    ],
+)
+def test_a_jsonl_row_checked_again_keeps_its_own_writing(check: Check, line: str) -> None:
+    first = check(f"{line}\n".encode(), ".jsonl")
+    again = check(first, ".jsonl")
+    assert first.decode().rstrip().endswith(', "rule_pass": 1, "rule_violations": ""}')
+    assert first.decode().rstrip().startswith(line[:-1].rstrip())
+    assert again.replace(b" ", b"") == first.replace(b" ", b"")
+    # columns of the same name that another tool put elsewhere give way too
+    moved = check(b'{"rule_pass": 0, "output": "1", "x": 1.10, "rule_pass": 1}', ".jsonl")
+    assert moved.decode() == '{"output": "1", "x": 1.10, "rule_pass": 1, "rule_violations": ""}\n'
+
+
+def test_a_link_as_the_output_stays_a_link(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_bytes(b"output\n1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "table.csv")
+    link = tmp_path / "link.csv"
+    check_table(link, link, RULES, on_problem=check.on_problem, on_row=lambda rows, share: None)
+    assert link.is_symlink()
+    assert (tmp_path / "table.csv").read_bytes() == b"output,rule_pass,rule_violations\n1,1,\n"
+
+
+def test_parquet_columns_that_python_cannot_hold_are_copied(check: Check, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="the extra `parquet` is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table(
+        [
+            pa.array(["1", "no"]),
+            pa.array([1, None], pa.timestamp("ns")),
+            pa.array([2**62, 5], pa.timestamp("us")),
+            pa.array([2**62, 5], pa.duration("us")),
+            pa.array([0, 5], pa.timestamp("us", tz="Nowhere/Land")),
+            pa.array(["a", "b"]),
+            pa.array(["c", "d"]),
+        ],
+        names=["output", "ns", "far", "long", "zone", "twice", "twice"],
+    )
+    pq.write_table(table, tmp_path / "table.parquet")
+    check((tmp_path / "table.parquet").read_bytes(), ".parquet")
+    written = pq.ParquetFile(check.outfile).read()
+    assert [written.column(index) for index in range(7)] == [table.column(index) for index in range(7)]
+    assert written["rule_pass"].to_pylist() == [1, 0]
+    assert check.problems == []
+    check((tmp_path / "table.parquet").read_bytes(), ".parquet", output_column="far")
+    assert "1: 'far' holds a timestamp[us] that cannot be read" in check.problems[0]
+
+
+def test_parquet_text_that_is_none_is_a_problem_of_its_row(check: Check, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="the extra `parquet` is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    offsets, text = pa.py_buffer(b"\0\0\0\0\1\0\0\0\3\0\0\0\4\0\0\0"), pa.py_buffer(b"1\xff\xfe0")
+    bad = pa.StringArray.from_buffers(3, offsets, text)
+    pq.write_table(pa.table({"output": bad}), tmp_path / "table.parquet")
+    check((tmp_path / "table.parquet").read_bytes(), ".parquet")
+    assert pq.read_table(check.outfile)["rule_pass"].to_pylist() == [1, None, 1]
+    assert len(check.problems) == 1
+    assert check.problems[0].startswith("2: 'output' holds a string that cannot be read")
 
 
 def test_parquet_keeps_its_types_and_gains_nullable_columns(check: Check, tmp_path: Path) -> None:

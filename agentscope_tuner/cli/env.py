@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
 from typing import Annotated
@@ -9,9 +10,7 @@ from typing import Annotated
 import typer
 
 from agentscope_tuner.cli.console import config_errors, err, fail
-from agentscope_tuner.env_service.environment import BUILT_IN
-
-TOKEN_VARIABLE = "ASTUNER_ENV_TOKEN"
+from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
 
 app = typer.Typer(help="Serve environments that judge themselves.", no_args_is_help=True)
 
@@ -51,12 +50,21 @@ def serve(
         listener = _listen(host, port)
     except OSError as exc:
         raise fail(f"cannot listen on {host}:{port}: {exc}") from exc
-    if token is None and not host.startswith(("127.", "::1", "localhost")):
+    if token is None and not is_loopback(host):
         err.print(f"warning: anyone who reaches {host} may play; set {TOKEN_VARIABLE}", style="yellow")
     shown = f"[{host}]" if ":" in host else host
     # plain and flushed: scripts that took port 0 read the address off this line
     print(f"serving {', '.join(sorted(protocols))} on http://{shown}:{listener.getsockname()[1]}", flush=True)
     serve_app(build_app(protocols, limits, token), listener)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens on `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        # 127.evil.example begins like an address of this machine
+        return host == "localhost"
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
+#: The environment variable that holds the server's bearer token.
+TOKEN_VARIABLE = "ASTUNER_ENV_TOKEN"
+
 
 class Environment(Protocol):
     """One episode. Its process serves no other, so it may keep what it likes in globals, print, and crash.

@@ -42,6 +42,8 @@ TIMEOUTS: Mapping[str, float] = MappingProxyType(
 
 # the service, or the proxy before it, says that a later try may do better
 _PASSING_STATUS = frozenset({429, 502, 503, 504})
+#: uvicorn drops connections idle for 5 s; a step sent down one that is closing could not be sent again.
+KEEPALIVE_SECONDS = 2.0
 # no byte of the request was sent
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _MAX_BACKOFF = 10.0
@@ -75,16 +77,30 @@ class ClientOptions:
         unknown = sorted(set(self.timeouts) - set(TIMEOUTS))
         if unknown:
             raise ConfigError(f"timeouts names no verb of the env service: {unknown!r}; there are {sorted(TIMEOUTS)!r}")
-        positive = ("connect_timeout", "deadline", "tries", "max_response_bytes", "max_connections")
-        limits = {name: getattr(self, name) for name in positive}
-        limits |= {f"timeouts[{verb!r}]": seconds for verb, seconds in self.timeouts.items()}
-        for name, value in limits.items():
-            if not value > 0:
-                raise ConfigError(f"{name} must be above 0, got {value!r}")
+        for name in ("tries", "max_response_bytes", "max_connections"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ConfigError(f"{name} must be a whole number, got {value!r}")
+            _check_number(name, value)
+        _check_number("connect_timeout", self.connect_timeout)
+        _check_number("deadline", self.deadline)
+        _check_number("backoff", self.backoff, or_zero=True)
+        for verb, seconds in self.timeouts.items():
+            _check_number(f"timeouts[{verb!r}]", seconds)
+        # "!" to "~": whatever else a header cannot carry, and the network's error would show it
+        if self.token is not None and not (self.token and all("!" <= char <= "~" for char in self.token)):
+            raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
 
     def timeout(self, verb: Verb) -> float:
         """Seconds one try of `verb` may take."""
         return self.timeouts.get(verb.value, TIMEOUTS[verb.value])
+
+
+def _check_number(name: str, value: object, *, or_zero: bool = False) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ConfigError(f"{name} must be a number, got {value!r}")
+    if not (value > 0 or (or_zero and value == 0)):
+        raise ConfigError(f"{name} must be {'at least' if or_zero else 'above'} 0, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +132,8 @@ class Exchange:
         if url.userinfo:
             # it would end up in logs and errors
             raise ConfigError(f"the env service's URL must carry no name and password: set a token, for {url.host!r}")
+        if url.query or url.fragment or "?" in base_url or "#" in base_url:
+            raise ConfigError(f"the env service's URL must have no ?query and no #fragment, got {base_url!r}")
         self.base_url = str(url).rstrip("/")
         self._urls = {verb: httpx.URL(f"{self.base_url}/{verb.value}") for verb in Verb}
         self.options = options
@@ -148,7 +166,7 @@ class Exchange:
                     retry_after = _retry_after_seconds(answer.retry_after)
                 return call.parse(answer)
             except EnvServerError as exc:
-                error: EnvServiceError = exc
+                error: EnvServiceError = self._without_token(exc)
                 passing = call.verb.repeatable and exc.status in _PASSING_STATUS
                 cause: Exception | None = exc.__cause__ if isinstance(exc.__cause__, Exception) else None
             except (httpx.TransportError, TimeoutError) as exc:
@@ -177,12 +195,22 @@ class Exchange:
                 body = await self._read(response, call.where)
             finally:
                 await response.aclose()
+        if response.status_code != 200 and self.options.token is not None:
+            # before a long traceback is cut, perhaps in the middle of it
+            body = body.replace(self.options.token.encode(), b"***")
         return Answer(
             status=response.status_code,
             content_type=response.headers.get("Content-Type", ""),
             body=body,
             retry_after=response.headers.get("Retry-After", ""),
         )
+
+    def _without_token(self, error: EnvServerError) -> EnvServerError:
+        # a service that fails may quote the request's headers in its traceback
+        token = self.options.token
+        if token is None or token not in error.detail:
+            return error
+        return EnvServerError(error.status, error.detail.replace(token, "***"), error.where)
 
     def _request(self, call: Call[T]) -> httpx.Request:
         headers = dict(self._headers)
@@ -200,8 +228,8 @@ class Exchange:
 
     async def _read(self, response: httpx.Response, where: str) -> bytes:
         limit = self.options.max_response_bytes
-        encoding = response.headers.get("Content-Encoding", "identity")
-        if encoding != "identity":
+        encoding = response.headers.get("Content-Encoding", "").strip()
+        if encoding.lower() not in {"", "identity"}:
             # it was not asked for, and a few kilobytes may unpack to gigabytes
             raise EnvServerError(response.status_code, f"Content-Encoding {encoding!r} was not asked for", where)
         body = bytearray()
@@ -220,8 +248,9 @@ class Exchange:
             # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
             # which an env service has no use for, and half the time of a call
             transport = self._transport or httpx.AsyncHTTPTransport(
-                # uvicorn drops connections idle for 5 s; a step sent down one that is closing could not be sent again
-                limits=httpx.Limits(max_connections=size, max_keepalive_connections=size, keepalive_expiry=2.0),
+                limits=httpx.Limits(
+                    max_connections=size, max_keepalive_connections=size, keepalive_expiry=KEEPALIVE_SECONDS
+                ),
                 # plain http has no use for the certificates, whose loading takes longer than a call
                 verify=self.base_url.startswith("https"),
                 trust_env=False,
@@ -231,7 +260,8 @@ class Exchange:
 
     def _backoff(self, tries: int) -> float:
         # jitter: a thousand episodes that failed together must not come back together
-        return min(_MAX_BACKOFF, self.options.backoff * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.5)
+        # the exponent is bounded too: 2.0**1024 is an OverflowError
+        return min(_MAX_BACKOFF, self.options.backoff * 2.0 ** min(tries - 1, 64)) * random.uniform(0.5, 1.5)
 
     def _network_error(self, exc: Exception, call: Call[T], tries: int) -> EnvServiceError:
         told = f"{call.where} at {self.base_url}, try {tries}: {type(exc).__name__} {exc}".rstrip()

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from agentscope_tuner.env_service.score import finite_score
-from agentscope_tuner.errors import EnvServerError, InstanceNotFound
+from agentscope_tuner.errors import EnvServerError, EnvServiceError, InstanceNotFound
 
 T = TypeVar("T")
 
@@ -184,11 +184,21 @@ def _body(
         "env_type": env_type,
         "task_id": task_id,
         "instance_id": instance_id,
-        "messages": dict(messages or {}),
-        "params": dict(params or {}),
+        "messages": _mapping("messages", messages, instance_id),
+        "params": _mapping("params", params, instance_id),
     }
     # ASCII escapes: a policy may write lone surrogates, which no UTF-8 can carry
-    return json.dumps(request, allow_nan=False, ensure_ascii=True).encode("ascii")
+    try:
+        return json.dumps(request, allow_nan=False, ensure_ascii=True).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise EnvServiceError(f"instance {instance_id!r}: the request is not JSON, nothing was sent: {exc}") from exc
+
+
+def _mapping(name: str, value: object, instance_id: str | None) -> dict[str, Any]:
+    if value is not None and not isinstance(value, Mapping):
+        kind = type(value).__name__
+        raise EnvServiceError(f"instance {instance_id!r}: {name} must be a mapping, nothing was sent, got {kind}")
+    return dict(value or {})
 
 
 def _envelope(answer: Answer, where: str, instance_id: str = "") -> dict[str, Any]:
@@ -221,7 +231,12 @@ def _refusal(answer: Answer, where: str, instance_id: str) -> EnvServerError | I
     # the whole sentence: an environment's own error may quote what the policy wrote
     if answer.status in {400, 404} and detail.strip().rstrip("!.") == f"Instance {instance_id} not found":
         return InstanceNotFound(f"{where}: the env service does not know the instance: released, expired or restarted?")
-    return EnvServerError(answer.status, detail or "an empty body", where)
+    return EnvServerError(answer.status, _shown(detail) or "an empty body", where)
+
+
+def _shown(text: str) -> str:
+    # half surrogate pairs cannot be printed, and a terminal obeys escapes
+    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
 
 
 def _messages(answer: Answer, where: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -240,7 +255,7 @@ def _object(answer: Answer, where: str, value: object) -> dict[str, Any]:
 
 
 def _malformed(answer: Answer, where: str, reason: str) -> EnvServerError:
-    return EnvServerError(answer.status, f"{reason}: {_text(answer.body)[:500]}", where)
+    return EnvServerError(answer.status, f"{reason}: {_shown(_text(answer.body)[:500])}", where)
 
 
 def _text(body: bytes) -> str:

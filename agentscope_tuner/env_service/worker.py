@@ -1,9 +1,9 @@
 """One environment in a process of its own: `python -m agentscope_tuner.env_service.worker 'module->Class'`.
 
 Requests come in on standard input and answers go out on standard output, one JSON object a line:
-`{"method": …, "arguments": [...]}` and `{"data": …}` or `{"error": …, "broken": …}`. `broken` says that the environment
-answered what no environment may; otherwise it refused what it was asked. The first answer comes unasked: loaded, or why
-not.
+`{"id": …, "method": …, "arguments": [...]}` and `{"id": …, "data": …}` or `{"id": …, "error": …, "broken": …}`.
+`broken` says that the environment answered what no environment may; otherwise it refused what it was asked. The first
+answer comes unasked, with id 0: loaded, or why not.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
@@ -83,18 +84,63 @@ def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
     try:
         data = method(*request["arguments"])
     except BadScore as exc:
-        return _line({"error": str(exc), "broken": True})
+        return _refusal(request, str(exc), broken=True)
     except Exception as exc:  # noqa: BLE001  # the boundary to foreign code: what it raises is told to the caller
         traceback.print_exc()
-        return _line({"error": f"{type(exc).__name__}: {exc}"[:_ERROR_CHARS], "broken": False})
+        return _refusal(request, f"{type(exc).__name__}: {exc}"[:_ERROR_CHARS], broken=False)
     try:
-        return _line({"data": data})
+        line = _line({"id": request["id"], "data": data})
     except (TypeError, ValueError, RecursionError) as exc:
-        return _line({"error": f"{request['method']} gave what JSON cannot carry: {exc}", "broken": True})
+        return _refusal(request, f"{request['method']} gave what JSON cannot carry: {exc}", broken=True)
+    shape_problem = _SHAPE_PROBLEMS.get(request["method"])
+    problem = shape_problem(json.loads(line)["data"]) if shape_problem else None
+    return line if problem is None else _refusal(request, problem, broken=True)
+
+
+def _refusal(request: dict[str, Any], error: str, *, broken: bool) -> bytes:
+    return _line({"id": request["id"], "error": error, "broken": broken})
 
 
 def _line(reply: dict[str, Any]) -> bytes:
     return json.dumps(reply, allow_nan=False, default=_plain).encode("ascii") + b"\n"
+
+
+def _state_problem(method: str, data: object) -> str | None:
+    if not isinstance(data, dict):
+        return f"{method} must give a dictionary, got {data!r:.200}"
+    state = data.get("state")
+    messages = [state] if isinstance(state, dict) else state
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        return f"{method} must give a list of chat messages as 'state', got {state!r:.200}"
+    if not isinstance(data.get("info"), dict | None):
+        return f"{method} must give a dictionary as 'info', got {data['info']!r:.200}"
+    return None
+
+
+def _step_problem(data: Any) -> str | None:
+    problem = _state_problem("step", data)
+    if problem is not None:
+        return problem
+    if not isinstance(data.get("is_terminated"), bool):
+        return f"step must give True or False as 'is_terminated', got {data.get('is_terminated')!r:.200}"
+    reward = data.get("reward")
+    if isinstance(reward, bool) or not isinstance(reward, int | float | None):
+        return f"step must give a number or None as 'reward', got {reward!r:.200}"
+    return None
+
+
+def _profile_problem(data: object) -> str | None:
+    if isinstance(data, list) and all(isinstance(item, str | int) for item in data):
+        return None
+    return f"get_query_list must give a list of task ids, got {data!r:.200}"
+
+
+# of what was made plain for the wire: a tuple is a list there, and numpy's True is one
+_SHAPE_PROBLEMS: dict[str, Callable[[Any], str | None]] = {
+    "create": partial(_state_problem, "get_init_state"),
+    "step": _step_problem,
+    "get_env_profile": _profile_problem,
+}
 
 
 def _plain(value: object) -> object:
@@ -114,6 +160,7 @@ def _read(pipe: BinaryIO, requests: SimpleQueue[bytes]) -> None:
 
 def main() -> None:
     """Serves one episode until standard input ends."""
+    own_pid = os.getpid()
     # the environment may print and may read: neither must touch the pipes
     pipe, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -128,11 +175,15 @@ def main() -> None:
     try:
         episode = _Episode(load_environment(sys.argv[1]))
     except ConfigError as exc:
-        reply(_line({"error": str(exc), "broken": True}))
+        reply(_line({"id": 0, "error": str(exc), "broken": True}))
         return
-    reply(_line({"data": "loaded"}))
+    reply(_line({"id": 0, "data": "loaded"}))
     while True:
-        reply(answer(episode, json.loads(requests.get())))
+        line = answer(episode, json.loads(requests.get()))
+        if os.getpid() != own_pid:
+            # an environment forked and both of it returned: one answers
+            os._exit(0)
+        reply(line)
 
 
 if __name__ == "__main__":

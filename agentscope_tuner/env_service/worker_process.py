@@ -10,6 +10,8 @@ import signal
 import sys
 from typing import Any
 
+from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
+
 # a killed process is gone in milliseconds
 _END_SECONDS = 1.0
 
@@ -36,6 +38,7 @@ class WorkerProcess:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._killed = False
+        self._asked = 0
 
     @classmethod
     async def start(cls, protocol: str, *, max_line_bytes: int, seconds: float) -> WorkerProcess:
@@ -55,6 +58,8 @@ class WorkerProcess:
             limit=max_line_bytes,
             # a group of its own: what an environment starts is killed with it, and Ctrl-C is the server's to handle
             start_new_session=True,
+            # an environment is foreign code, and the token opens every other episode
+            env={name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE},
         )
         worker = cls(process)
         try:
@@ -71,7 +76,8 @@ class WorkerProcess:
             Refusal: 400, the environment raised, and goes on; 500, it answered what no environment may.
             WorkerLost: it died, hung for `seconds`, or wrote too much; it is dead now.
         """
-        return await self._reply(method, seconds, {"method": method, "arguments": arguments})
+        self._asked += 1
+        return await self._reply(method, seconds, {"id": self._asked, "method": method, "arguments": arguments})
 
     async def _reply(self, what: str, seconds: float, request: dict[str, object] | None = None) -> Any:
         """The data of the worker's next line, after sending it `request`."""
@@ -85,11 +91,13 @@ class WorkerProcess:
                     await stdin.drain()
                 line = await stdout.readline()
             reply = json.loads(line)
+            if reply["id"] != self._asked:
+                raise ValueError(f"the answer to call {reply['id']!r} came to call {self._asked}")
         except TimeoutError as exc:
             await self.kill()
             raise WorkerLost(f"{what} did not end within {seconds:g} s and the environment was killed") from exc
-        except (ConnectionError, ValueError) as exc:
-            # an empty line at the end of the pipe, a line over the limit, or half a line
+        except (ConnectionError, ValueError, KeyError, TypeError) as exc:
+            # an empty line at the end of the pipe, a line over the limit, half a line, or another call's answer
             how = await self._end()
             raise WorkerLost(f"{what}: the environment {how}") from exc
         except asyncio.CancelledError:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.table_row import Table, TableRow
 
 BATCH_ROWS = 1024
@@ -34,6 +34,30 @@ def open_parquet(path: Path, encoding: str) -> Iterator[Table]:
             raise ConfigError(f"{path}: {exc}") from exc
 
 
+class _Cells(Mapping[str, Any]):
+    """One row, whose cells become Python's when they are asked for: some cannot, such as a date before the year 1."""
+
+    def __init__(self, columns: Mapping[str, Any], index: int) -> None:
+        self._columns = columns
+        self._index = index
+
+    def __getitem__(self, name: str) -> Any:
+        cell = self._columns[name][self._index]
+        try:
+            return cell.as_py()
+        except (ValueError, OverflowError, KeyError) as exc:
+            raise JudgeError(f"{name!r} holds a {cell.type} that cannot be read: {exc}") from exc
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
 class ParquetTable:
     """A Parquet file; new columns are nullable."""
 
@@ -44,9 +68,10 @@ class ParquetTable:
 
     def rows(self) -> Iterator[TableRow]:
         for batch in self._file.iter_batches(batch_size=BATCH_ROWS):
-            for values in batch.to_pylist():
+            columns = dict(zip(self.columns, batch.columns, strict=True))
+            for index in range(batch.num_rows):
                 self._read += 1
-                yield TableRow(self._read, values, batch)
+                yield TableRow(self._read, _Cells(columns, index), batch)
 
     def share_read(self) -> float:
         return self._read / max(int(self._file.metadata.num_rows), 1)
@@ -58,15 +83,16 @@ class ParquetTable:
 
         kinds = {int: pyarrow.int8(), str: pyarrow.string()}
         new = [pyarrow.field(name, kinds[kind]) for name, kind in new_columns.items()]
-        kept = [name for name in self.columns if name not in new_columns]
+        # by place: a column's name may stand twice
+        kept = [index for index, name in enumerate(self.columns) if name not in new_columns]
         own = self._file.schema_arrow
-        schema = pyarrow.schema([own.field(name) for name in kept] + new, metadata=own.metadata)
+        schema = pyarrow.schema([own.field(index) for index in kept] + new, metadata=own.metadata)
         with parquet.ParquetWriter(path, schema) as file:
             yield _ParquetWriter(file, schema, kept)
 
 
 class _ParquetWriter:
-    def __init__(self, file: Any, schema: Any, kept: list[str]) -> None:
+    def __init__(self, file: Any, schema: Any, kept: list[int]) -> None:
         self._file = file
         self._schema = schema
         self._kept = kept
@@ -84,6 +110,6 @@ class _ParquetWriter:
             for field in list(self._schema)[len(self._kept) :]
         ]
         self._file.write_batch(
-            RecordBatch.from_arrays([batch.column(name) for name in self._kept] + new, schema=self._schema)
+            RecordBatch.from_arrays([batch.column(index) for index in self._kept] + new, schema=self._schema)
         )
         self._pending.clear()

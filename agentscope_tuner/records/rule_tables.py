@@ -102,8 +102,12 @@ def count_table(infile: Path, *, encoding: str = "utf-8", on_problem: OnProblem,
 
 
 def _verdict(row: TableRow, flow: Flow, on_problem: OnProblem) -> tuple[bool | None, list[str]]:
-    value = row.values.get(flow.output)
-    ids = row.values.get(VIOLATIONS + flow.suffix) or ""
+    try:
+        value = row.values.get(flow.output)
+        ids = row.values.get(VIOLATIONS + flow.suffix) or ""
+    except JudgeError as exc:
+        on_problem(row.line, str(exc))
+        return None, []
     if value in (None, "") or not isinstance(ids, str):
         return None, []
     # a table that went through pandas has 1.0 for 1

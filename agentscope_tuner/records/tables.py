@@ -52,6 +52,8 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         ConfigError: the directory cannot be written to.
     """
+    # through a link to the file it names: renaming would put a file in the link's place
+    path = path.resolve() if path.is_symlink() else path
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         open(partial, "xb").close()

@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,7 +126,10 @@ class CsvTable:
                 yield TableRow(line, {}, _Malformed(lines.taken[0], 0), f"is malformed: {exc}")
                 continue
             if not cells:
-                continue  # a blank line
+                if width != 1:
+                    continue  # a blank line
+                # in a table of one column that is how spreadsheets write an empty cell
+                cells = [""]
             problem = _text_problem(lines.taken)
             if problem is None and len(cells) != width:
                 problem = f"has {len(cells)} cells where the header has {width}"
@@ -220,13 +223,30 @@ class _JsonlWriter:
 
 
 def _with_keys(values: Mapping[str, Any], text: str, added: Mapping[str, Any]) -> str:
-    if values and not added.keys() & values.keys():
-        # spliced, not parsed and printed again: numbers and escapes of the row stay as they were written
-        return f"{text.rstrip()[:-1]}, {json.dumps(added, ensure_ascii=False)[1:]}"
-    merged = {**values, **added}
-    printed = json.dumps(merged, ensure_ascii=False)
-    # half a surrogate pair has no form in UTF-8; JSON's escape has one
-    return printed if _is_text(printed) else json.dumps(merged)
+    # spliced, not parsed and printed again: numbers, escapes and repeated keys of the row stay as they were written
+    own = text.strip()[1:-1] if not added.keys() & values.keys() else ", ".join(_members(text.strip(), added))
+    new = json.dumps(added)[1:-1]
+    return f"{{{own}, {new}}}" if own.strip() else f"{{{new}}}"
+
+
+def _members(text: str, without: Collection[str]) -> Iterator[str]:
+    """The members of a JSON object as they are written, but for those whose key is one of `without`."""
+    decode = json.JSONDecoder().raw_decode
+    at = 1
+    while text[at] != "}":
+        start = _space_end(text, at)
+        key, at = decode(text, start)
+        _, end = decode(text, _space_end(text, _space_end(text, at) + 1))
+        if key not in without:
+            yield text[start:end]
+        at = _space_end(text, end)
+        at += text[at] == ","
+
+
+def _space_end(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
 
 
 def _jsonl_row(number: int, text: str) -> TableRow:

@@ -17,6 +17,30 @@ def leave_child(seconds: float) -> None:
         os._exit(0)
 
 
+#: What `get_init_state` and `step` give in other shapes than an environment may.
+OPENINGS: dict[str, Any] = {
+    "opens with None": None,
+    "opens with text": "go",
+    "opens without messages": {"state": "go"},
+    "opens with a list as info": {"state": [], "info": ["a"]},
+}
+STEPS: dict[str, Any] = {
+    "steps to a list": [[], 0.0, False],
+    "steps without messages": {"state": None, "is_terminated": False},
+    "steps without an end": {"state": [], "reward": 0.0},
+    "steps to True": {"state": [], "reward": True, "is_terminated": False},
+}
+
+
+def answer_again() -> None:
+    """A forged answer on every descriptor that is a pipe, as a stray child of an earlier call would write it."""
+    for number in range(3, 64):
+        try:
+            os.write(number, b'{"id": 1, "data": 1.0}\n')
+        except OSError:
+            continue
+
+
 class HostileEnv:
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
         self.trouble = task_id
@@ -29,6 +53,8 @@ class HostileEnv:
 
     def get_init_state(self, params: dict[str, Any]) -> dict[str, Any]:
         sys.stdout.write("this must not reach the pipe")
+        if self.trouble in OPENINGS:
+            return OPENINGS[self.trouble]  # type: ignore[no-any-return]
         return {"state": [{"role": "user", "content": "go"}]}
 
     def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
@@ -47,6 +73,16 @@ class HostileEnv:
         if self.trouble == "scribbles on the pipe":
             os.write(1, b"not the protocol\n")
             subprocess.run(["echo", "nor this"], check=True)
+        if self.trouble == "shows its environment":
+            content = repr(dict(os.environ))
+        if self.trouble == "forks":
+            os.fork()
+        if self.trouble == "answers twice":
+            answer_again()
+        if self.trouble == "is slow":
+            threading.Event().wait(1.5)
+        if self.trouble in STEPS:
+            return STEPS[self.trouble]  # type: ignore[no-any-return]
         if self.trouble == "starts a child":
             content = str(subprocess.Popen(["sleep", "60"]).pid)
         if self.trouble == "reads input":
@@ -68,5 +104,7 @@ class HostileEnv:
             threading.Event().wait()
 
     @staticmethod
-    def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
+    def get_query_list(split: str, params: dict[str, Any]) -> Any:
+        if split == "no list":
+            return {"train": ["a"]}
         return [f"{split}-{params.get('level', 0)}"]

@@ -12,8 +12,10 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient, GymEnv
+from agentscope_tuner.env_service.exchange import KEEPALIVE_SECONDS
 from agentscope_tuner.errors import EnvServerError, EnvServiceError, EnvUnreachable, InstanceNotFound
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -262,6 +264,32 @@ def test_a_token_is_asked_for() -> None:
             assert friend.create_instance("countdown", "train-0").state
 
 
+def test_the_token_is_not_the_environments_to_know() -> None:
+    options = ["--env", "hostile=tests_extra.env.hostile_environment->HostileEnv"]
+    with (
+        RunningServer(*options, token="s3cret") as server,
+        EnvServiceClient(server.url, ClientOptions(token="s3cret")) as client,
+        GymEnv(client, "hostile", "shows its environment") as env,
+    ):
+        shown = env.step(say("go")).state[0]["content"]
+    assert "PATH" in shown
+    assert "s3cret" not in shown
+
+
+def test_the_client_gives_an_idle_connection_up_before_the_server_does() -> None:
+    assert uvicorn.Config("app").timeout_keep_alive >= 2 * KEEPALIVE_SECONDS
+
+
+def test_a_call_under_way_is_not_idle() -> None:
+    options = ["--env", "hostile=tests_extra.env.hostile_environment->HostileEnv", "--idle-seconds", "0.5"]
+    with (
+        RunningServer(*options) as server,
+        EnvServiceClient(server.url) as client,
+        GymEnv(client, "hostile", "is slow") as env,
+    ):
+        assert env.step(say("go")).state[0]["content"] == "go"
+
+
 def test_a_child_that_holds_the_pipes_keeps_nobody_waiting() -> None:
     with RunningServer("--env", "hostile=tests_extra.env.hostile_environment->HostileEnv") as server:
         with EnvServiceClient(server.url, ClientOptions(tries=1, timeouts={"create": 12, "release": 8})) as client:
@@ -273,6 +301,61 @@ def test_a_child_that_holds_the_pipes_keeps_nobody_waiting() -> None:
             assert client.evaluate("four") == 0.5
         # `wait` allows 20 s
         server.terminate()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "message"),
+    [
+        ("opens with None", "get_init_state must give a dictionary, got None"),
+        ("opens with text", "get_init_state must give a dictionary, got 'go'"),
+        ("opens without messages", "get_init_state must give a list of chat messages as 'state', got 'go'"),
+        ("opens with a list as info", r"get_init_state must give a dictionary as 'info', got \['a'\]"),
+    ],
+)
+def test_an_opening_of_another_shape_is_told_and_leaves_nothing_behind(
+    server: RunningServer, client: EnvServiceClient, task_id: str, message: str
+) -> None:
+    before = server.workers()
+    with pytest.raises(EnvServerError, match=message) as caught:
+        client.create_instance("hostile", task_id, "misshapen")
+    assert caught.value.status == 500
+    assert server.workers() == before
+    assert client.release_instance("misshapen") is False
+
+
+@pytest.mark.parametrize(
+    ("task_id", "message"),
+    [
+        ("steps to a list", "step must give a dictionary"),
+        ("steps without messages", "step must give a list of chat messages as 'state', got None"),
+        ("steps without an end", "step must give True or False as 'is_terminated', got None"),
+        ("steps to True", "step must give a number or None as 'reward', got True"),
+    ],
+)
+def test_a_step_of_another_shape_is_told(client: EnvServiceClient, task_id: str, message: str) -> None:
+    with GymEnv(client, "hostile", task_id) as env, pytest.raises(EnvServerError, match=message) as caught:
+        env.step(say("go"))
+    assert caught.value.status == 500
+
+
+def test_tasks_that_are_no_list_are_told(client: EnvServiceClient) -> None:
+    with pytest.raises(EnvServerError, match="answered 500: get_query_list must give a list of task ids"):
+        client.get_env_profile("hostile", "no list")
+
+
+def test_an_environment_that_forks_and_returns_answers_once(client: EnvServiceClient) -> None:
+    with GymEnv(client, "hostile", "forks") as env:
+        for turn in ["one", "two", "three"]:
+            assert env.step(say(turn)).state[0]["content"] == turn
+        assert env.evaluate() == 0.5
+
+
+def test_an_answer_to_an_earlier_call_is_no_answer(client: EnvServiceClient) -> None:
+    with GymEnv(client, "hostile", "answers twice") as env:
+        with pytest.raises(EnvServerError, match="answered what could not be read, and was killed"):
+            env.step(say("go"))
+        with pytest.raises(InstanceNotFound):
+            client.evaluate(env.instance_id)
 
 
 def test_what_an_environment_starts_ends_with_it(client: EnvServiceClient) -> None:
