@@ -113,6 +113,25 @@ def test_a_catastrophic_pattern_is_a_failure_of_that_rule_and_ends_in_time() -> 
     assert rules.check("aaaa") == ()
 
 
+def test_a_linear_pattern_is_timed_when_case_is_ignored() -> None:
+    # a class that matches one character or two under full case folding is no longer linear
+    rules = compile_rules([{"id": "rule", "kind": "regex_match", "pattern": "^[ßs]*$", "ignore_case": True}])
+    with pytest.raises(JudgeError, match="did not finish"):
+        rules.check("s" * 3000 + "1")
+
+
+@pytest.mark.parametrize("rule_id", ["a,b", " a", "a ", "a\nb", ""])
+def test_an_id_that_a_result_table_cannot_hold_is_refused(rule_id: str) -> None:
+    with pytest.raises(ConfigError, match="id must"):
+        compile_rules([{"id": rule_id, "kind": "non_empty"}])
+
+
+def test_a_pattern_nested_too_deeply_is_a_listed_problem() -> None:
+    nested = {"id": "deep", "kind": "regex_match", "pattern": "(" * 5000 + ")" * 5000}
+    with pytest.raises(ConfigError, match=r"has 2 problems[^\0]*'deep'\): pattern does not compile[^\0]*unknown kind"):
+        compile_rules([nested, {"id": "b", "kind": "max_char"}])
+
+
 @pytest.mark.parametrize("busy", [0, 1, 2, 3])
 def test_time_that_other_threads_burn_is_not_held_against_a_pattern(busy: int) -> None:
     budgets = []

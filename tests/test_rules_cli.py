@@ -38,7 +38,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def rules(*args: object) -> Result:
-    return CliRunner().invoke(app, [str(arg) for arg in args], env={"COLUMNS": "200"})
+    return CliRunner().invoke(app, [str(arg) for arg in args], env={"COLUMNS": "200", "TERM": "xterm"})
 
 
 def run(table: Path, *args: object) -> Result:
@@ -147,8 +147,53 @@ def test_run_refuses_broken_rules_and_writes_nothing(table: Path, tmp_path: Path
     (tmp_path / "broken.yaml").write_text(BROKEN, encoding="utf-8")
     done = run(table, "--agents-dir", tmp_path, "--agent", "broken")
     assert done.exit_code == 2
-    assert "evaluation.rules has 7 problems:" in done.stderr
+    assert "evaluation.rules has 8 problems:" in done.stderr
+    assert "- line 11: rules[1]: key 'pattern' stands twice" in done.stderr
     assert not table.with_name("out.csv").exists()
+
+
+RULE = "[{id: filled, kind: non_empty}]"
+
+
+@pytest.mark.parametrize(
+    ("yaml", "problem"),
+    [
+        ("evaluation:\n  rules:\n  - {id: filled, kind: non_empty, kind: max_chars}\n", "line 3: rules[0]: key 'kind'"),
+        (f"evaluation:\n  rules: {RULE}\n  rules: []\n", "line 3: rules: key 'rules' stands twice"),
+        (f"evaluation:\n  rules: {RULE}\nevaluation: {{}}\n", "line 3: rules: key 'evaluation' stands twice"),
+        (f"evaluation:\n  rule: {RULE}\n", "line 2: rules: unknown key 'rule': did you mean 'rules'?"),
+        (f"a: x\nevalution:\n  rules: {RULE}\n", "line 2: rules: unknown key 'evalution': did you mean 'evaluation'?"),
+    ],
+)
+def test_rules_that_would_be_overlooked_are_refused(table: Path, tmp_path: Path, yaml: str, problem: str) -> None:
+    (tmp_path / "lost.yaml").write_text(yaml, encoding="utf-8")
+    done = run(table, "--agents-dir", tmp_path, "--agent", "lost")
+    assert done.exit_code == 2
+    assert problem in done.stderr
+    assert not table.with_name("out.csv").exists()
+    checked = rules("validate", "--agents-dir", tmp_path, "--agent", "lost")
+    assert checked.exit_code == 2
+    assert problem.partition(": ")[2] in checked.stderr
+
+
+def test_rules_by_interpolation_are_reported_at_their_key(table: Path, tmp_path: Path) -> None:
+    yaml = "mine: [{id: a, kind: max_char}]\nastuner:\n  task_judge:\n    rules: ${mine}\n"
+    (tmp_path / "train.yaml").write_text(yaml, encoding="utf-8")
+    done = rules("validate", "--conf", tmp_path / "train.yaml")
+    assert done.exit_code == 2
+    assert "train.yaml:4: rules[0] ('a'): unknown kind 'max_char'" in done.stderr
+
+
+def test_what_a_row_holds_is_not_obeyed_by_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('\x1b[2J\x1b[31m not json\n{"output": ["\\ud800"]}\n', encoding="utf-8")
+    done = rules(
+        *("run", "--agents-dir", AGENTS, "--agent", "binary", "--infile", path),
+        *("--outfile", tmp_path / "out.jsonl"),
+    )
+    assert done.exit_code == 3
+    assert "\x1b" not in done.output
+    assert "in.jsonl:2: " in done.stderr
 
 
 @pytest.mark.parametrize("agent", sorted(path.stem for path in AGENTS.glob("*.yaml")))

@@ -381,6 +381,14 @@ def test_progress_comes_to_the_end_of_the_file(check: Check, tmp_path: Path) -> 
     assert shares[-1] == 1.0
 
 
+def test_shares_are_of_the_outputs_with_a_verdict(check: Check) -> None:
+    check(b"output,n\nmaybe,x\n1,x\n1\n1\n")
+    counts = check.tally.to_dict()
+    assert (counts["total"], counts["unchecked"], counts["pass_rate"]) == (4, 2, 0.5)
+    assert counts["rules"]["binary"] == {"count": 1, "share": 0.5}
+    assert check.count().to_dict() == counts
+
+
 def test_counting_needs_verdicts(check: Check) -> None:
     check(b"output\n1\n")
     check.outfile.write_bytes(b"output\n1\n")

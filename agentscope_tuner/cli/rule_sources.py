@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ class RuleSource:
         rules: the rules; None when the file has none.
         rule_modules: the modules that register custom kinds.
         nodes: the YAML nodes of the section, for line numbers.
+        misplaced: what is wrong on the way to the rules, each with its line: a key that stands twice, or is mistyped.
     """
 
     path: Path
@@ -31,6 +35,7 @@ class RuleSource:
     rules: Any
     rule_modules: Any
     nodes: yaml.Node | None = field(default=None, repr=False)
+    misplaced: tuple[tuple[int, Problem], ...] = ()
 
     @property
     def where(self) -> str:
@@ -39,6 +44,11 @@ class RuleSource:
 
     def compile(self) -> RuleSet:
         """The rules, compiled; none when the file has none. Raises ConfigError for anything wrong with them."""
+        found = self.problems()
+        if found:
+            count = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+            lines = "".join(f"\n- line {line}: {problem.describe('rules')}" for line, problem in found)
+            raise ConfigError(f"{self.where} has {count}:{lines}")
         modules = [] if self.rule_modules is None else self.rule_modules
         return compile_rules([] if self.rules is None else self.rules, rule_modules=modules, where=self.where)
 
@@ -48,14 +58,16 @@ class RuleSource:
         found = find_problems([] if self.rules is None else self.rules, modules)
         rules = child(self.nodes, "rules")
         found += [Problem(f"key {key!r} stands twice", index, key) for index, key in _repeated_keys(rules)]
-        return sorted(((self._line(problem), problem) for problem in found), key=lambda pair: pair[0])
+        placed = [*self.misplaced, *((self._line(problem), problem) for problem in found)]
+        return sorted(placed, key=lambda pair: pair[0])
 
     def _line(self, problem: Problem) -> int:
         if problem.index is None:
             node = child(self.nodes, problem.key or "rules")
             return _line(node) or _line(self.nodes) or 1
         rules = child(self.nodes, "rules")
-        assert isinstance(rules, yaml.SequenceNode)  # or the problem would not have an index
+        if not isinstance(rules, yaml.SequenceNode) or problem.index >= len(rules.value):
+            return _line(rules) or 1  # an interpolation: the rules stand elsewhere
         rule = rules.value[problem.index]
         if isinstance(rule, yaml.MappingNode):
             for key, _ in reversed(rule.value):
@@ -94,7 +106,7 @@ def config_rules(path: Path) -> RuleSource:
     section = task_judge_section(load_config(path))
     source = _source(path, SECTION)
     # the values as training reads them: interpolations resolved
-    return RuleSource(path, SECTION, section.rules or None, section.rule_modules, source.nodes)
+    return RuleSource(path, SECTION, section.rules or None, section.rule_modules, source.nodes, source.misplaced)
 
 
 def _source(path: Path, section: str) -> RuleSource:
@@ -103,6 +115,7 @@ def _source(path: Path, section: str) -> RuleSource:
         loader = yaml.SafeLoader(text)
         try:
             node = loader.get_single_node()
+            misplaced = tuple(_misplaced(node, (*section.split("."), "rules")))
             for name in section.split("."):
                 node = child(node, name)
             values = {} if node is None else loader.construct_document(node)
@@ -114,7 +127,7 @@ def _source(path: Path, section: str) -> RuleSource:
         values = {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: {section} must be a mapping, got {values!r}")
-    return RuleSource(path, section, values.get("rules"), values.get("rule_modules"), node)
+    return RuleSource(path, section, values.get("rules"), values.get("rule_modules"), node, misplaced)
 
 
 def child(node: yaml.Node | None, key: str) -> yaml.Node | None:
@@ -124,6 +137,21 @@ def child(node: yaml.Node | None, key: str) -> yaml.Node | None:
             if name.value == key:
                 return value  # type: ignore[no-any-return]
     return None
+
+
+def _misplaced(node: yaml.Node | None, names: tuple[str, ...]) -> Iterator[tuple[int, Problem]]:
+    """What would have the rules at the end of the path `names` overlooked."""
+    for name in names:
+        if not isinstance(node, yaml.MappingNode):
+            return
+        keys = {key.value: key for key, _ in node.value if isinstance(key.value, str)}
+        for key, count in Counter(key.value for key, _ in node.value if isinstance(key.value, str)).items():
+            if count > 1:
+                yield _line(keys[key]) or 1, Problem(f"key {key!r} stands twice", key=key)
+        close = difflib.get_close_matches(name, keys, n=1, cutoff=0.8)
+        if name not in keys and close:
+            yield _line(keys[close[0]]) or 1, Problem(f"unknown key {close[0]!r}: did you mean {name!r}?", key=close[0])
+        node = child(node, name)
 
 
 def _line(node: yaml.Node | None) -> int | None:

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from agentscope_tuner.cli.console import EXIT_BAD_USAGE, EXIT_ROWS_FAILED, config_errors, err, fail, out
+from agentscope_tuner.cli.console import EXIT_BAD_USAGE, EXIT_ROWS_FAILED, config_errors, err, fail, out, printable
 from agentscope_tuner.cli.rule_report import plot_tally, tally_report
 from agentscope_tuner.cli.rule_sources import RuleSource, agent_rules, config_rules
 from agentscope_tuner.errors import ConfigError, JudgeError
@@ -163,7 +163,7 @@ def try_rule(
     try:
         violations = rules.check(text, query=text, metadata=metadata)
     except JudgeError as exc:
-        err.print(f"not decided: {exc}", markup=False, soft_wrap=True)
+        err.print(printable(f"not decided: {exc}"), markup=False, soft_wrap=True)
         raise typer.Exit(EXIT_ROWS_FAILED) from exc
     out.print(f"violated: {violations[0].action}" if violations else "holds", markup=False, highlight=False)
 
@@ -191,7 +191,7 @@ def _watched(infile: Path) -> Iterator[tuple[OnProblem, OnRow]]:
         nonlocal problems
         problems += 1
         if problems <= _MOST_PROBLEMS:
-            err.print(f"{infile}:{line}: {reason}", markup=False, highlight=False, soft_wrap=True)
+            err.print(printable(f"{infile}:{line}: {reason}"), markup=False, highlight=False, soft_wrap=True)
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
@@ -206,4 +206,4 @@ def _watched(infile: Path) -> Iterator[tuple[OnProblem, OnRow]]:
 
         yield on_problem, on_row
     if problems > _MOST_PROBLEMS:
-        err.print(f"{infile}: {problems - _MOST_PROBLEMS} more problems", markup=False)
+        err.print(f"{infile}: {problems - _MOST_PROBLEMS} more problems", markup=False, soft_wrap=True)

@@ -103,6 +103,8 @@ def pattern_problem(value: Any) -> str | None:
         compile_pattern(value, False)
     except regex.error as exc:
         return f"does not compile: {exc}: {value!r}"
+    except RecursionError:
+        return f"does not compile: it is nested too deeply: {value!r:.200}"
     return None
 
 
