@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 from agentscope_tuner.verify.math_compare import DIFFERENT, EQUAL, UNKNOWN, Comparer, Outcome
-from agentscope_tuner.verify.math_exact import Exact, Unknown, in_base
+from agentscope_tuner.verify.math_exact import Exact, Unknown, Work, in_base
 from agentscope_tuner.verify.math_node import Node, symbols, walk
 from agentscope_tuner.verify.math_number import close
 
 _ARITHMETIC = frozenset({"num", "add", "mul", "div", "pow", "neg", "percent", "fact"})
 _FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class _Known(NamedTuple):
+    """What one expression is worth at the point; kept, since each element of a list meets all the others."""
+
+    node: Node
+    value: Fraction | None
+    opaque: bool
+    rational: bool
+    symbolic: bool
 
 
 class CheapComparer(Comparer):
@@ -22,6 +33,9 @@ class CheapComparer(Comparer):
 
     def __init__(self, seed: str) -> None:
         self.seed = seed
+        self.work = Work()
+        # by identity, as hashing a tree walks it; the entry keeps its node alive
+        self._known: dict[int, _Known] = {}
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if ref.head == "base" or ans.head == "base":
@@ -30,29 +44,37 @@ class CheapComparer(Comparer):
         found = [self._values(r, a) for r, a in readings]
         return EQUAL if EQUAL in found else UNKNOWN if UNKNOWN in found else DIFFERENT
 
-    def _values(self, ref: Node, ans: Node) -> Outcome:
-        point = Exact(self.seed)
-        try:
-            ref_value, ans_value = point.value(ref), point.value(ans)
-        except Unknown:
+    def _at_hand(self, node: Node) -> _Known:
+        known = self._known.get(id(node))
+        if known is None:
+            point = Exact(self.seed, self.work)
+            try:
+                value = point.value(node)
+            except Unknown:
+                value = None
+            known = _Known(node, value, point.opaque, is_rational(node), bool(symbols(node)))
+            self._known[id(node)] = known
+        return known
+
+    def _values(self, ref_node: Node, ans_node: Node) -> Outcome:
+        ref, ans = self._at_hand(ref_node), self._at_hand(ans_node)
+        if ref.value is None or ans.value is None:
             return UNKNOWN
-        if ref_value == ans_value:
+        if ref.value == ans.value:
             return EQUAL
-        if point.opaque:
+        if ref.opaque or ans.opaque:
             return UNKNOWN
-        if is_rational(ref) and is_rational(ans):
-            return EQUAL if close(ref, ref_value, ans, ans_value) else DIFFERENT
-        return DIFFERENT if symbols(ref) or symbols(ans) else UNKNOWN
+        if ref.rational and ans.rational:
+            return EQUAL if close(ref_node, ref.value, ans_node, ans.value) else DIFFERENT
+        return DIFFERENT if ref.symbolic or ans.symbolic else UNKNOWN
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
-        point = Exact(self.seed)
-        try:
-            value, other = point.value(exact), point.value(rough)
-        except Unknown:
+        known, other = self._at_hand(exact), self._at_hand(rough)
+        if known.value is None or other.value is None or known.opaque or other.opaque:
             return UNKNOWN
-        if point.opaque or not (is_rational(exact) and is_rational(rough)):
+        if not (known.rational and other.rational):
             return UNKNOWN
-        return EQUAL if near(value, other) else DIFFERENT
+        return EQUAL if near(known.value, other.value) else DIFFERENT
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
         ref_pair, ans_pair = oriented(ref), oriented(ans)
@@ -61,7 +83,7 @@ class CheapComparer(Comparer):
         ratios = set()
         try:
             for seed in (self.seed + "+", self.seed + "-"):
-                point = Exact(seed)
+                point = Exact(seed, self.work)
                 below = point.value(ref_pair[1])
                 above = point.value(ans_pair[1])
                 if not below or not above:

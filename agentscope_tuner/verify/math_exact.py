@@ -16,6 +16,8 @@ from math import comb, factorial, isqrt
 from agentscope_tuner.verify.math_node import Node
 
 MAX_BITS = 20_000
+# what one comparison may spend in all: about 0.1 s of big-number arithmetic
+MAX_WORK = 400_000
 _MAX_FACTORIAL = 1_000
 _HALF = Fraction(1, 2)
 _SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
@@ -31,15 +33,38 @@ class Undefined(Unknown):
     """A division by zero or the like."""
 
 
+class Work:
+    """What one comparison still may spend on exact numbers, over all its leaves: steps decide, never a clock."""
+
+    def __init__(self, left: int = MAX_WORK) -> None:
+        self.left = left
+
+    def spend(self, found: Fraction) -> Fraction:
+        """Pay for a number that was calculated; a greatest common divisor takes the square of its length.
+
+        Raises:
+            Unknown: it is over the bound, or nothing is left.
+        """
+        bits = found.numerator.bit_length() + found.denominator.bit_length()
+        if bits > MAX_BITS:
+            raise Unknown("a number over the bound")
+        self.left -= 4 + bits * bits // 2**16
+        if self.left < 0:
+            raise Unknown("too much work for exact numbers")
+        return found
+
+
 class Exact:
     """One evaluation point.
 
     Args:
         seed: chooses the point; the same seed gives the same point in every process.
+        work: shared by all the evaluations of one comparison.
     """
 
-    def __init__(self, seed: str) -> None:
+    def __init__(self, seed: str, work: Work | None = None) -> None:
         self.seed = seed
+        self.work = work or Work()
         self.opaque = False
 
     def value(self, node: Node) -> Fraction:
@@ -51,15 +76,12 @@ class Exact:
         handler = _HANDLERS.get(node.head)
         if handler is None:
             raise Unknown(f"{node.head} has no exact value")
-        found = handler(self, node)
-        if found.numerator.bit_length() + found.denominator.bit_length() > MAX_BITS:
-            raise Unknown("a number over the bound")
-        return found
+        return self.work.spend(handler(self, node))
 
     def atom(self, name: str, *args: Fraction) -> Fraction:
         """The integer that stands for a symbol, or for a function of known arguments."""
         key = f"{self.seed}|{name}|" + "|".join(f"{a.numerator:x}/{a.denominator:x}" for a in args)
-        return Fraction(int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) | 1)
+        return Fraction(int.from_bytes(hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=8).digest()) | 1)
 
     def apply(self, name: str, *args: Fraction) -> Fraction:
         self.opaque = True
@@ -73,14 +95,16 @@ class Exact:
         return self.atom("sym " + node.name)
 
     def sum(self, node: Node) -> Fraction:
-        return sum((self.value(a) for a in node.args), Fraction(0))
+        found = Fraction(0)
+        for term in node.args:
+            # coprime denominators multiply: each partial sum counts
+            found = self.work.spend(found + self.value(term))
+        return found
 
     def product(self, node: Node) -> Fraction:
         found = Fraction(1)
         for factor in node.args:
-            found *= self.value(factor)
-            if found.numerator.bit_length() + found.denominator.bit_length() > MAX_BITS:
-                raise Unknown("a number over the bound")
+            found = self.work.spend(found * self.value(factor))
         return found
 
     def quotient(self, node: Node) -> Fraction:
