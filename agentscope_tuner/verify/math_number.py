@@ -11,6 +11,9 @@ from agentscope_tuner.verify.math_node import Node
 ROUNDED_DECIMALS = 6
 # a float printed in full differs from its value by this much at most, relatively
 FLOAT_NOISE = Fraction(1, 10**12)
+_MOST_NOISE = Fraction(1, 10**6)
+# no float prints more digits than these
+_FLOAT_DIGITS = 17
 _FLOAT_DECIMALS = 10
 _PLAIN = re.compile(r"\s*([-+]?)\s*(\d+(?:,\d{3})*)?(?:\.(\d*))?\s*")
 
@@ -53,7 +56,8 @@ def rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
     if places is None or places < ROUNDED_DECIMALS:
         return False
     difference = abs(exact - written)
-    if places >= _FLOAT_DECIMALS and difference <= FLOAT_NOISE * abs(exact):
+    printed = abs(written) * 10**places < 10**_FLOAT_DIGITS
+    if places >= _FLOAT_DECIMALS and printed and difference <= min(FLOAT_NOISE * abs(exact), _MOST_NOISE):
         return True
     # an exact decimal with fewer places needs no rounding: what differs from it differs
     return difference < Fraction(1, 10**places) and abs(written) * 10**places >= 1000
