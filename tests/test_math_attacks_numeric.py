@@ -16,6 +16,39 @@ GRIDS_AND_SUMS = [
     (",".join(f"x^{k}+z" for k in range(90)), ",".join(f"x^{k}+y" for k in range(90))),
 ]
 
+# pieces that agree near zero, bumps that vanish on small whole numbers
+PIECES = [
+    (r"|x-5|", r"5-x"),
+    (r"|x+4|", r"x+4"),
+    (r"|x-100|", r"100-x"),
+    (r"|x-20000|", r"20000-x"),
+    (r"\sqrt{(x-5)^2}", r"5-x"),
+    (r"\max(x,5)", r"5"),
+    (r"\min(x,10)", r"x"),
+    (r"\ln|x-4|", r"\ln(4-x)"),
+    (r"y=|x-5|", r"y=5-x"),
+    (r"x", r"2\arctan(\tan(x/2))"),
+    (r"x+1", r"x+1+\lfloor|x|/10\rfloor"),
+    (r"0", r"\lfloor|x|/4\rfloor"),
+    (r"n^2", r"\sum_{k=1}^n(2k-1)+\prod_{k=1}^{13}(n-k)"),
+    (r"n^2", r"\sum_{k=1}^n(2k-1)+\prod_{k=1}^{300}(n-k)"),
+]
+LARGE_NUMBERS = [
+    ("1000000000000000", "1000000000000001.0000000000"),
+    ("18446744073709551616", "18446744073709551615.0000000000"),
+]
+SAME = [
+    ("26", "26.000000000000004"),
+    (r"\frac{n(n+1)}{2}", r"\sum_{k=1}^{n} k"),
+    (r"2^n", r"\sum_{k=0}^n \binom{n}{k}"),
+    (r"\frac{n^2(n+1)^2}{4}", r"\sum_{i=1}^n\sum_{j=1}^n ij"),
+    (r"|x-5|", r"|5-x|"),
+    (r"\sqrt{(x-5)^2}", r"|x-5|"),
+    (r"\max(x,y)", r"\frac{x+y+|x-y|}{2}"),
+    (r"\cosh^2 x-1", r"\sinh^2 x"),
+    (r"x^x", r"e^{x\ln x}"),
+]
+
 
 def outcome(reference: str, answer: str) -> str:
     return compare(answer, reference, symbolic=shared().compare).outcome
@@ -33,3 +66,13 @@ def test_a_sum_of_coprime_denominators_stops_where_it_grows_over_the_bound() -> 
     with pytest.raises(Unknown, match="over the bound"):
         point.value(node)
     assert point.work.left > MAX_WORK * 0.9
+
+
+@pytest.mark.parametrize(("reference", "answer"), PIECES + LARGE_NUMBERS)
+def test_what_differs_far_away_is_different(reference: str, answer: str) -> None:
+    assert outcome(reference, answer) == "different"
+
+
+@pytest.mark.parametrize(("reference", "answer"), SAME)
+def test_what_is_equal_everywhere_stays_equal(reference: str, answer: str) -> None:
+    assert outcome(reference, answer) == "equal"

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math_text import TooComplex
-from agentscope_tuner.verify.numeric_matrix import Value
+from agentscope_tuner.verify.numeric_matrix import OutOfRange, Value
 
 
 class Pair:
@@ -39,10 +38,10 @@ class Pair:
         """Agreement at the highest precision: both sides have the same digits, or all of them cancelled.
 
         Raises:
-            TooComplex: the terms are so large that nothing can be told.
+            OutOfRange: the terms are so large that nothing can be told.
         """
         if not self.sure and not self.vanished:
-            raise TooComplex("terms too large to tell with 1,000 digits")
+            raise OutOfRange("terms too large to tell with 1,000 digits")
         return True
 
 

@@ -258,6 +258,14 @@ def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | 
     )
 
 
+def plain_unknown(node: Node) -> Node:
+    """`0 < f(x) < 1` as a statement about the one quantity f(x)."""
+    if node.head == "call":
+        return Node("sym", (), f"{node.name}(…)")
+    args = tuple(map(plain_unknown, node.args))
+    return node._replace(args=args) if args != node.args else node
+
+
 def _difference(left: Node, right: Node) -> Node:
     return Node("add", (left, Node("neg", (right,))))
 

@@ -7,6 +7,7 @@ points of any sign wherever both sides are real. What cannot be evaluated never 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from mpmath import mp
@@ -19,9 +20,10 @@ from agentscope_tuner.verify.math_number import close
 from agentscope_tuner.verify.math_shape import assigned, both_signs
 from agentscope_tuner.verify.math_text import TooComplex
 from agentscope_tuner.verify.numeric import Budget, Numeric, pseudo_random
-from agentscope_tuner.verify.numeric_matrix import NotANumber, Value
+from agentscope_tuner.verify.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.pair import Pair
-from agentscope_tuner.verify.real_line import Line, relations, same_region
+from agentscope_tuner.verify.real_line import Line, plain_unknown, relations, same_region
+from agentscope_tuner.verify.sample_points import Point, between_pieces, bounding, bounds, whole_number, wide
 
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
@@ -59,13 +61,15 @@ class SymbolicComparer(CheapComparer):
         self.budget = Budget()
         # the symbols that bound a sum or a product
         self._whole: frozenset[str] = frozenset()
+        self._bounds = (0, 0)
         # whether, at some real point, one side was real and the other not
         self._one_real = False
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if ref.head == "base" or ans.head == "base":
             return based(ref, ans)
-        self._whole = _bounds(ref) | _bounds(ans)
+        self._whole = bounding(ref) | bounding(ans)
+        self._bounds = bounds(ref, ans)
         # a bare log is the natural one to some and decimal to others; both sides must mean the same
         logs = [n for side in (ref, ans) for n in walk(side) if n.head == "fn" and n.name == "log" and len(n.args) == 1]
         for left, right in leaf_readings(ref, ans):
@@ -77,7 +81,7 @@ class SymbolicComparer(CheapComparer):
         return DIFFERENT
 
     def _formulas(self, ref: Node, ans: Node, log_base: int | None) -> bool:
-        if not (symbols(ref) or symbols(ans) or _unknown_functions(ref)):
+        if not (symbols(ref) or symbols(ans) or any(n.head == "call" for n in walk(ref))):
             return self._constants(ref, ans, log_base)
         agreed = 0
         for at in range(_POINTS):
@@ -91,6 +95,8 @@ class SymbolicComparer(CheapComparer):
         self._one_real = False
         if any(self._at_point(ref, ans, log_base, "real", at) is False for at in range(_POINTS)):
             return False
+        if any(self._at(ref, ans, log_base, "real", p) is False for p in self._far_points(ref, ans)):
+            return False
         # `ln x` is not `ln |x|`: real in different places, and apart off the real line
         domains: list[Domain] = ["complex"] if complex_parts else []
         domains += ["beside"] if self._one_real else []
@@ -98,9 +104,28 @@ class SymbolicComparer(CheapComparer):
 
     def _at_point(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int) -> bool | None:
         """Whether both sides agree at one point; None where one has no value, or, at a real point, is not real."""
+        names = symbols(ref) | symbols(ans)
+        try:
+            return self._agree(ref, ans, log_base, domain, lambda: self._point(names, domain, at))
+        except OutOfRange:
+            if at and names & self._whole:
+                # a sum may grow too large for the larger bounds
+                return None
+            raise
+
+    def _at(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, point: Point) -> bool | None:
+        """The same at a point far away; there, what grows out of range says nothing."""
+        try:
+            return self._agree(ref, ans, log_base, domain, lambda: point)
+        except OutOfRange:
+            return None
+
+    def _agree(
+        self, ref: Node, ans: Node, log_base: int | None, domain: Domain, place: Callable[[], Point]
+    ) -> bool | None:
         for digits in (DIGITS, MANY_DIGITS):
             try:
-                found = self._evaluate(ref, ans, log_base, domain, at, digits)
+                found = self._evaluate(ref, ans, log_base, place, digits)
             except NotANumber:
                 return None
             if found.refuted and domain == "real" and not found.real:
@@ -112,14 +137,27 @@ class SymbolicComparer(CheapComparer):
                 return True
         return found.settled()
 
+    def _far_points(self, ref: Node, ans: Node) -> Iterator[Point]:
+        names = symbols(ref) | symbols(ans)
+        free = sorted(names - self._whole)
+        if not free:
+            return
+        with mp.workdps(DIGITS):
+            beside = self._point(names, "real", 0)
+            far = [{**beside, **point} for point in wide(free, self.seed, (ref, ans))]
+            starts = [self._point(names, "real", at) for at in ((0,) if len(free) == 1 else (0, 1))]
+            near = [point for start in starts for point in between_pieces((ref, ans), start, self.budget)]
+        yield from near
+        yield from far
+
     def _constants(self, ref: Node, ans: Node, log_base: int | None) -> bool:
         try:
-            found = self._evaluate(ref, ans, log_base, "positive", 0, DIGITS)
+            found = self._evaluate(ref, ans, log_base, dict, DIGITS)
             if not found.refuted:
-                found = self._evaluate(ref, ans, log_base, "positive", 0, MANY_DIGITS)
+                found = self._evaluate(ref, ans, log_base, dict, MANY_DIGITS)
                 if found.drowned:
                     # rounding residue shrinks with the precision; a term that stays is part of the value
-                    again = self._evaluate(ref, ans, log_base, "positive", 0, MANY_DIGITS + 300)
+                    again = self._evaluate(ref, ans, log_base, dict, MANY_DIGITS + 300)
                     if any(size >= min(found.drowned) for size in again.drowned):
                         raise TooComplex("a term too small to be seen with 1,000 digits")
                 return not found.refuted and found.settled()
@@ -129,20 +167,20 @@ class SymbolicComparer(CheapComparer):
             return False
         return close(ref, found.fractions[0], ans, found.fractions[1])
 
-    def _evaluate(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int, digits: int) -> Pair:
+    def _evaluate(self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], digits: int) -> Pair:
         with mp.workdps(digits):
-            point = self._point(symbols(ref) | symbols(ans), domain, at)
+            point = place()
             sides = [Numeric(point, self.budget, log_base) for _ in range(2)]
             values = [side.value(node) for side, node in zip(sides, (ref, ans), strict=True)]
             return Pair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
 
-    def _point(self, names: frozenset[str], domain: Domain, at: int) -> dict[str, Value]:
-        point: dict[str, Value] = {}
+    def _point(self, names: frozenset[str], domain: Domain, at: int) -> Point:
+        point: Point = {}
         for name in sorted(names):
             value = pseudo_random(self.seed, name, str(at))
             if name in self._whole:
                 # sums run up to whole numbers
-                point[name] = mp.floor(value * 2) + 2 * at + 1
+                point[name] = whole_number(name, self.seed, at if domain == "positive" else 0, self._bounds)
                 continue
             if domain == "real" and at != 1 and (at == 0 or pseudo_random(self.seed, name, str(at), "sign") > 1.6):
                 value = -value
@@ -155,7 +193,7 @@ class SymbolicComparer(CheapComparer):
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
         try:
-            pair = self._evaluate(exact, rough, None, "positive", 0, DIGITS)
+            pair = self._evaluate(exact, rough, None, dict, DIGITS)
         except NotANumber:
             return DIFFERENT
         if pair.fractions is None:
@@ -236,7 +274,7 @@ class SymbolicComparer(CheapComparer):
         return EQUAL if informed else DIFFERENT
 
     def region(self, ref: Node, ans: Node) -> Outcome:
-        ref, ans = _plain_unknown(ref), _plain_unknown(ans)
+        ref, ans = plain_unknown(ref), plain_unknown(ans)
         lines = []
         for side in (ref, ans):
             names = symbols(side)
@@ -253,21 +291,5 @@ class SymbolicComparer(CheapComparer):
             return same_region(ref, ans, ref_line, ans_line)
 
 
-def _plain_unknown(node: Node) -> Node:
-    """`0 < f(x) < 1` as a statement about the one quantity f(x)."""
-    if node.head == "call":
-        return Node("sym", (), f"{node.name}(…)")
-    args = tuple(map(_plain_unknown, node.args))
-    return node._replace(args=args) if args != node.args else node
-
-
-def _bounds(node: Node) -> frozenset[str]:
-    return frozenset().union(*(symbols(b) for n in walk(node) if n.head == "index" for b in n.args[1:]))
-
-
 def _is_equation(node: Node) -> bool:
     return node.name == "=" if node.head == "rel" else node.head == "or" and all(map(_is_equation, node.args))
-
-
-def _unknown_functions(node: Node) -> bool:
-    return any(n.head == "call" for n in walk(node))
