@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.verify.math_answer import compare
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 
 RIGHT, WRONG = ("2\\sqrt{3}", "\\sqrt{12}"), ("2\\sqrt{3}", "\\sqrt{13}")
@@ -69,6 +71,7 @@ def test_a_killed_worker_costs_no_verdict() -> None:
 NO_PYTHON = """
 import sys
 from agentscope_tuner import JudgeError
+from agentscope_tuner.verify.math_answer import compare
 from agentscope_tuner.verify.sandbox import Sandbox
 sys.executable = "/nowhere/python"
 try:
@@ -115,6 +118,7 @@ def test_judges_with_the_same_settings_share_a_pool() -> None:
 
 CHILD = """
 import os, sys
+from agentscope_tuner.verify.math_answer import compare
 from agentscope_tuner.verify.sandbox import shared
 sandbox = shared()
 assert sandbox.compare("2\\\\sqrt{3}", "\\\\sqrt{12}")[0] == "equal"
@@ -136,3 +140,34 @@ def test_a_forked_child_starts_workers_of_its_own_and_exit_leaves_none() -> None
     assert run.returncode == 0, run.stderr
     for pid in run.stdout.split():
         assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_pool_closed_under_a_comparison_still_gives_verdicts() -> None:
+    sandbox = Sandbox(workers=2)
+    with ThreadPoolExecutor(4) as threads:
+        verdicts = [threads.submit(sandbox.compare, *RIGHT) for _ in range(60)]
+        for at in range(3):
+            verdicts[at * 15].result()
+            sandbox.close()
+        assert [v.result()[0] for v in verdicts] == ["equal"] * 60
+    sandbox.close()
+
+
+def test_a_low_memory_limit_of_the_caller_stays_in_force() -> None:
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 * 1024**2, 400 * 1024**2));"
+        "from agentscope_tuner.verify.sandbox import Sandbox; s = Sandbox();"
+        f"print(s.compare(*{RIGHT!r})[0]); s.close()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "equal", done.stderr
+
+
+def deep(frames: int, answer: str) -> str:
+    return deep(frames - 1, answer) if frames else compare(answer, "\\frac{1}{2}").outcome
+
+
+@pytest.mark.parametrize("answer", ["\\frac{1}{1+" * 18 + "1" + "}" * 18, "-" * 100 + "5", "3/6"])
+def test_verdicts_do_not_depend_on_the_depth_of_the_call(answer: str) -> None:
+    room = sys.getrecursionlimit() - len(inspect.stack(0)) - 60
+    assert len({deep(frames, answer) for frames in (0, room - 200, room)}) == 1

@@ -23,6 +23,7 @@ from agentscope_tuner.verify.math_number import plain_key
 from agentscope_tuner.verify.math_parse import parse_tokens
 from agentscope_tuner.verify.math_shape import is_unevaluated
 from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.own_stack import on_own_stack
 
 _SHOWN = 80
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
@@ -194,7 +195,7 @@ def run_stage(stage: str, answer: str, truth: str) -> tuple[Verdict | None, str]
         JudgeError: the reference cannot be read.
     """
     try:
-        outcome, note = _CHEAP[stage](answer, truth)
+        outcome, note = on_own_stack(_CHEAP[stage], answer, truth)
     except TooComplex as exc:
         return "undecided", f"undecided: {exc}: {_short(answer)}"
     if outcome is UNKNOWN:

@@ -88,7 +88,8 @@ class _Worker:
             line = json.dumps({**request, "seconds": deadline}).encode() + b"\n"
             while line:
                 line = line[self.process.stdin.write(line) or 0 :]
-        except OSError as exc:
+        except (OSError, ValueError) as exc:
+            # a ValueError: another thread closed the pool, and this pipe with it
             raise _NotBegunError from exc
         wall = time.monotonic() + max(_WALL_FLOOR, deadline * _WALL_FACTOR)
         return cast("dict[str, Any]", json.loads(self._line(wall, before + deadline)))
@@ -96,7 +97,10 @@ class _Worker:
     def _line(self, wall_end: float, cpu_end: float | None) -> bytes:
         assert self.process.stdout is not None
         poll = select.poll()
-        poll.register(self.process.stdout, select.POLLIN | select.POLLHUP)
+        try:
+            poll.register(self.process.stdout, select.POLLIN | select.POLLHUP)
+        except ValueError as exc:
+            raise _Died from exc
         while b"\n" not in self.pending:
             left = wall_end - time.monotonic()
             if cpu_end is not None:
@@ -112,7 +116,11 @@ class _Worker:
                 # it got no CPU: that says nothing about the answer
                 raise _Died
             if poll.poll(max(1, left * 1000)):
-                chunk = os.read(self.process.stdout.fileno(), 65536)
+                try:
+                    chunk = os.read(self.process.stdout.fileno(), 65536)
+                except (OSError, ValueError) as exc:
+                    # another thread closed the pool
+                    raise _Died from exc
                 if not chunk:
                     raise _Died
                 self.pending += chunk
@@ -178,15 +186,20 @@ class Sandbox:
                     not_begun += 1
                     continue
                 except _Died:
-                    self._discard(worker)
-                    died += 1
+                    # a pool closed by another thread took the worker: that says nothing about the answer
+                    if self._discard(worker):
+                        died += 1
+                    else:
+                        not_begun += 1
                     continue
                 except BaseException:
                     # interrupted in the middle: what the worker says next would answer the wrong question
                     self._discard(worker)
                     raise
                 with self._lock:
-                    self._idle.append(worker)
+                    # unless the pool was closed meanwhile
+                    if worker in self._all:
+                        self._idle.append(worker)
                 return _verdict(reply)
         raise JudgeError(
             f"{died + not_begun} symbolic workers died or starved one after another, {died} of them on the answer "
@@ -205,8 +218,10 @@ class Sandbox:
             self._all.add(worker)
         return worker
 
-    def _discard(self, worker: _Worker, *, replace: bool = False) -> None:
+    def _discard(self, worker: _Worker, *, replace: bool = False) -> bool:
+        """End a worker; whether it still was the pool's."""
         with self._lock:
+            owned = worker in self._all
             self._all.discard(worker)
         worker.close()
         if replace:
@@ -214,6 +229,7 @@ class Sandbox:
             fresh = self._take()
             with self._lock:
                 self._idle.append(fresh)
+        return owned
 
     def pids(self) -> list[int]:
         """The process ids of the workers that run now."""

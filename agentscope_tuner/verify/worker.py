@@ -16,7 +16,10 @@ from typing import Any
 
 
 def _prepare(settings: dict[str, Any]) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (settings["memory"], settings["memory"]))
+    # a limit already in force may be lowered, never raised
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    memory = settings["memory"] if hard == resource.RLIM_INFINITY else min(settings["memory"], hard)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.path[:] = [*settings["path"], *sys.path]
     # the package without its public names, whose import takes longer than all that is needed here
@@ -31,12 +34,15 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
     # the parent kills in time; should it be gone, the kernel does
     used = int(time.process_time() + 2 * request["seconds"]) + 2
-    resource.setrlimit(resource.RLIMIT_CPU, (used, resource.RLIM_INFINITY))
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (used if hard == resource.RLIM_INFINITY else min(used, hard), hard))
     try:
         outcome, reason = decide(request["answer"], request["truth"])
         return {"outcome": outcome, "reason": reason}
     except JudgeError as exc:
         return {"judge_error": exc.message}
+    except RecursionError:
+        return {"outcome": "undecided", "reason": "undecided: nested too deeply for the symbolic stage"}
     except MemoryError:
         return {"outcome": "undecided", "reason": "undecided: the symbolic stage took more memory than its limit"}
     # boundary: a fault in the stage itself is ours; the parent raises JudgeError, and no answer is called wrong
