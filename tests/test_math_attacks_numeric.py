@@ -37,6 +37,15 @@ LARGE_NUMBERS = [
     ("1000000000000000", "1000000000000001.0000000000"),
     ("18446744073709551616", "18446744073709551615.0000000000"),
 ]
+HIDDEN = [
+    (r"\sin x", r"\sin x+10^{-37}"),
+    (r"\sin x", r"\sin(x)(1+10^{-38})"),
+    (r"e^x", r"e^{x+10^{-38}}"),
+    (r"\sqrt2", r"\sqrt2+10^{-987}"),
+    (r"\sin x", r"\cosh(10^{-20})\sin x"),
+    (r"\sqrt2", r"\sqrt2\cosh(10^{-500})"),
+    (r"\sin x", r"\sin x+10^{-5000}"),
+]
 SAME = [
     ("26", "26.000000000000004"),
     (r"\frac{n(n+1)}{2}", r"\sum_{k=1}^{n} k"),
@@ -76,3 +85,13 @@ def test_what_differs_far_away_is_different(reference: str, answer: str) -> None
 @pytest.mark.parametrize(("reference", "answer"), SAME)
 def test_what_is_equal_everywhere_stays_equal(reference: str, answer: str) -> None:
     assert outcome(reference, answer) == "equal"
+
+
+@pytest.mark.parametrize(("reference", "answer"), HIDDEN)
+def test_what_hides_below_the_digits_never_passes(reference: str, answer: str) -> None:
+    assert outcome(reference, answer) in ("different", "undecided")
+
+
+@pytest.mark.parametrize("reference", [r"\int_0^1 e^{x^2}\,dx", r"\lim_{x \to 0} f(x)"])
+def test_what_cannot_be_evaluated_is_undecided(reference: str) -> None:
+    assert outcome(reference, r"\sqrt{2}") == "undecided"

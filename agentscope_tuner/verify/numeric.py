@@ -21,6 +21,8 @@ MAX_STEPS = 150_000
 # beyond these a value drowns whatever stands beside it
 _MAX_EXPONENT = 20_000
 _MAX_TERMS = 1_000
+# decimal digits, of those in force, within which a term counts as hidden
+_HIDDEN = 16
 
 
 class Budget:
@@ -85,7 +87,8 @@ class Numeric:
         sizes = [abs(t) for t in terms]
         largest = max(sizes)
         self.scale = max(self.scale, largest)
-        self._drown(*(size for size in sizes if 0 < size < largest * mp.mpf(10) ** (10 - mp.dps)))
+        # no narrower than what `Pair` takes for equal, and measured by the same scale
+        self._drown(*(size for size in sizes if 0 < size < self.scale * mp.mpf(10) ** (_HIDDEN - mp.dps)))
         return mp.fsum(terms)
 
     def _drown(self, *sizes: Value) -> None:
@@ -118,7 +121,7 @@ class Numeric:
         weight = abs(exponent * mp.log(base))
         if weight > _MAX_EXPONENT * 2:
             raise OutOfRange("a power out of range")
-        if 0 < weight < mp.mpf(10) ** (5 - mp.dps):
+        if 0 < weight < mp.mpf(10) ** (_HIDDEN - mp.dps):
             self._drown(weight)
         return mp.power(base, exponent)
 
@@ -149,7 +152,10 @@ class Numeric:
         if node.name == "log":
             return self.logarithm(args)
         check_range(node.name, args)
-        self.scale = max(self.scale, *(abs(a) for a in args))
+        sizes = [abs(a) for a in args]
+        self.scale = max(self.scale, *sizes)
+        # cosh(10^-20) is 1 but for the square of its argument
+        self._drown(*(size for size in sizes if 0 < size < mp.mpf(10) ** (-mp.dps / 3)))
         if node.name in SEVERAL:
             return SEVERAL[node.name](args)
         found = FUNCTIONS.get(node.name)
@@ -175,6 +181,8 @@ class Numeric:
 
     def repeated(self, node: Node) -> Value:
         """A finite sum or product, term by term."""
+        if node.name in ("int", "lim"):
+            raise TooComplex("an integral or a limit that is not evaluated here")
         if node.name not in ("sum", "prod") or len(node.args) != 3 or node.args[1].name != "=":
             raise NotANumber(f"{node.name} left unevaluated")
         body, (index, first), last = node.args[0], node.args[1].args, node.args[2]

@@ -135,7 +135,16 @@ class SymbolicComparer(CheapComparer):
                 return False
             if found.sure and not found.drowned:
                 return True
-        return found.settled()
+        return found.settled() and self._visible(ref, ans, log_base, place, found)
+
+    def _visible(self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], found: Pair) -> bool:
+        """Whether more digits still agree: rounding residue shrinks, a term that stays is raised as OutOfRange."""
+        if not found.drowned:
+            return True
+        again = self._evaluate(ref, ans, log_base, place, MANY_DIGITS + 300)
+        if not again.refuted and any(size >= min(found.drowned) for size in again.drowned):
+            raise OutOfRange("a term too small to be seen with 1,000 digits")
+        return not again.refuted
 
     def _far_points(self, ref: Node, ans: Node) -> Iterator[Point]:
         names = symbols(ref) | symbols(ans)
@@ -155,12 +164,7 @@ class SymbolicComparer(CheapComparer):
             found = self._evaluate(ref, ans, log_base, dict, DIGITS)
             if not found.refuted:
                 found = self._evaluate(ref, ans, log_base, dict, MANY_DIGITS)
-                if found.drowned:
-                    # rounding residue shrinks with the precision; a term that stays is part of the value
-                    again = self._evaluate(ref, ans, log_base, dict, MANY_DIGITS + 300)
-                    if any(size >= min(found.drowned) for size in again.drowned):
-                        raise TooComplex("a term too small to be seen with 1,000 digits")
-                return not found.refuted and found.settled()
+                return not found.refuted and found.settled() and self._visible(ref, ans, log_base, dict, found)
         except NotANumber:
             return False
         if found.fractions is None:
