@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentscope_tuner.verify.math_bracket import bracketed, is_builder
 from agentscope_tuner.verify.math_node import Node, number
-from agentscope_tuner.verify.math_tables import CLOSERS, OPERANDS
+from agentscope_tuner.verify.math_tables import CLOSERS, CURRENCIES, OPERANDS
 from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable
 from agentscope_tuner.verify.math_unit import measured
 
@@ -114,8 +114,8 @@ class AtomParser:
             return self._absolute(token.text)
         if token.text == "]":
             return self._outward()
-        if token.text == "\\$":
-            return Node("unit", (self.power(),), "$^1")
+        if token.text in CURRENCIES:
+            return Node("unit", (self.power(),), CURRENCIES[token.text])
         return self._command(token.text)
 
     def _number(self: Parser, token: Token) -> Node:  # type: ignore[misc]
@@ -255,8 +255,8 @@ class AtomParser:
                 node = Node("fn", (node,), "transpose")
             elif found == "\\circ":
                 node = node if node.head == "deg" else Node("deg", (node,))
-            elif found in ("\\$", "\\cents"):
-                node = Node("unit", (node,), "$^1" if found == "\\$" else "cent^1")
+            elif found in CURRENCIES or found == "\\cents":
+                node = Node("unit", (node,), CURRENCIES.get(found, "cent^1"))
             else:
                 return node
             self.bound_chain(node.args[0].head in ("fact", "percent", "deg", "fn"))

@@ -15,12 +15,12 @@ _MOST_NOISE = Fraction(1, 10**6)
 # no float prints more digits than these
 _FLOAT_DIGITS = 17
 _FLOAT_DECIMALS = 10
-_PLAIN = re.compile(r"\s*([-+]?)\s*(\d+(?:,\d{3})*)?(?:\.(\d*))?\s*")
+_PLAIN = re.compile(r"([-+]?)(?:(?<=[-+])\s+)?(\d+(?:,\d{3})*)?(?:\.(\d*))?")
 
 
 def plain_key(text: str) -> tuple[str, str, str] | None:
     """The sign, whole digits and decimals of a plain number, however long, without converting a digit; else None."""
-    match = _PLAIN.fullmatch(text)
+    match = _PLAIN.fullmatch(text.strip())
     if match is None or not (match[2] or match[3]):
         return None
     whole = (match[2] or "").replace(",", "").lstrip("0")

@@ -38,8 +38,8 @@ WORDS = _names(
 LOOKS = _names(
     """displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr
     Biggl Biggr middle mathrm mathit mathsf mathtt mathbf bm boldsymbol mathop mathnormal rm bf it hfill hfil strut
-    displaylimits nonumber notag newline thinspace enspace hphantom vphantom phantom boxed fbox ensuremath bigm
-    mathord mathrel mathbin hbox rlap llap protect cal"""
+    displaylimits nonumber notag newline thinspace enspace boxed fbox ensuremath bigm
+    mathord mathrel mathbin hbox protect cal"""
 )
 # commands that say what another command or character says
 SAME = _pairs(
@@ -50,18 +50,17 @@ SAME = _pairs(
     prime:=' colon:=: degree:=\circ varnothing:=\emptyset bigcup:=\cup bigcap:=\cap smallsetminus:=\setminus
     backslash:=\setminus varepsilon:=\epsilon varphi:=\phi vartheta:=\theta lnot:=not neg:=not approxeq:=\approx
     simeq:=\approx dots:=\ldots cdots:=\ldots dotsc:=\ldots dotsb:=\ldots hdots:=\ldots overrightarrow:=\vec
-    textdollar:=\$ infin:=\infty plusmn:=\pm R:=\mathbb{R} reals:=\mathbb{R} Reals:=\mathbb{R} Z:=\mathbb{Z}
+    textdollar:=\$ EUR:=\euro pound:=\pounds texteuro:=\euro textsterling:=\pounds textyen:=\yen
+    infin:=\infty plusmn:=\pm R:=\mathbb{R} reals:=\mathbb{R} Reals:=\mathbb{R} Z:=\mathbb{Z}
     N:=\mathbb{N} Q:=\mathbb{Q} C:=\mathbb{C}"""
 )
-_SUPER, _SUB = "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
 _LOWER_GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma
 tau upsilon phi chi psi omega"""
 UNICODE = str.maketrans(
     _pairs(
         r"""−:=- –:=- —:=- ‐:=- ‑:=- ×:=* ·:=* ⋅:=* ∙:=* ∗:=* ÷:=/ ⁄:=/ ∕:=/ ≤:=<= ⩽:=<= ≥:=>= ⩾:=>= ≠:=!= →:=-> ⇒:==>
         ′:=' ’:=' ″:='' ℝ:=\mathbb{R} ℤ:=\mathbb{Z} ℕ:=\mathbb{N} ℚ:=\mathbb{Q} ℂ:=\mathbb{C}
-        ，:=, 、:=, ；:=; ：:=: （:=( ）:=) ［:=[ ］:=] ｛:={ ｝:=} ＝:== ＋:=+ ％:=% €:=\$
-        £:=\$ ¥:=\$ ￥:=\$ ＄:=\$ ₹:=\$"""
+        ，:=, 、:=, ；:=; ：:=: ＄:=\$ 。:=. “:=" ”:=" ‘:=' """
     )
     | {
         symbol: command + " "
@@ -70,12 +69,9 @@ UNICODE = str.maketrans(
             °:=^\circ º:=^\circ
             ∖:=\setminus ¬:=\lnot ∧:=\land ∨:=\lor …:=\ldots ⋯:=\ldots ≡:=\equiv ⟨:=\langle ⟩:=\rangle ⌊:=\lfloor
             ⌋:=\rfloor ⌈:=\lceil ⌉:=\rceil ∑:=\sum ∏:=\prod ∫:=\int ¢:=\cents Δ:=\Delta Γ:=\Gamma Θ:=\Theta Λ:=\Lambda
-            Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega ½:=\frac{1}{2} ⅓:=\frac{1}{3} ⅔:=\frac{2}{3} ¼:=\frac{1}{4}
-            ¾:=\frac{3}{4} ⅛:=\frac{1}{8}"""
+            Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega €:=\euro £:=\pounds ¥:=\yen ￥:=\yen ₹:=\rupee"""
         ).items()
     }
-    | {symbol: f"^{{{digit}}}" for digit, symbol in enumerate(_SUPER)}
-    | {symbol: f"_{{{digit}}}" for digit, symbol in enumerate(_SUB)}
     | {chr(0x3B1 + at): f"\\{name} " for at, name in enumerate(_LOWER_GREEK.split())}
 )
 INVERSE = {name: f"arc{name}" for name in _names("sin cos tan cot sec csc sinh cosh tanh")}
@@ -94,7 +90,9 @@ SYMBOLS = frozenset("\\" + name for name in GREEK) | _names(
     r"""\infty \emptyset \ell \hbar \aleph \nabla \partial \ldots \mathbb{R} \mathbb{Z} \mathbb{N} \mathbb{Q} \mathbb{C}
     \square \checkmark"""
 )
-OPERANDS = PREFIX | SYMBOLS | DECORATIONS | BIG | {"\\begin", "\\left", "\\overline", "\\bar", "\\$"}
+# what stands before an amount or after it, and the unit that it names
+CURRENCIES = {"\\$": "$^1", "\\euro": "euro^1", "\\pounds": "pound^1", "\\yen": "yen^1", "\\rupee": "rupee^1"}
+OPERANDS = PREFIX | SYMBOLS | DECORATIONS | BIG | {"\\begin", "\\left", "\\overline", "\\bar"} | CURRENCIES.keys()
 CLOSERS = {
     "(": (")", "]"),
     "[": ("]", ")"),
@@ -114,20 +112,35 @@ RELATIONS = _pairs(
 NO_UNIT = _names(
     """not no is isn't never wrong if when than then but maybe perhaps else otherwise plus minus times more less fewer
     about approximately around roughly between with without where for the correct incorrect false true actually answer
-    however and or to either neither both also likely unknown unless except all none any undefined mod modulo"""
+    however and or to either neither both also likely unknown unless except all none any undefined mod modulo
+    versus vs past until till after before over under below above negative positive point squared cubed factorial root
+    repeating recurring choose base plus power inverse reciprocal even odd prime zero hundred thousand million billion
+    trillion"""
 )
+# words that name a number: after a number they make another one
+NUMBER_WORDS = _names(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety half halves quarter quarters third thirds
+    first twice thrice double triple score gross lakh lakhs crore crores lac percentile permille ppm"""
+)
+# words that end as adverbs do and are none
+NOUNS_IN_LY = _names("family jelly lily fly butterfly ally belly bully rally reply supply assembly anomaly monopoly")
 # a dimension, its base unit first, and how many base units the others are
 DIMENSIONS = {
-    "length": """m meter metre 1|cm centimeter centimetre 1/100|mm millimeter millimetre 1/1000
-        |km kilometer kilometre 1000|inch inches 254/10000|ft foot feet 3048/10000|yd yard 9144/10000
+    "length": """m meter metre 米 1|cm centimeter centimetre 厘米 1/100|mm millimeter millimetre 毫米 1/1000
+        |km kilometer kilometre 千米 公里 1000|inch inches 254/10000|ft foot feet 3048/10000|yd yard 9144/10000
         |mi mile 1609344/1000""",
-    "mass": """g gram gramme 1|kg kilogram 1000|mg milligram 1/1000|lb lbs pound 45359237/100000
+    "mass": """g gram gramme 克 1|kg kilogram 千克 公斤 1000|吨 1000000|mg milligram 1/1000|lb lbs pound 45359237/100000
         |oz ounce 45359237/1600000""",
-    "time": "s sec second 1|min minute 60|h hr hour 3600|day 86400|week 604800",
-    "volume": "l liter litre 1|ml milliliter millilitre cc 1/1000",
-    "money": "$ dollar usd 1|cent cents 1/100",
+    "time": "s sec secs second 秒 1|min mins minute 分钟 60|h hr hrs hour 小时 3600|day 天 86400|week 604800",
+    "volume": "l liter litre 升 1|ml milliliter millilitre cc 毫升 1/1000",
+    "money": "$ dollar usd 1|cent cents ¢ 1/100",
+    "euros": "euro eur 1",
+    "yen": "yen yuan rmb 元 1",
     "angle": "rad radian 1",
 }
+# what Chinese counts with
+COUNTERS = frozenset("个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双对盒箱袋瓶杯")
 EMPTY_SET, REALS, INTEGERS = "\\emptyset", "\\mathbb{R}", "\\mathbb{Z}"
 WORD_SETS = {
     "all real numbers": REALS,

@@ -6,10 +6,10 @@ Two texts with the same tokens are one answer, typeset twice: `\dfrac{1}{2}`, `\
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math_tables import CLOSERS, CLOSING, FUNCTIONS, LOOKS, SAME, SPELLED, UNICODE, UNITS, WORDS
+from agentscope_tuner.verify.math_tables import CLOSERS, CLOSING, FUNCTIONS, LOOKS, SAME, SPELLED, UNITS, WORDS
+from agentscope_tuner.verify.math_unicode import fold, word_end
 
 MAX_CHARS = 12_000
 MAX_TOKENS = 3_000
@@ -39,13 +39,14 @@ _SPACE = (
 _GROUP = r"(?:\{,\}|,(?:\\!|\{\})[ ]?|\\[,;: ]|,)"
 _TOKEN = re.compile(
     rf"""(?P<space>(?:{_SPACE})+)
-    |(?P<skip>\$|\\[()\[\]]|\\label\{{[^{{}}]*\}}|\\tag\*?\{{[^{{}}]*\}})
+    |(?P<skip>\$|\\[()\[\]]|\\(?:label|color|textcolor|[hv]?phantom)\s*\{{[^{{}}]*\}}|\\tag\*?\{{[^{{}}]*\}})
     |(?P<text>\\(?:text|textbf|textit|textrm|textsf|texttt|textup|textnormal|textsc|mbox)\s*\{{(?P<inner>[^{{}}]*)\}})
     |(?P<roman>\\(?:mathrm|operatorname\*?|mathsf)\s*\{{(?P<mixed>[^{{}}a-zA-Z]*[a-zA-Z]+[^{{}}a-zA-Z][^{{}}]*)\}})
-    |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?P<upright>\s*[a-zA-Z.]+\s*)\}})
+    |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?:{_SPACE})*(?P<upright>[a-zA-Z.]+)(?:{_SPACE})*\}})
     |(?P<thousands>[1-9]\d{{0,2}}(?:{_GROUP}\d{{3}})+(?!\d)(?:\.\d+)?)
     |(?P<blocks>[1-9]\d{{0,2}}(?:[ ]\d{{3}})+(?![\d])(?:\.\d+)?)
-    |(?P<num>(?:\d+(?:\.\d+|\.(?!\w))?|\.\d+)(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)
+    |(?P<dots>\.\.\.+)
+    |(?P<num>(?:\d+(?:\.\d+|\.(?![\w.]))?|\.\d+)(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)
     |(?P<env>\\(?P<side>begin|end)\s*\{{(?P<name>[a-zA-Z]+\*?)\}}(?:(?<=array\}})\s*\{{[^{{}}]*\}})?)
     |(?P<bb>\\mathbb\s*(?:\{{\s*)?(?P<field>[A-Z])\s*\}}?)
     |(?P<cmd>\\[a-zA-Z]+\*?)
@@ -61,11 +62,6 @@ _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z]{2})")
 _SEPARATOR = re.compile(r"\{,\}|\\!|\{\}|\\[,;: ]|[, ]")
 
 
-def _ascii_digits(text: str) -> str:
-    # every alphabet's decimal digits are digits; letters of other alphabets stay as they are: look-alikes differ
-    return "".join(str(unicodedata.decimal(c)) if ord(c) > 127 and c.isdecimal() else c for c in text)
-
-
 def tokenize(text: str) -> list[Token]:
     """The tokens of `text`, without formatting. Linear in the text.
 
@@ -76,7 +72,7 @@ def tokenize(text: str) -> list[Token]:
     if len(text) > MAX_CHARS:
         raise TooComplex(f"{len(text)} characters, more than {MAX_CHARS}")
     if not text.isascii():
-        text = _ascii_digits(text.translate(UNICODE))
+        text = fold(text)
     if "\\\\" in text and "\\begin" not in text:
         # written through one layer of quoting too many
         text = _DOUBLED.sub("\\\\", text)
@@ -118,14 +114,18 @@ def _bracket(found: str) -> int:
 
 
 def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
-    """A run of characters outside ASCII is a word (Chinese, Cyrillic, look-alikes): it equals only itself."""
-    end = at
-    while end < len(text) and ord(text[end]) > 127 and not text[end].isspace():
-        end += 1
-    if end == at:
+    """A run of another alphabet's letters is a word (Chinese, Cyrillic, look-alikes): it equals only itself.
+
+    Any other character is a sign that no operator knows, so that nothing around it is read without it.
+    """
+    end = word_end(text, at)
+    if end > at:
+        out.append(Token("word", text[at:end], spaced))
+        return end
+    if ord(text[at]) < 128 or 0xD800 <= ord(text[at]) < 0xE000:
         raise Unreadable(f"the character {text[at]!r}")
-    out.append(Token("word", unicodedata.normalize("NFC", text[at:end]), spaced))
-    return end
+    out.append(Token("op", text[at], spaced))
+    return at + 1
 
 
 def _emit_number(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
@@ -147,7 +147,7 @@ def _emit_roman(match: re.Match[str], found: str, spaced: bool, in_text: bool, o
 
 
 def _emit_upright(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    name = match.group("upright").strip()
+    name = match.group("upright")
     if len(name) == 1:
         out.append(Token("sym", name, spaced, upright="rm" in found))
     elif "operatorname" in found and name not in FUNCTIONS:
@@ -228,7 +228,12 @@ def _emit_op(match: re.Match[str], found: str, spaced: bool, in_text: bool, out:
     out.append(Token(kind, found, spaced))
 
 
+def _emit_dots(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    out.append(Token("cmd", "\\ldots", spaced))
+
+
 _EMIT = {
+    "dots": _emit_dots,
     "text": _emit_text,
     "roman": _emit_roman,
     "rm": _emit_upright,

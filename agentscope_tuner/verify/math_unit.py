@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from agentscope_tuner.verify.math_node import Node, number
-from agentscope_tuner.verify.math_tables import DIMENSIONS, NO_UNIT
+from agentscope_tuner.verify.math_tables import COUNTERS, DIMENSIONS, NO_UNIT, NOUNS_IN_LY, NUMBER_WORDS
 from agentscope_tuner.verify.math_text import Unreadable
 
 # name: (dimension, how many of the dimension's base unit)
@@ -16,11 +17,24 @@ for _dimension, _line in DIMENSIONS.items():
         for _name in _names:
             _TABLE[_name] = (_dimension, Fraction(_factor))
 
-SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
+SCALES = {
+    "dozen": 12,
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "万": 10**4,
+    "亿": 10**8,
+}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg"})
 _EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
 MAX_WORDS = 5
+_MAX_NOUNS = 2
+_ORDINAL = re.compile(
+    r"(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|[a-z]*teen|[a-z]*tie|hundred|thousand|[a-z]*illion|n)ths?"
+)
 
 
 def canonical(parts: list[tuple[str, int]]) -> str:
@@ -38,7 +52,7 @@ def canonical(parts: list[tuple[str, int]]) -> str:
     times = 1
     for word, exponent in parts:
         word = word if word in ("L", "mL") else word.lower()
-        if word in NO_UNIT:
+        if not (known(word) or _is_noun(word)):
             raise Unreadable(f"the word {word!r} after a number")
         if word in ("squared", "cubed") and powers:
             last = next(reversed(powers))
@@ -49,7 +63,25 @@ def canonical(parts: list[tuple[str, int]]) -> str:
             name = singular(word)
             powers[name] = powers.get(name, 0) + exponent * times
             times = 1
+    if times != 1 or sum(not known(name) for name in powers) > _MAX_NOUNS:
+        raise Unreadable("words after a number that are no unit")
     return " ".join(f"{name}^{power}" for name, power in sorted(powers.items()) if power)
+
+
+def known(word: str) -> bool:
+    """Whether the word is a unit of measurement, or says how a unit is raised."""
+    return word in _EXPONENTS or singular(word) in _TABLE or word in COUNTERS
+
+
+def _is_noun(word: str) -> bool:
+    """Whether a word may name what is counted: plain Latin letters, no number, adverb or connective."""
+    return (
+        word.isascii()
+        and word not in NO_UNIT
+        and word not in NUMBER_WORDS
+        and (not word.endswith("ly") or word in NOUNS_IN_LY)
+        and _ORDINAL.fullmatch(word) is None
+    )
 
 
 def singular(word: str) -> str:
@@ -82,6 +114,8 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
     Raises:
         Unreadable: the words are not a unit's.
     """
+    if [word.lower() for word, _ in parts] in (["squared"], ["cubed"]):
+        return Node("pow", (node, number(_EXPONENTS[parts[0][0].lower()])))
     while parts and parts[0][0].lower() in SCALES:
         node = Node("mul", (node, number(SCALES[parts.pop(0)[0].lower()])))
     if not parts:

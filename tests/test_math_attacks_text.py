@@ -1,0 +1,111 @@
+"""Answers made to pass without being right, and right ones that were refused: text and structure, one table a theme."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner.verify.math_answer import compare
+from agentscope_tuner.verify.sandbox import shared
+
+# each row: the reference, then the answer
+CHARACTERS_DIFFERENT = r"""
+5 ## 5⁻²
+5 ## 5⁻³
+5 ## 5ⁿ
+5 ## 5⅖
+5 ## 5！
+5 ## 5𝑥
+5 ## 5х
+5 ## 5ⅈ
+5 ## 5‰
+5 ## 5①
+5 ## 5⃠
+5 ## 5̸
+2 ## 2⅚
+x ## х
+\$5 ## €5
+8 ## \phantom{4}2
+5 ## \phantom{5}
+9 ## 9...
+"""
+CHARACTERS_EQUAL = r"""
+1024 ## 2¹⁰
+x^{10} ## x¹⁰
+x^{-2} ## x⁻²
+-7 ## －7
+\frac56 ## ⅚
+\frac{11}{4} ## 2¾
+12 ## \color{red}{12}
+12 ## \textcolor{blue}{12}
+12 ## １２
+x+1 ## 𝑥+1
+€5 ## 5
+5 ## €5
+5 ## 5。
+"""
+WORDS_DIFFERENT = r"""
+5 ## 5\text{ halves}
+5 ## 5\text{ tenths}
+12 ## 12\text{ hundredths}
+5 ## 5\text{ thousandths}
+5 ## 5\text{ squared}
+5 ## 5\text{ cubed}
+5 ## 5\text{ factorial}
+5 ## 5\text{ possibly six}
+5 ## 5\text{ alternatively six}
+5 ## 5\text{ versus six}
+5 ## 5\text{ six}
+5 ## 5\text{ minutes past six}
+5 ## 5\text{ twenty-firsts}
+5 ## 5\text{ lakh}
+5 ## 5\text{ below zero}
+5 ## 5\text{ square}
+5 ## 5或六
+0.3 ## 0.3\text{ repeating}
+"""
+WORDS_EQUAL = r"""
+144 ## 12\text{ squared}
+12 ## 12\text{ apples}
+12 ## 12\text{ red apples}
+12 ## 12\text{ months}
+12 ## 12\text{ pieces of candy}
+5 ## 5\text{ cm}
+64 ## 64\text{ cm}^2
+72 ## 72\text{ mph}
+25 ## 25\text{ square feet}
+60 ## 60\text{ kilometers per hour}
+8 ## 8\text{ years old}
+5 ## 5厘米
+5 ## 5个
+5\text{ hours} ## 5\text{ hrs}
+12 ## 12\mathrm{~m}/\mathrm{s}
+12\mathrm{~m}/\mathrm{s} ## 12
+12\text{ m/s} ## 12\mathrm{~m}/\mathrm{s}
+"""
+
+
+def rows(table: str) -> list[tuple[str, str]]:
+    return [(ref, ans) for ref, _, ans in (line.partition(" ## ") for line in table.strip().splitlines())]
+
+
+def outcome(reference: str, answer: str) -> str:
+    return compare(answer, reference, symbolic=shared().compare).outcome
+
+
+DIFFERENT = [CHARACTERS_DIFFERENT, WORDS_DIFFERENT]
+EQUAL = [CHARACTERS_EQUAL, WORDS_EQUAL]
+
+
+@pytest.mark.parametrize(("reference", "answer"), [row for table in DIFFERENT for row in rows(table)])
+def test_a_wrong_answer_never_passes(reference: str, answer: str) -> None:
+    assert outcome(reference, answer) != "equal"
+
+
+@pytest.mark.parametrize(("reference", "answer"), [row for table in EQUAL for row in rows(table)])
+def test_a_right_answer_passes(reference: str, answer: str) -> None:
+    assert outcome(reference, answer) == "equal"
+
+
+@pytest.mark.parametrize("reference", ["5", r"\sqrt2", r"y=\sin x", "f(x)", r"\sum_{k=1}^n k"])
+def test_a_lone_surrogate_is_unreadable(reference: str) -> None:
+    assert outcome(reference, "5\ud800") == "different"
