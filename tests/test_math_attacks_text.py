@@ -82,6 +82,46 @@ WORDS_EQUAL = r"""
 12\mathrm{~m}/\mathrm{s} ## 12
 12\text{ m/s} ## 12\mathrm{~m}/\mathrm{s}
 """
+NAMES_DIFFERENT = r"""
+3x+4y=12 ## 12
+x^2+y^2=25 ## 25
+x+y+z=0 ## 0
+\frac x3+\frac y4=1 ## 1
+(x,y)=(1,2) ## (y,x)=(1,2)
+(x,y)=(1,2) ## y=1,x=2
+(a,b,c)=(1,2,3) ## (c,b,a)=(1,2,3)
+\dot x ## x
+\dot x ## \ddot x
+m\ddot x ## m\dot x
+\frac{dy}{dx} ## \frac yx
+\frac{\partial f}{\partial x} ## \frac fx
+\frac{d^2y}{dx^2} ## \frac{dy}{x^2}
+"""
+NAMES_EQUAL = r"""
+(x,y)=(1,2) ## (1,2)
+(x,y)=(1,2) ## y=2,x=1
+(x,y)=(1,2) ## (y,x)=(2,1)
+(x,y)=(1,2) ## x=1,y=2
+(1,2) ## (x,y)=(1,2)
+\frac{AB}{CD}=3 ## 3
+\sin A=\frac12 ## \frac12
+\frac{dy}{dx}=2x ## 2x
+"""
+MARKS_DIFFERENT = r"""
+30^\circ ## 30\text{ radians}
+30\text{ radians} ## 30^\circ
+50\text{ cm} ## 50^\circ
+\$5 ## 5\%
+50\% ## 50\text{ cm}
+50\% ## \$50
+"""
+MARKS_EQUAL = r"""
+180^\circ ## \pi\text{ radians}
+\pi\text{ radians} ## 180^\circ
+-30^\circ ## -30
+-50\% ## -50
+-\$5 ## -5
+"""
 
 
 def rows(table: str) -> list[tuple[str, str]]:
@@ -92,8 +132,8 @@ def outcome(reference: str, answer: str) -> str:
     return compare(answer, reference, symbolic=shared().compare).outcome
 
 
-DIFFERENT = [CHARACTERS_DIFFERENT, WORDS_DIFFERENT]
-EQUAL = [CHARACTERS_EQUAL, WORDS_EQUAL]
+DIFFERENT = [CHARACTERS_DIFFERENT, WORDS_DIFFERENT, NAMES_DIFFERENT, MARKS_DIFFERENT]
+EQUAL = [CHARACTERS_EQUAL, WORDS_EQUAL, NAMES_EQUAL, MARKS_EQUAL]
 
 
 @pytest.mark.parametrize(("reference", "answer"), [row for table in DIFFERENT for row in rows(table)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentscope_tuner.verify.math_node import Node, number
-from agentscope_tuner.verify.math_tables import ALIASES, BIG, DECORATIONS, INVERSE, PREFIX, SYMBOLS
+from agentscope_tuner.verify.math_tables import ALIASES, BIG, DECORATIONS, INVERSE, NAMING, PREFIX, SYMBOLS
 from agentscope_tuner.verify.math_text import Unreadable
 
 if TYPE_CHECKING:
@@ -19,8 +19,13 @@ _SEVERAL = frozenset({"max", "min", "gcd", "lcm"})
 def read_command(parser: Parser, name: str) -> Node:
     """The operand that the command `name`, already taken, begins."""
     if name in ("\\frac", "\\binom"):
+        start = parser.at
         top, bottom = parser.single(), parser.single()
-        return Node("div", (top, bottom)) if name == "\\frac" else Node("fn", (top, bottom), "binom")
+        if name == "\\binom":
+            return Node("fn", (top, bottom), "binom")
+        if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
+            return Node("sym", (), " ".join(t.text for t in parser.tokens[start : parser.at]))
+        return Node("div", (top, bottom))
     if name in ("\\sqrt", "\\cbrt", "\\root"):
         return _root(parser, name)
     if name in PREFIX:
@@ -36,14 +41,27 @@ def read_command(parser: Parser, name: str) -> Node:
         return inside if segment else Node("fn", (inside,), "conj")
     if name in DECORATIONS:
         inside = parser.single()
-        if inside.head == "sym" and name == "\\hat":
-            return inside._replace(name=f"hat {inside.name}")
+        if inside.head == "sym" and name in NAMING:
+            return inside._replace(name=f"{name[1:]} {inside.name}")
+        if name in ("\\dot", "\\ddot"):
+            raise Unreadable("a derivative of more than one symbol")
         return inside
     if name in SYMBOLS:
         if name == "\\emptyset":
             return Node("set")
         return parser._symbol(name)
     raise Unreadable(f"the command {name!r}")
+
+
+def _operator(node: Node) -> bool:
+    """A differential sign, perhaps raised: the d in `d^2 y`."""
+    if node.head == "pow":
+        return _operator(node.args[0])
+    return node.head == "sym" and node.name in ("d", "\\partial")
+
+
+def _is_differential(node: Node) -> bool:
+    return node.head == "mul" and _operator(node.args[0])
 
 
 def _root(parser: Parser, name: str) -> Node:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from agentscope_tuner.verify import math_unit
 from agentscope_tuner.verify.math_node import Node, number, symbols
 from agentscope_tuner.verify.math_shape import (
+    MARKS,
     assigned,
     elements,
     is_region,
@@ -71,6 +72,8 @@ class Comparer:
             return EQUAL if words(ref) == words(ans) else DIFFERENT
         if ref.head == "unit" or ans.head == "unit":
             return self._units(ref, ans)
+        if ref.head != ans.head and ref.head in MARKS and ans.head in MARKS:
+            return DIFFERENT
         if {ref.head, ans.head} in ({"list", "or"}, {"list", "and"}) and len(ref.args) == len(ans.args):
             return self._unordered(ref.args, ans.args)
         if is_statement(ref) or is_statement(ans):
@@ -91,6 +94,8 @@ class Comparer:
         return self.leaf(ref, ans)
 
     def _units(self, ref: Node, ans: Node) -> Outcome:
+        if ref.head != ans.head and ref.head in MARKS and ans.head in MARKS:
+            return self._angles(ref, ans)
         if ref.head != "unit":
             return self._settled(ref, ans.args[0])
         if ans.head != "unit":
@@ -102,6 +107,16 @@ class Comparer:
         if ref_dimension != ans_dimension:
             return DIFFERENT
         return self._settled(ref.args[0], Node("mul", (number(ans_size / ref_size), ans.args[0])))
+
+    def _angles(self, ref: Node, ans: Node) -> Outcome:
+        """A sign on one side and a unit on the other: degrees and radians measure the same, nothing else does."""
+        if {ref.head, ans.head} != {"unit", "deg"}:
+            return DIFFERENT
+        if math_unit.factor((ref if ref.head == "unit" else ans).name) != math_unit.factor("rad^1"):
+            return DIFFERENT
+        # a product is no bare sign: the degrees are worked out, never left out
+        bare = [n.args[0] if n.head == "unit" else Node("mul", (n, number(1))) for n in (ref, ans)]
+        return self._settled(bare[0], bare[1])
 
     def _statements(self, ref: Node, ans: Node) -> Outcome:
         if is_statement(ref) and is_statement(ans):

@@ -7,6 +7,8 @@ from agentscope_tuner.verify.math_tables import EMPTY_SET, WORD_SETS
 
 _SIGNED = frozenset({"pm", "mp"})
 _FIELDS = frozenset({"\\mathbb{R}", "\\mathbb{Z}", "\\mathbb{N}", "\\mathbb{Q}", "\\mathbb{C}"})
+# what a number may carry that says what it measures
+MARKS = frozenset({"unit", "percent", "deg"})
 _COMPOUND = frozenset({"list", "set", "tuple", "interval", "rel", "and", "or", "union"})
 
 
@@ -22,6 +24,11 @@ def settle(node: Node) -> Node:
         node = same
     if node.head == "rel" and node.name == ":" and len(node.args) == 2:
         return Node("div", node.args)
+    if node.head == "rel" and (named := _by_name(node)) is not None:
+        return named
+    if node.head == "neg" and node.args[0].head in MARKS:
+        # the sign belongs to the number, not to its unit
+        return node.args[0]._replace(args=(Node("neg", node.args[0].args),))
     if node.head in ("list", "set"):
         return _elements(node)
     if node.head == "text" and node.name.lower() in WORD_SETS:
@@ -38,7 +45,7 @@ def _elements(node: Node) -> Node:
         if _is_range(element) and found:
             # `2k, k \\in \\mathbb{Z}`: what a parameter runs over
             continue
-        element = settle(element)
+        element = settle(element) if element.head != "rel" else element
         found.extend(element.args if element.head == "list" else (element,))
     if (
         node.head == "list"
@@ -54,6 +61,16 @@ def _elements(node: Node) -> Node:
     if node.head == "list" and len(found) == 1:
         return found[0]
     return Node(node.head, tuple(found))
+
+
+def _by_name(node: Node) -> Node | None:
+    """`(x, y) = (1, 2)` as `x = 1, y = 2`, so that values are compared by their names."""
+    if node.name != "=" or not {a.head for a in node.args} <= {"tuple", "list"}:
+        return None
+    names, values = (a.args for a in _sides(node))
+    if len(names) != len(values) or len(names) < 2 or not all(n.head == "sym" and _is_name(n) for n in names):
+        return None
+    return Node("list", tuple(Node("rel", pair, "=") for pair in zip(names, values, strict=True)))
 
 
 def _is_range(node: Node) -> bool:
@@ -111,6 +128,8 @@ def labels(node: Node) -> tuple[str, ...]:
     name = _sides(node)[0]
     if name.head == "call":
         return ("y",) if name.name in ("f", "y") else (name.name,)
+    if name.head in ("tuple", "list"):
+        return tuple(n.name for n in name.args)
     return tuple(sorted(symbols(name)))
 
 
@@ -162,9 +181,19 @@ def named_value(node: Node) -> Node | None:
     if node.head != "rel" or node.name != "=":
         return None
     name, value = node.args
-    # an equation in one unknown is solved, not read off
-    named = len(symbols(name)) > 1 or (symbols(name) and name.head in ("fn", "deg"))
-    return value if named and not symbols(value) else None
+    return value if _is_geometric(name) and not symbols(value) else None
+
+
+def _is_geometric(node: Node) -> bool:
+    """Segments, triangles, functions of an angle, and arithmetic on them; an unknown is to be solved for."""
+    if node.head == "num" or (node.head == "text" and node.name.isupper()):
+        return True
+    if node.head == "mul" and len(node.args) > 1 and all(a.head == "sym" and a.name.isupper() for a in node.args):
+        return True
+    if node.head == "fn" and len(node.args) == 1 and node.args[0].head == "sym":
+        return node.args[0].name[:1] == "\\" or node.args[0].name.isupper()
+    arithmetic = node.head in ("add", "mul", "div", "neg", "pow", "deg", "abs")
+    return arithmetic and bool(symbols(node)) and all(map(_is_geometric, node.args))
 
 
 def _rounded_value(node: Node) -> Node | None:

@@ -85,6 +85,8 @@ ARGUMENT_STOPS = PREFIX - {"\\sqrt", "\\frac", "\\binom", "\\cbrt", "\\abs"}
 DECORATIONS = _names(
     r"""\vec \hat \widehat \angle \triangle \tilde \mathcal \mathscr \mathfrak \underline \dot \ddot"""
 )
+# decorations that make another symbol of the one they stand on
+NAMING = _names(r"\hat \widehat \tilde \dot \ddot")
 BIG = _names(r"\int \sum \prod \lim")
 SYMBOLS = frozenset("\\" + name for name in GREEK) | _names(
     r"""\infty \emptyset \ell \hbar \aleph \nabla \partial \ldots \mathbb{R} \mathbb{Z} \mathbb{N} \mathbb{Q} \mathbb{C}
