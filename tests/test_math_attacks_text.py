@@ -122,6 +122,44 @@ MARKS_EQUAL = r"""
 -50\% ## -50
 -\$5 ## -5
 """
+CONDITIONS_DIFFERENT = r"""
+(2,\infty) ## \{x:x>2, x>5\}
+\mathbb{R} ## x>2, x<5
+\{x:x\in\mathbb{R},x\ne0\} ## \mathbb{R}
+\{x\in\mathbb{Z}:x>5\} ## x>5
+x>5, x\in\mathbb{Z} ## x>5
+\{2k:k\in\mathbb{Z}\} ## \{3k:k\in\mathbb{Z}\}
+\mathbb{R} ## \{x^2:x\in\mathbb{R}\}
+k\pi,k\in\mathbb{Z} ## k\pi,k\in\mathbb{R}
+k\pi,k\in\mathbb{Z} ## k\pi,k\in\mathbb{N}
+k\pi,k\in\mathbb{Z} ## 2k\pi,k\in\mathbb{Z}
+"""
+CONDITIONS_EQUAL = r"""
+(2,5) ## x>2, x<5
+(2,5) ## \{x:x>2, x<5\}
+\{2k:k\in\mathbb{Z}\} ## \{2n:n\in\mathbb{Z}\}
+k\pi,k\in\mathbb{Z} ## k\pi
+(-\infty,1)\cup(3,\infty) ## x<1, x>3
+k\pi,k\in\mathbb{Z} ## x=n\pi,n\in\mathbb{Z}
+\frac\pi4+k\pi,k\in\mathbb{Z} ## \frac\pi4+n\pi,n\in\mathbb{Z}
+\{x\in\mathbb{R}:x\ne0\} ## x\ne0
+"""
+DOTS_DIFFERENT = r"""
+1+2+\cdots+10 ## 3+\cdots+10
+1/3 ## 0.333334
+\frac13 ## 0.33...
+\pi ## 3.14159...
+"""
+DOTS_EQUAL = r"""
+\frac13 ## 0.3333...
+\frac13 ## 0.333\ldots
+\frac16 ## 0.1666...
+\frac17 ## 0.142857142857...
+1/3 ## 0.333333
+2/3 ## 0.666667
+2/3 ## 0.666666
+1+2+\cdots+10 ## 1+2+\ldots+10
+"""
 
 
 def rows(table: str) -> list[tuple[str, str]]:
@@ -132,8 +170,15 @@ def outcome(reference: str, answer: str) -> str:
     return compare(answer, reference, symbolic=shared().compare).outcome
 
 
-DIFFERENT = [CHARACTERS_DIFFERENT, WORDS_DIFFERENT, NAMES_DIFFERENT, MARKS_DIFFERENT]
-EQUAL = [CHARACTERS_EQUAL, WORDS_EQUAL, NAMES_EQUAL, MARKS_EQUAL]
+DIFFERENT = [
+    CHARACTERS_DIFFERENT,
+    WORDS_DIFFERENT,
+    NAMES_DIFFERENT,
+    MARKS_DIFFERENT,
+    CONDITIONS_DIFFERENT,
+    DOTS_DIFFERENT,
+]
+EQUAL = [CHARACTERS_EQUAL, WORDS_EQUAL, NAMES_EQUAL, MARKS_EQUAL, CONDITIONS_EQUAL, DOTS_EQUAL]
 
 
 @pytest.mark.parametrize(("reference", "answer"), [row for table in DIFFERENT for row in rows(table)])

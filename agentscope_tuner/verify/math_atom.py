@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentscope_tuner.verify.math_bracket import bracketed, is_builder
 from agentscope_tuner.verify.math_node import Node, number
+from agentscope_tuner.verify.math_number import continued
 from agentscope_tuner.verify.math_tables import CLOSERS, CURRENCIES, OPERANDS
 from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable
 from agentscope_tuner.verify.math_unit import measured
@@ -127,6 +128,12 @@ class AtomParser:
         value = Fraction(token.text)
         if self.peek() in ("\\overline", "\\dot", "\\bar") and "." in token.text:
             return self._repeating(token.text)
+        if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
+            repeating = continued(token.text)
+            if repeating is None:
+                raise Unreadable("decimals that go on without repeating")
+            self.at += 1
+            return number(repeating)
         node = Node("num", (), token.text, value)
         if self.peek() == "_":
             self.at += 1

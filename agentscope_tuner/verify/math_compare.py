@@ -6,7 +6,8 @@ import enum
 from collections.abc import Sequence
 
 from agentscope_tuner.verify import math_unit
-from agentscope_tuner.verify.math_node import Node, number, symbols
+from agentscope_tuner.verify.math_family import renamed
+from agentscope_tuner.verify.math_node import Node, number, symbols, walk
 from agentscope_tuner.verify.math_shape import (
     MARKS,
     assigned,
@@ -19,8 +20,10 @@ from agentscope_tuner.verify.math_shape import (
     vector,
     words,
 )
+from agentscope_tuner.verify.math_tables import INTEGERS
 
 MAX_ELEMENTS = 100
+ELLIPSIS = Node("sym", (), "\\ldots")
 
 
 class Outcome(enum.Enum):
@@ -74,6 +77,8 @@ class Comparer:
             return self._units(ref, ans)
         if ref.head != ans.head and ref.head in MARKS and ans.head in MARKS:
             return DIFFERENT
+        if ref.head == "family" or ans.head == "family":
+            return self._families(ref, ans)
         if {ref.head, ans.head} in ({"list", "or"}, {"list", "and"}) and len(ref.args) == len(ans.args):
             return self._unordered(ref.args, ans.args)
         if is_statement(ref) or is_statement(ans):
@@ -91,7 +96,30 @@ class Comparer:
             return self._matrices(ref, ans)
         if ref.head == ans.head == "cases":
             return self._matrices(ref, ans)
+        if any(n.args and ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
+            # what the dots stand for is a guess
+            return UNKNOWN
         return self.leaf(ref, ans)
+
+    def _families(self, ref: Node, ans: Node) -> Outcome:
+        """The same values for the same parameter; an answer and a reference may leave out that it is an integer."""
+        if ref.head != ans.head:
+            found, other = (ref, ans) if ref.head == "family" else (ans, ref)
+            if found.name == "where" or is_region(other) or other.head in ("interval", "set", "family"):
+                return UNKNOWN
+            if found.name != INTEGERS:
+                return DIFFERENT
+            return self._settled(*(settle(n.args[0]) if n.head == "family" else n for n in (ref, ans)))
+        if "where" in (ref.name, ans.name):
+            return UNKNOWN
+        if ref.name != ans.name:
+            return DIFFERENT
+        body, parameter = ans.args
+        if parameter != ref.args[1]:
+            if ref.args[1].name in symbols(body):
+                return UNKNOWN
+            body = renamed(body, parameter, ref.args[1])
+        return self._settled(settle(ref.args[0]), settle(body))
 
     def _units(self, ref: Node, ans: Node) -> Outcome:
         if ref.head != ans.head and ref.head in MARKS and ans.head in MARKS:

@@ -15,6 +15,7 @@ _MOST_NOISE = Fraction(1, 10**6)
 # no float prints more digits than these
 _FLOAT_DIGITS = 17
 _FLOAT_DECIMALS = 10
+_MAX_PERIOD = 100
 _PLAIN = re.compile(r"([-+]?)(?:(?<=[-+])\s+)?(\d+(?:,\d{3})*)?(?:\.(\d*))?")
 
 
@@ -59,5 +60,21 @@ def rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
     printed = abs(written) * 10**places < 10**_FLOAT_DIGITS
     if places >= _FLOAT_DECIMALS and printed and difference <= min(FLOAT_NOISE * abs(exact), _MOST_NOISE):
         return True
+    # rounded half a unit either way, or cut towards zero
+    last = Fraction(1, 10**places)
+    near = difference <= last / 2 or (difference < last and abs(written) < abs(exact))
     # an exact decimal with fewer places needs no rounding: what differs from it differs
-    return difference < Fraction(1, 10**places) and abs(written) * 10**places >= 1000
+    return near and abs(written) * 10**places >= 1000
+
+
+def continued(text: str) -> Fraction | None:
+    """The value of decimals that dots continue, if they end in one digit three times or in several digits twice."""
+    decimals = text.partition(".")[2]
+    if not 2 < len(decimals) <= _MAX_PERIOD:
+        return None
+    one = len(set(decimals[-3:])) == 1
+    sizes = (1,) if one else range(2, len(decimals) // 2 + 1)
+    size = next((n for n in sizes if one or decimals[-n:] == decimals[-2 * n : -n]), 0)
+    if not size:
+        return None
+    return Fraction(text) + Fraction(int(decimals[-size:]), (10**size - 1) * 10 ** len(decimals))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from agentscope_tuner.verify.math_family import FIELDS, conditions, family, is_range
 from agentscope_tuner.verify.math_node import Node, symbols, walk
 from agentscope_tuner.verify.math_tables import EMPTY_SET, WORD_SETS
 
 _SIGNED = frozenset({"pm", "mp"})
-_FIELDS = frozenset({"\\mathbb{R}", "\\mathbb{Z}", "\\mathbb{N}", "\\mathbb{Q}", "\\mathbb{C}"})
 # what a number may carry that says what it measures
 MARKS = frozenset({"unit", "percent", "deg"})
-_COMPOUND = frozenset({"list", "set", "tuple", "interval", "rel", "and", "or", "union"})
+_COMPOUND = frozenset({"list", "set", "tuple", "interval", "rel", "and", "or", "union", "family"})
 
 
 def settle(node: Node) -> Node:
@@ -29,6 +29,10 @@ def settle(node: Node) -> Node:
     if node.head == "neg" and node.args[0].head in MARKS:
         # the sign belongs to the number, not to its unit
         return node.args[0]._replace(args=(Node("neg", node.args[0].args),))
+    if (found := family(node)) is not None:
+        return found._replace(args=(settle(found.args[0]), found.args[1]))
+    if conditions(node):
+        return Node("and", node.args)
     if node.head in ("list", "set"):
         return _elements(node)
     if node.head == "text" and node.name.lower() in WORD_SETS:
@@ -42,7 +46,7 @@ def settle(node: Node) -> Node:
 def _elements(node: Node) -> Node:
     found: list[Node] = []
     for element in node.args:
-        if _is_range(element) and found:
+        if is_range(element) and found:
             # `2k, k \\in \\mathbb{Z}`: what a parameter runs over
             continue
         element = settle(element) if element.head != "rel" else element
@@ -71,10 +75,6 @@ def _by_name(node: Node) -> Node | None:
     if len(names) != len(values) or len(names) < 2 or not all(n.head == "sym" and _is_name(n) for n in names):
         return None
     return Node("list", tuple(Node("rel", pair, "=") for pair in zip(names, values, strict=True)))
-
-
-def _is_range(node: Node) -> bool:
-    return node.head == "rel" and node.name == "in" and node.args[1].head == "sym" and node.args[1].name in _FIELDS
 
 
 def _same_variable(statements: tuple[Node, ...]) -> Node | None:
@@ -118,7 +118,7 @@ def is_region(node: Node) -> bool:
     """A set of real numbers that is not listed: a union, a set builder, a field, or brackets of two kinds."""
     if node.head == "set":
         return len(node.args) == 1 and node.args[0].head == "where"
-    return node.head in ("union", "inter", "minus") or (node.head == "sym" and node.name in _FIELDS)
+    return node.head in ("union", "inter", "minus") or (node.head == "sym" and node.name in FIELDS)
 
 
 def labels(node: Node) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from itertools import pairwise, product
 
 from mpmath import mp
 
+from agentscope_tuner.verify.math_family import conditions, family
 from agentscope_tuner.verify.math_node import Node, number, symbols, walk
 from agentscope_tuner.verify.math_text import TooComplex
 from agentscope_tuner.verify.numeric import Budget, Numeric
@@ -19,6 +20,8 @@ from agentscope_tuner.verify.polynomial import MAX_DEGREE, NotRational, plus, re
 
 _MAX_ABS = 3
 _MAX_POINTS = 200
+# between whole numbers, where a set of integers and a set of reals part
+_PART = mp.mpf("0.37")
 _BETWEEN = (0.137, 0.5, 0.871)
 _OPERATORS = {
     "=": lambda d, tol: abs(d) <= tol,
@@ -69,7 +72,7 @@ class Line:
     def _holds(self, node: Node, x: Value) -> bool:
         if node.head == "rel":
             return all(self._related(r.name, r.args[0], r.args[1], x) for r in relations(node))
-        if node.head in ("and", "inter"):
+        if node.head in ("and", "inter") or conditions(node):
             return all(self.holds(a, x) for a in node.args)
         if node.head in ("or", "union", "list"):
             return any(self.holds(a, x) for a in node.args)
@@ -78,6 +81,8 @@ class Line:
         if node.head == "minus":
             return self.holds(node.args[0], x) and not self.holds(node.args[1], x)
         if node.head == "set":
+            if family(node) is not None:
+                raise TooComplex("a set of computed values")
             return any(self._is_element(a, x) for a in node.args)
         if node.head in ("interval", "tuple") and len(node.args) == 2:
             return self._inside(node, x)
@@ -247,7 +252,16 @@ def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | 
     apart = [p for at, p in enumerate(points) if at == 0 or p - points[at - 1] > near]
     between = [a + (b - a) * at for a, b in pairwise(apart) for at in _BETWEEN]
     outside = (
-        [apart[0] - 1, apart[-1] + 1, apart[0] - 1000, apart[-1] + 1000] if apart else [mp.mpf("-1.7"), mp.mpf("0.3")]
+        [
+            apart[0] - 1,
+            apart[-1] + 1,
+            apart[0] - mp.mpf("0.37"),
+            apart[-1] + mp.mpf("0.37"),
+            apart[0] - 1000,
+            apart[-1] + 1000,
+        ]
+        if apart
+        else [mp.mpf("-1.7"), mp.mpf("0.3")]
     )
     holds = [(ref_line.holds(ref, x), ans_line.holds(ans, x)) for x in (*apart, *between, *outside)]
     if any(r != a for r, a in holds):
