@@ -116,12 +116,12 @@ class SymbolicComparer(CheapComparer):
     def _at(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, point: Point) -> bool | None:
         """The same at a point far away; there, what grows out of range says nothing."""
         try:
-            return self._agree(ref, ans, log_base, domain, lambda: point)
+            return self._agree(ref, ans, log_base, domain, lambda: point, far=True)
         except OutOfRange:
             return None
 
     def _agree(
-        self, ref: Node, ans: Node, log_base: int | None, domain: Domain, place: Callable[[], Point]
+        self, ref: Node, ans: Node, log_base: int | None, domain: Domain, place: Callable[[], Point], far: bool = False
     ) -> bool | None:
         for digits in (DIGITS, MANY_DIGITS):
             try:
@@ -133,7 +133,7 @@ class SymbolicComparer(CheapComparer):
                 return None
             if found.refuted:
                 return False
-            if found.sure and not found.drowned:
+            if (found.sure and not found.drowned) or far:
                 return True
         return found.settled() and self._visible(ref, ans, log_base, place, found)
 
