@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from agentscope_tuner.verify.math_bracket import bracketed, is_builder
+from agentscope_tuner.verify.math_bracket import bracketed, infix, is_builder
 from agentscope_tuner.verify.math_node import Node, number
 from agentscope_tuner.verify.math_number import continued
 from agentscope_tuner.verify.math_tables import CLOSERS, CURRENCIES, OPERANDS
@@ -83,8 +83,11 @@ class AtomParser:
 
     def _unit_ahead(self) -> bool:
         """An upright letter after a number, as in `5\\,\\mathrm{m}`, is a unit."""
-        token = self.tokens[self.at]
-        return token.text in "mgshLlJNWVAKC" and self.at > 0 and self.tokens[self.at - 1].kind in ("num", "close")
+        return (
+            self.tokens[self.at].text in "mgshLlJNWVAKC"
+            and self.at > 0
+            and self.tokens[self.at - 1].kind in ("num", "close")
+        )
 
     def expect(self, *texts: str) -> str:
         found = self.peek()
@@ -129,11 +132,8 @@ class AtomParser:
         if self.peek() in ("\\overline", "\\dot", "\\bar") and "." in token.text:
             return self._repeating(token.text)
         if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
-            repeating = continued(token.text)
-            if repeating is None:
-                raise Unreadable("decimals that go on without repeating")
             self.at += 1
-            return number(repeating)
+            return number(continued(token.text))
         node = Node("num", (), token.text, value)
         if self.peek() == "_":
             self.at += 1
@@ -199,9 +199,8 @@ class AtomParser:
         if opener == "(" and self.peek() == "," and self.peek(1) == ")":
             self.at += 1
             inside = Node("list", (inside,))
-        if opener == "{" and self.peek() == "\\choose":
-            self.at += 1
-            inside = Node("fn", (inside, self.items()), "binom")
+        if opener == "{" and self.peek() in ("\\choose", "\\over"):
+            inside = infix(self.expect("\\choose", "\\over"), inside, self.items())
         if self.until_bar and self.peek() in ("|", "\\mid", ":"):
             self.at += 1
             inside = Node("where", (inside, self.items()))

@@ -30,6 +30,11 @@ def bracketed(opener: str, closer: str, inside: Node) -> Node:
     return inside
 
 
+def infix(name: str, above: Node, below: Node) -> Node:
+    r"""What TeX's `{a \over b}` and `{a \choose b}` stand for."""
+    return Node("div", (above, below)) if name == "\\over" else Node("fn", (above, below), "binom")
+
+
 def is_builder(tokens: Sequence[Token]) -> bool:
     """Whether the braces that these tokens follow hold a condition, as in `x | x > 0`."""
     depth = bars = 0

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from agentscope_tuner.verify.math_node import Node
+from agentscope_tuner.verify.math_text import Unreadable
 
 # an answer with at least so many decimals may round or cut an exact value
 ROUNDED_DECIMALS = 6
@@ -67,14 +68,18 @@ def rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
     return near and abs(written) * 10**places >= 1000
 
 
-def continued(text: str) -> Fraction | None:
-    """The value of decimals that dots continue, if they end in one digit three times or in several digits twice."""
+def continued(text: str) -> Fraction:
+    """The value of decimals that dots continue, if they end in one digit three times or in several digits twice.
+
+    Raises:
+        Unreadable: nothing in them repeats.
+    """
     decimals = text.partition(".")[2]
     if not 2 < len(decimals) <= _MAX_PERIOD:
-        return None
+        raise Unreadable("decimals that dots continue")
     one = len(set(decimals[-3:])) == 1
     sizes = (1,) if one else range(2, len(decimals) // 2 + 1)
     size = next((n for n in sizes if one or decimals[-n:] == decimals[-2 * n : -n]), 0)
     if not size:
-        return None
+        raise Unreadable("decimals that dots continue")
     return Fraction(text) + Fraction(int(decimals[-size:]), (10**size - 1) * 10 ** len(decimals))
