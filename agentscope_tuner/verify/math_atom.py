@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentscope_tuner.verify.math_bracket import bracketed, infix, is_builder
 from agentscope_tuner.verify.math_node import Node, number
-from agentscope_tuner.verify.math_number import continued
+from agentscope_tuner.verify.math_number import continued, recurring
 from agentscope_tuner.verify.math_tables import CLOSERS, CURRENCIES, OPERANDS
 from agentscope_tuner.verify.math_text import Token, TooComplex, Unreadable
 from agentscope_tuner.verify.math_unit import measured
@@ -83,11 +83,8 @@ class AtomParser:
 
     def _unit_ahead(self) -> bool:
         """An upright letter after a number, as in `5\\,\\mathrm{m}`, is a unit."""
-        return (
-            self.tokens[self.at].text in "mgshLlJNWVAKC"
-            and self.at > 0
-            and self.tokens[self.at - 1].kind in ("num", "close")
-        )
+        token, before = self.tokens[self.at], self.tokens[max(0, self.at - 1)]
+        return token.text in "mgshLlJNWVAKC" and self.at > 0 and before.kind in ("num", "close")
 
     def expect(self, *texts: str) -> str:
         found = self.peek()
@@ -150,8 +147,7 @@ class AtomParser:
         if not digits.isdigit():
             raise Unreadable("a bar over something that is no digit")
         self.at = end
-        places = len(text.partition(".")[2])
-        return number(Fraction(text) + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places))
+        return number(recurring(text, digits))
 
     def _symbol(self: Parser, name: str) -> Node:  # type: ignore[misc]
         while self.peek() == "'":

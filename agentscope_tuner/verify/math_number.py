@@ -82,4 +82,10 @@ def continued(text: str) -> Fraction:
     size = next((n for n in sizes if one or decimals[-n:] == decimals[-2 * n : -n]), 0)
     if not size:
         raise Unreadable("decimals that dots continue")
-    return Fraction(text) + Fraction(int(decimals[-size:]), (10**size - 1) * 10 ** len(decimals))
+    return recurring(text, decimals[-size:])
+
+
+def recurring(text: str, digits: str) -> Fraction:
+    """The value of a decimal after which `digits` repeat for ever."""
+    places = len(text.partition(".")[2])
+    return Fraction(text) + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places)
