@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model bench-llm rubrics-demo train test-trainers $(TRAINERS:%=test-%) clean
+.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model bench-llm rubrics-demo clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -123,21 +123,23 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 		$(PYTHON) -c 'import socket; socket.create_connection(("127.0.0.1", 8300), 1).close()' 2>/dev/null && break; sleep 1; \
 	done; \
 	$(LOCAL_LLM)/bin/astuner rubrics learn --conf tutorial/example_rm_auto_grader/local.yaml --force
+
 # Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
-TRAINERS := trl verl openrlhf agentscope1 trinity nemogym
 TRAINERS := trl verl openrlhf agentscope1 trinity nemogym envs
 .PHONY: train test-trainers $(TRAINERS:%=test-%)
 # asks for packages that build against CUDA
 NODEPS_openrlhf := openrlhf==0.11.2
 # asks for a Python that few have yet, and for much that its verify classes never import
 NODEPS_nemogym := --ignore-requires-python nemo-gym==0.7.0
+# --no-compile: most of what is installed is never imported
+TRAINER_PIP := --quiet --disable-pip-version-check --no-compile
 TRAINER_ENV := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
 .venvs/%/.trainer: tests_extra/trainers/%.txt setup.cfg pyproject.toml
 	test -x .venvs/$*/bin/python || $(PYTHON) -m venv .venvs/$*
-	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $< -e .
-	$(if $(NODEPS_$*),.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(NODEPS_$*))
+	.venvs/$*/bin/python -m pip install $(TRAINER_PIP) -r $< -e .
+	$(if $(NODEPS_$*),.venvs/$*/bin/python -m pip install $(TRAINER_PIP) --no-deps $(NODEPS_$*))
 	@touch $@
 
 test-trl: ## TRL's GRPOTrainer under our rewards
