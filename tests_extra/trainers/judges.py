@@ -16,9 +16,17 @@ class Fails(MathAnswerAsJudge):
     """MathAnswerAsJudge that has no verdict on odd references."""
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Any:
-        if int(workflow_task.task.metadata["answer"]) % 2:
-            raise JudgeError("the judge model did not answer")
+        _refuse_odd(workflow_task)
         return super().compute_reward(workflow_task, workflow_output)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Any:
+        _refuse_odd(workflow_task)
+        return await super().acompute_reward(workflow_task, workflow_output)
+
+
+def _refuse_odd(workflow_task: WorkflowTask) -> None:
+    if int(workflow_task.task.metadata["answer"]) % 2:
+        raise JudgeError("the judge model did not answer")
 
 
 class FailsSome(BaseJudge):
