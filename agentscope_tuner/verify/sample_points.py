@@ -27,6 +27,22 @@ _INVERSES = frozenset({"arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc
 _WHOLE = {1: (8, 60, 900), 2: (6, 12, 40), 3: (4, 6, 10)}
 
 
+_ANALYTIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "exp"})
+
+
+def is_analytic(node: Node) -> bool:
+    """Whether the formula is one piece: two such that agree around a point agree everywhere (identity theorem)."""
+    return all(_is_one_piece(n) for n in walk(node))
+
+
+def _is_one_piece(node: Node) -> bool:
+    if node.head == "pow":
+        return _is_whole(node.args[1]) or not symbols(node.args[0])
+    if node.head == "fn":
+        return node.name in _ANALYTIC
+    return node.head in ("num", "sym", "add", "mul", "div", "neg")
+
+
 def _unit(*key: str) -> Value:
     """Between 0 and 1, as the key chooses."""
     return (pseudo_random(*key) - mp.mpf("0.3")) / mp.mpf("2.7")

@@ -23,7 +23,15 @@ from agentscope_tuner.verify.numeric import Budget, Numeric, pseudo_random
 from agentscope_tuner.verify.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.pair import Pair
 from agentscope_tuner.verify.real_line import Line, plain_unknown, relations, same_region
-from agentscope_tuner.verify.sample_points import Point, between_pieces, bounding, bounds, whole_number, wide
+from agentscope_tuner.verify.sample_points import (
+    Point,
+    between_pieces,
+    bounding,
+    bounds,
+    is_analytic,
+    whole_number,
+    wide,
+)
 
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
@@ -149,7 +157,7 @@ class SymbolicComparer(CheapComparer):
     def _far_points(self, ref: Node, ans: Node) -> Iterator[Point]:
         names = symbols(ref) | symbols(ans)
         free = sorted(names - self._whole)
-        if not free:
+        if not free or (is_analytic(ref) and is_analytic(ans)):
             return
         with mp.workdps(DIGITS):
             beside = self._point(names, "real", 0)
