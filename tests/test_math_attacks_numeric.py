@@ -32,6 +32,8 @@ PIECES = [
     (r"0", r"\lfloor|x|/4\rfloor"),
     (r"n^2", r"\sum_{k=1}^n(2k-1)+\prod_{k=1}^{13}(n-k)"),
     (r"n^2", r"\sum_{k=1}^n(2k-1)+\prod_{k=1}^{300}(n-k)"),
+    (r"x>2", r"x>2 \land \ln x<20"),
+    (r"\ln x>\ln 2", r"x>2 \land \ln x<60"),
 ]
 LARGE_NUMBERS = [
     ("1000000000000000", "1000000000000001.0000000000"),
@@ -56,6 +58,10 @@ SAME = [
     (r"\max(x,y)", r"\frac{x+y+|x-y|}{2}"),
     (r"\cosh^2 x-1", r"\sinh^2 x"),
     (r"x^x", r"e^{x\ln x}"),
+    (r"x>2", r"\ln x>\ln 2"),
+    (r"x>2", r"e^x>e^2"),
+    (r"e^x>e^2", r"x>2"),
+    (r"x>e", r"\ln(\ln x)>0"),
 ]
 
 

@@ -1,13 +1,12 @@
-"""Sets of real numbers (worker side): intervals, unions, inequalities and equations in one unknown, compared as sets.
+"""Sets of real numbers (worker side): intervals, unions, inequalities and equations in one unknown.
 
-Both sides' truth can change only at a few points: ends of intervals, roots and poles of differences. The two are equal
-when they agree at each of those points and between them.
+What belongs to one, and where along the real line that can change: ends of intervals, roots and poles of differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise, product
+from itertools import product
 
 from mpmath import mp
 
@@ -19,10 +18,6 @@ from agentscope_tuner.verify.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.polynomial import MAX_DEGREE, NotRational, plus, real_roots, times
 
 _MAX_ABS = 3
-_MAX_POINTS = 200
-# between whole numbers, where a set of integers and a set of reals part
-_PART = mp.mpf("0.37")
-_BETWEEN = (0.137, 0.5, 0.871)
 _OPERATORS = {
     "=": lambda d, tol: abs(d) <= tol,
     "!=": lambda d, tol: abs(d) > tol,
@@ -234,42 +229,6 @@ def relations(node: Node) -> list[Node]:
         parts = [relations(a) for a in node.args]
         return [r for part in parts for r in part] if all(parts) else []
     return []
-
-
-def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
-    """Whether both describe the same set of real numbers; None where neither holds anywhere, which says nothing.
-
-    Raises:
-        TooComplex: more points than the bound, or something that is no set of reals.
-    """
-    try:
-        points = sorted({mp.mpf(p) for line, node in ((ref_line, ref), (ans_line, ans)) for p in line.changes(node)})
-    except NotANumber:
-        return False
-    if len(points) > _MAX_POINTS:
-        raise TooComplex("too many points where the truth may change")
-    near = mp.mpf(10) ** (-mp.dps // 3)
-    apart = [p for at, p in enumerate(points) if at == 0 or p - points[at - 1] > near]
-    between = [a + (b - a) * at for a, b in pairwise(apart) for at in _BETWEEN]
-    outside = (
-        [
-            apart[0] - 1,
-            apart[-1] + 1,
-            apart[0] - mp.mpf("0.37"),
-            apart[-1] + mp.mpf("0.37"),
-            apart[0] - 1000,
-            apart[-1] + 1000,
-        ]
-        if apart
-        else [mp.mpf("-1.7"), mp.mpf("0.3")]
-    )
-    holds = [(ref_line.holds(ref, x), ans_line.holds(ans, x)) for x in (*apart, *between, *outside)]
-    if any(r != a for r, a in holds):
-        return False
-    # two statements that hold nowhere may have failed for different reasons
-    return (
-        True if any(r for r, _ in holds) or all(node.head == "set" and not node.args for node in (ref, ans)) else None
-    )
 
 
 def plain_unknown(node: Node) -> Node:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, pairwise
+from typing import Literal
 
 from mpmath import mp
 
@@ -19,6 +20,7 @@ from agentscope_tuner.verify.numeric_matrix import NotANumber, Value
 from agentscope_tuner.verify.real_line import Line
 
 Point = dict[str, Value]
+Domain = Literal["positive", "real", "complex", "beside"]
 # orders of magnitude, from a thousandth to ten thousand
 _LOWEST, _SIZES, _GAMMA_SIZES = -3, 7, 4
 _MAX_PIECES, _MAX_UNKNOWNS, _MAX_BETWEEN = 8, 3, 24
@@ -46,6 +48,29 @@ def _is_one_piece(node: Node) -> bool:
 def _unit(*key: str) -> Value:
     """Between 0 and 1, as the key chooses."""
     return (pseudo_random(*key) - mp.mpf("0.3")) / mp.mpf("2.7")
+
+
+def point_in(
+    domain: Domain, names: frozenset[str], whole: frozenset[str], bounds: tuple[int, int], seed: str, at: int
+) -> Point:
+    """The `at`-th point for the symbols `names`; those in `whole` bound a sum or a product (see `whole_number`).
+
+    `real` is of both signs, `beside` a little off the positive reals.
+    """
+    point: Point = {}
+    for name in sorted(names):
+        value = pseudo_random(seed, name, str(at))
+        if name in whole:
+            point[name] = whole_number(name, seed, at if domain == "positive" else 0, bounds)
+            continue
+        if domain == "real" and at != 1 and (at == 0 or pseudo_random(seed, name, str(at), "sign") > 1.6):
+            value = -value
+        if domain == "complex":
+            value = mp.mpc(value, pseudo_random(seed, name, str(at), "imaginary"))
+        if domain == "beside":
+            value *= mp.mpc(1, "0.1")
+        point[name] = value
+    return point
 
 
 def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Point]:

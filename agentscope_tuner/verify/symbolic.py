@@ -8,7 +8,6 @@ points of any sign wherever both sides are real. What cannot be evaluated never 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 from mpmath import mp
 
@@ -19,24 +18,25 @@ from agentscope_tuner.verify.math_node import Node, symbols, walk
 from agentscope_tuner.verify.math_number import close
 from agentscope_tuner.verify.math_shape import assigned, both_signs
 from agentscope_tuner.verify.math_text import TooComplex
-from agentscope_tuner.verify.numeric import Budget, Numeric, pseudo_random
+from agentscope_tuner.verify.numeric import Budget, Numeric
 from agentscope_tuner.verify.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.pair import Pair
-from agentscope_tuner.verify.real_line import Line, plain_unknown, relations, same_region
+from agentscope_tuner.verify.real_line import Line, plain_unknown, relations
+from agentscope_tuner.verify.same_region import same_region
 from agentscope_tuner.verify.sample_points import (
+    Domain,
     Point,
     between_pieces,
     bounding,
     bounds,
     is_analytic,
-    whole_number,
+    point_in,
     wide,
 )
 
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
 _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
-Domain = Literal["positive", "real", "complex", "beside"]
 
 
 def decide(answer: str, ground_truth: str) -> tuple[Verdict, str]:
@@ -187,21 +187,7 @@ class SymbolicComparer(CheapComparer):
             return Pair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
 
     def _point(self, names: frozenset[str], domain: Domain, at: int) -> Point:
-        point: Point = {}
-        for name in sorted(names):
-            value = pseudo_random(self.seed, name, str(at))
-            if name in self._whole:
-                # sums run up to whole numbers
-                point[name] = whole_number(name, self.seed, at if domain == "positive" else 0, self._bounds)
-                continue
-            if domain == "real" and at != 1 and (at == 0 or pseudo_random(self.seed, name, str(at), "sign") > 1.6):
-                value = -value
-            if domain == "complex":
-                value = mp.mpc(value, pseudo_random(self.seed, name, str(at), "imaginary"))
-            if domain == "beside":
-                value *= mp.mpc(1, "0.1")
-            point[name] = value
-        return point
+        return point_in(domain, names, self._whole, self._bounds, self.seed, at)
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
         try:
