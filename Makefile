@@ -160,3 +160,7 @@ train: .venvs/trl/.trainer ## GRPO on this CPU under the configured judges: curv
 
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+
+# the environment of these targets is $(AGENTSCOPE): an agent's library, and the model that answers it
+.PHONY: tutorials
+tutorials: ## every tutorial with a real small model on this machine: no key, no hub
