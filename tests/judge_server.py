@@ -27,7 +27,9 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Canned:
-    """What one request gets. `hang` sends nothing; `drop` closes the connection; `raw` replaces the whole JSON body."""
+    """What one request gets. `hang` sends nothing; `drop` closes the connection, and `cut` does in the middle of the
+    body; `raw` replaces the whole JSON body.
+    """
 
     text: str = ""
     status: int = 200
@@ -39,6 +41,7 @@ class Canned:
     usage: Mapping[str, Any] | None = None
     hang: bool = False
     drop: bool = False
+    cut: bool = False
     raw: str | None = None
     error_code: str | None = None
 
@@ -129,9 +132,9 @@ class JudgeServer:
         blob = (canned.raw if canned.raw is not None else json.dumps(_payload(canned, body))).encode()
         lines = [f"HTTP/1.1 {canned.status} x", "content-type: application/json", f"content-length: {len(blob)}"]
         lines += [f"{name}: {value}" for name, value in canned.headers.items()]
-        writer.write("\r\n".join([*lines, "", ""]).encode() + blob)
+        writer.write("\r\n".join([*lines, "", ""]).encode() + (blob[: len(blob) // 2] if canned.cut else blob))
         await writer.drain()
-        return True
+        return not canned.cut
 
     def _next(self, body: Body) -> Canned:
         key = re.sub(r"[0-9a-f]{16}", "", prompt_of(body))

@@ -35,9 +35,19 @@ FLOORS = {
 HEAVY = ("sympy", "openai", "agentscope", "ray", "torch", "httpx", "typer", "rich", "tiktoken")
 
 
+def executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but those under `if TYPE_CHECKING:`, which name types and import nothing when the module runs."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            for other in node.orelse:
+                yield from (other, *executed(other))
+        else:
+            yield from (node, *executed(node))
+
+
 def imported(tree: ast.Module, package: str) -> Iterator[str]:
     """Every module of ours that `tree` imports, at its top or inside a function."""
-    for node in ast.walk(tree):
+    for node in executed(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -84,6 +94,13 @@ def test_imports_keep_to_their_floor(path: Path) -> None:
         ("def f():\n    import agentscope_tuner.task_judge.protocol", "agentscope_tuner.verify.boxed", 1),
         ("from agentscope_tuner.rules import compile_rules", "agentscope_tuner.verify.boxed", 1),
         ("from agentscope_tuner.rules.kinds import x", "agentscope_tuner.rules.compiled", 0),
+        ("if TYPE_CHECKING:\n    from agentscope_tuner.cli import app", "agentscope_tuner.workflow", 0),
+        (
+            "if TYPE_CHECKING:\n    pass\nelse:\n    from agentscope_tuner.cli import app",
+            "agentscope_tuner.workflow",
+            1,
+        ),
+        ("if not TYPE_CHECKING:\n    from agentscope_tuner.cli import app", "agentscope_tuner.workflow", 1),
         ("from agentscope_tuner import _loop, errors", "agentscope_tuner.task_judge.base_judge", 0),
     ],
 )

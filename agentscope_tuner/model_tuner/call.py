@@ -1,0 +1,157 @@
+"""One call of a model, as the rollout's trajectory keeps it."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from agentscope.message import TextBlock, ThinkingBlock, ToolCallBlock
+from agentscope.model import ChatResponse, FinishedReason
+from agentscope.tool import ToolChoice
+
+NO_RESPONSE_YET = "no response yet"
+INTERRUPTED = "interrupted: the call was cancelled"
+ABANDONED = "abandoned: whoever read the stream stopped before its end"
+BROKEN_OFF = "broken off: the stream ended without its last chunk"
+_ERROR_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One call, whatever was retried beneath it; equal for a model that streams and one that does not.
+
+    Attributes:
+        role: the agent that called, as `register_model` was told; `default` for the tuner itself.
+        trainable: whether a trainer may learn from it.
+        model: the name of the model that answered.
+        messages: what was sent, as the model's own formatter writes it: OpenAI chat messages wherever the model speaks
+            that protocol.
+        tools: the functions the model was offered, as JSON schemas; None when it was offered none.
+        tool_choice: `auto`, `none`, `required` or the function it had to call; None when nothing was said.
+        response: an OpenAI assistant message: `role`, `content` (a str, or None beside tool calls), `tool_calls`, and
+            `reasoning_content` for what was thought. Of a call that failed, what had arrived by then, or None.
+        finish_reason: `stop`, `tool_calls`, `length` (cut off at max_tokens) …; None where the model does not tell.
+        prompt_tokens: as the endpoint counts; None when it did not say.
+        completion_tokens: likewise.
+        logprobs: for each token of the response, `token`, `logprob` and what else OpenAI's `logprobs.content` holds;
+            None unless asked for and given.
+        error: why there is no whole response; None when there is one.
+        seconds: from the call to the end of the response, retries included.
+    """
+
+    role: str
+    trainable: bool
+    model: str
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]] | None
+    tool_choice: str | None
+    response: dict[str, Any] | None
+    finish_reason: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    logprobs: list[dict[str, Any]] | None
+    error: str | None
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a rollout file keeps it: every field, under its name."""
+        return asdict(self)
+
+
+class Recording:
+    """A call on its way; `call()` tells what is known of it."""
+
+    def __init__(
+        self,
+        role: str,
+        trainable: bool,
+        model: str,
+        tools: Sequence[Mapping[str, Any]] | None,
+        tool_choice: ToolChoice | None,
+    ) -> None:
+        self._role, self._trainable, self._model = role, trainable, model
+        # copies: the agent goes on working with its own
+        self._tools = [copy.deepcopy(dict(tool)) for tool in tools] if tools else None
+        self._tool_choice = None if tool_choice is None else str(tool_choice.mode)
+        self.messages: list[dict[str, Any]] = []
+        self._arrived = ChatResponse(content=[], is_last=False)
+        self._error: str | None = NO_RESPONSE_YET
+        self._began = time.monotonic()
+        self._ended: float | None = None
+
+    def add(self, chunk: ChatResponse) -> None:
+        """Keep a part of a stream."""
+        self._arrived.append_chat_response(chunk)
+
+    def finish(self, response: ChatResponse) -> None:
+        """The whole response is there, or as much of it as a cancelled call got."""
+        # copies: the agent takes the blocks over and goes on changing them
+        blocks = [block.model_copy() for block in response.content]
+        self._arrived = ChatResponse(blocks, is_last=True, usage=response.usage, metadata=dict(response.metadata))
+        self._end(INTERRUPTED if interrupted(response) else None)
+
+    def fail(self, error: BaseException | str) -> None:
+        """There will be no whole response; without effect when there was one already."""
+        words = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        self._end(words[:_ERROR_CHARS])
+
+    def _end(self, error: str | None) -> None:
+        if self._ended is None:
+            self._ended, self._error = time.monotonic(), error
+
+    def call(self) -> ModelCall:
+        """The call as it stands."""
+        usage = self._arrived.usage
+        extra: dict[str, Any] = self._arrived.metadata
+        return ModelCall(
+            role=self._role,
+            trainable=self._trainable,
+            model=self._model,
+            messages=self.messages,
+            tools=self._tools,
+            tool_choice=self._tool_choice,
+            response=assistant_message(self._arrived.content) if self._answered() else None,
+            finish_reason=extra.get("finish_reason"),
+            prompt_tokens=usage.input_tokens if usage else None,
+            completion_tokens=usage.output_tokens if usage else None,
+            logprobs=extra.get("logprobs"),
+            error=self._error,
+            seconds=(time.monotonic() if self._ended is None else self._ended) - self._began,
+        )
+
+    def _answered(self) -> bool:
+        # a whole response may be an empty one
+        return self._error is None or bool(self._arrived.content)
+
+
+def interrupted(response: ChatResponse) -> bool:
+    """Whether agentscope made this response of a cancellation that it swallowed."""
+    return bool(response.finished_reason == FinishedReason.INTERRUPTED)
+
+
+def assistant_message(blocks: Sequence[Any]) -> dict[str, Any]:
+    """A response's content blocks as an OpenAI assistant message."""
+    text = "".join(block.text for block in blocks if isinstance(block, TextBlock))
+    thoughts = "".join(block.thinking for block in blocks if isinstance(block, ThinkingBlock))
+    calls = [
+        {"id": block.id, "type": "function", "function": {"name": block.name, "arguments": block.input}}
+        for block in blocks
+        if isinstance(block, ToolCallBlock)
+    ]
+    others = [
+        block.model_dump(mode="json")
+        for block in blocks
+        if not isinstance(block, TextBlock | ThinkingBlock | ToolCallBlock)
+    ]
+    message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
+    if thoughts:
+        message["reasoning_content"] = thoughts
+    if calls:
+        message["tool_calls"] = calls
+    if others:
+        # sounds and pictures, for which a chat completion has no one place
+        message["data"] = others
+    return message

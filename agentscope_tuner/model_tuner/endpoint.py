@@ -1,0 +1,127 @@
+"""An OpenAI-compatible endpoint as an agentscope model that loses nothing a trainer needs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+from agentscope.credential import OpenAICredential
+from agentscope.model import ChatResponse, OpenAIChatModel
+from pydantic import SecretStr
+
+
+def endpoint_model(
+    base_url: str,
+    model: str,
+    *,
+    api_key: str = "EMPTY",
+    stream: bool = False,
+    logprobs: bool = False,
+    max_retries: int = 3,
+    **body: Any,
+) -> EndpointModel:
+    """A model behind an OpenAI-compatible endpoint. One serves many rollouts of an event loop; `aclose` it in the end.
+
+    The HTTP client alone retries, `max_retries` times, connections that fail and the statuses 408, 409, 429 and 5xx, at
+    growing intervals or when the endpoint says; agentscope's own loop on top of it is off. A stream that breaks off in
+    the middle is not asked for again: the agent has seen a part of it.
+
+    Args:
+        base_url: up to and including `/v1`.
+        model: as the endpoint calls it.
+        api_key: `EMPTY` for servers without one.
+        stream: let agents see the response as it is written; what is recorded is the same.
+        logprobs: ask for the logarithm of each token's probability.
+        max_retries: beyond the first request.
+        body: more fields of the request, as the endpoint's API names them: `temperature`, `max_tokens`, `seed` …
+    """
+    import openai
+
+    if logprobs:
+        body["logprobs"] = True
+    return EndpointModel(
+        OpenAICredential(api_key=SecretStr(api_key), base_url=base_url),
+        model,
+        stream=stream,
+        max_retries=0,
+        # the faster of the client's two transports when many rollouts wait at once
+        client_kwargs={"http_client": openai.DefaultAioHttpClient(), "max_retries": max_retries},
+        extra_body=body,
+    )
+
+
+class EndpointModel(OpenAIChatModel):
+    """agentscope's OpenAI model, which also keeps `logprobs` and `finish_reason` in the last response's `metadata`.
+
+    A response without a `finish_reason` is no response: the model had not ended. It raises a ConnectionError, where
+    agentscope would hand on a shorter answer.
+    """
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self.client.close()
+
+    def _parse_completion_response(
+        self, start_datetime: datetime, response: Any, audio_format: str = "wav"
+    ) -> ChatResponse:
+        heard = _Heard(response)
+        # a body that is not JSON comes as a str
+        for choice in (getattr(response, "choices", None) or [])[:1]:
+            heard.listen(choice)
+        metadata = heard.metadata()
+        parsed = super()._parse_completion_response(start_datetime, response, audio_format)
+        parsed.metadata.update(metadata)
+        return parsed
+
+    async def _parse_stream_response(
+        self, start_datetime: datetime, response: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        heard: Any = _Heard(response)
+        # agentscope puts the last response together from the chunks by itself, but without their metadata
+        whole = ChatResponse(content=[], is_last=True)
+        async with aclosing(super()._parse_stream_response(start_datetime, heard)) as chunks:
+            async for chunk in chunks:
+                whole.append_chat_response(chunk)
+                whole.id = chunk.id
+                yield chunk
+        whole.metadata.update(heard.metadata())
+        yield whole
+
+
+class _Heard:
+    """What came over the wire, on its way to agentscope, which passes on less of it."""
+
+    def __init__(self, wire: Any) -> None:
+        self._wire = wire
+        self._logprobs: list[dict[str, Any]] | None = None
+        self._finish_reason: str | None = None
+
+    def listen(self, choice: Any) -> None:
+        if choice.finish_reason:
+            self._finish_reason = choice.finish_reason
+        tokens = choice.logprobs.content if choice.logprobs else None
+        if tokens is not None:
+            self._logprobs = (self._logprobs or []) + [token.model_dump(exclude_none=True) for token in tokens]
+
+    def metadata(self) -> dict[str, Any]:
+        if self._finish_reason is None:
+            raise ConnectionError(f"the endpoint's response broke off: it has no finish_reason: {self._wire!r:.200}")
+        return {"finish_reason": self._finish_reason, "logprobs": self._logprobs}
+
+    async def __aenter__(self) -> _Heard:
+        await self._wire.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._wire.__aexit__(kind, exc, trace)
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        async for chunk in self._wire:
+            for choice in chunk.choices[:1]:
+                self.listen(choice)
+            yield chunk
