@@ -16,6 +16,7 @@ FLOORS = {
     "_version": 0,
     "errors": 0,
     "_loop": 0,
+    "_http": 1,
     "workflow": 1,
     "config": 1,
     "verify": 1,

@@ -12,8 +12,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from agentscope_tuner._http.answer import (
+    Answer,
+    BadAnswer,
+    an_object,
+    detail_of,
+    json_object,
+    malformed,
+    shown,
+    text_of,
+)
 from agentscope_tuner.env_service.score import finite_score
-from agentscope_tuner.errors import EnvServerError, EnvServiceError, InstanceNotFound
+from agentscope_tuner.errors import EnvServiceError, InstanceNotFound
 
 T = TypeVar("T")
 
@@ -36,23 +46,13 @@ class Verb(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole HTTP response: status, the headers that matter here ("" when absent), and the body."""
-
-    status: int
-    content_type: str
-    body: bytes
-    retry_after: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
     """One request and how to read its answer.
 
     Attributes:
         body: the JSON to POST; None for a GET.
         where: what is asked, for messages: `evaluate of instance 'x'`.
-        parse: the result in an answer; raises an `EnvServiceError` when there is none.
+        parse: the result in an answer; raises a `BadAnswer` or an `EnvServiceError` when there is none.
     """
 
     verb: Verb
@@ -87,7 +87,7 @@ def healthz() -> Call[bool]:
 
     def parse(answer: Answer) -> bool:
         if answer.status != 200 or answer.body.strip().strip(b'"') != b"OK":
-            raise EnvServerError(answer.status, _text(answer.body) or "an empty body instead of 'OK'", where)
+            raise BadAnswer(answer.status, text_of(answer.body) or "an empty body instead of 'OK'", where)
         return True
 
     return Call(Verb.HEALTHZ, None, where, parse)
@@ -100,7 +100,7 @@ def get_env_profile(env_type: str, split: str, params: Mapping[str, Any] | None)
     def parse(answer: Answer) -> list[str]:
         data = _data(answer, where)
         if not isinstance(data, list) or not all(isinstance(item, str | int) for item in data):
-            raise _malformed(answer, where, "data must be a list of task ids")
+            raise malformed(answer, where, "data must be a list of task ids")
         return [str(item) for item in data]
 
     body = _body(env_type=env_type, params={"split": split, **(params or {})})
@@ -112,8 +112,8 @@ def create(env_type: str, task_id: str, instance_id: str, params: Mapping[str, A
     where = f"create of instance {instance_id!r} ({env_type!r}, task {task_id!r})"
 
     def parse(answer: Answer) -> Created:
-        data = _object(answer, where, _data(answer, where))
-        info = _object(answer, where, data.get("info", {}))
+        data = an_object(answer, where, _data(answer, where))
+        info = an_object(answer, where, data.get("info", {}))
         # the service has the last word on the id
         given = str(info.get("instance_id") or instance_id)
         return Created(_messages(answer, where, data), given, str(info.get("task_id") or task_id), info)
@@ -127,16 +127,16 @@ def step(instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] 
     where = f"step of instance {instance_id!r}"
 
     def parse(answer: Answer) -> StepResult:
-        data = _object(answer, where, _data(answer, where, instance_id))
+        data = an_object(answer, where, _data(answer, where, instance_id))
         ended = data.get("is_terminated")
         if not isinstance(ended, bool):
-            raise _malformed(answer, where, f"is_terminated must be true or false, got {ended!r}")
+            raise malformed(answer, where, f"is_terminated must be true or false, got {ended!r}")
         reward = data.get("reward")
         return StepResult(
             state=_messages(answer, where, data),
             reward=None if reward is None else finite_score(reward, instance_id),
             is_terminated=ended,
-            info=_object(answer, where, data.get("info") or {}),
+            info=an_object(answer, where, data.get("info") or {}),
         )
 
     return Call(Verb.STEP, _body(instance_id=instance_id, messages=action, params=params), where, parse)
@@ -205,38 +205,22 @@ def _envelope(answer: Answer, where: str, instance_id: str = "") -> dict[str, An
     """The JSON object of an answer with status 200."""
     if answer.status != 200:
         raise _refusal(answer, where, instance_id)
-    if answer.content_type.partition(";")[0].strip().lower() != "application/json":
-        raise _malformed(answer, where, f"Content-Type must be application/json, got {answer.content_type!r}")
-    try:
-        envelope = json.loads(answer.body.decode("utf-8"))
-    except (ValueError, RecursionError) as exc:
-        raise _malformed(answer, where, f"the body is not JSON ({exc})") from exc
-    return _object(answer, where, envelope)
+    return json_object(answer, where)
 
 
 def _data(answer: Answer, where: str, instance_id: str = "") -> Any:
     envelope = _envelope(answer, where, instance_id)
     if envelope.get("success") is not True or "data" not in envelope:
-        raise _malformed(answer, where, "no success and data in the body")
+        raise malformed(answer, where, "no success and data in the body")
     return envelope["data"]
 
 
-def _refusal(answer: Answer, where: str, instance_id: str) -> EnvServerError | InstanceNotFound:
-    detail = _text(answer.body)
-    try:
-        body = json.loads(detail)
-        detail = body["detail"] if isinstance(body["detail"], str) else json.dumps(body["detail"])
-    except (ValueError, RecursionError, KeyError, TypeError):
-        pass  # proxies and crashed servers answer plain text, which is the detail then
+def _refusal(answer: Answer, where: str, instance_id: str) -> BadAnswer | InstanceNotFound:
+    detail = detail_of(answer)
     # the whole sentence: an environment's own error may quote what the policy wrote
     if answer.status in {400, 404} and detail.strip().rstrip("!.") == f"Instance {instance_id} not found":
         return InstanceNotFound(f"{where}: the env service does not know the instance: released, expired or restarted?")
-    return EnvServerError(answer.status, _shown(detail) or "an empty body", where)
-
-
-def _shown(text: str) -> str:
-    # half surrogate pairs cannot be printed, and a terminal obeys escapes
-    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+    return BadAnswer(answer.status, shown(detail) or "an empty body", where)
 
 
 def _messages(answer: Answer, where: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -244,19 +228,5 @@ def _messages(answer: Answer, where: str, data: Mapping[str, Any]) -> list[dict[
     # some environments answer a step with the one message instead of a list of one
     messages = [state] if isinstance(state, dict) else state
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise _malformed(answer, where, "state must be a list of chat messages")
+        raise malformed(answer, where, "state must be a list of chat messages")
     return messages
-
-
-def _object(answer: Answer, where: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _malformed(answer, where, f"a JSON object is missing, got {type(value).__name__}")
-    return value
-
-
-def _malformed(answer: Answer, where: str, reason: str) -> EnvServerError:
-    return EnvServerError(answer.status, f"{reason}: {_shown(_text(answer.body)[:500])}", where)
-
-
-def _text(body: bytes) -> str:
-    return body.decode("utf-8", "replace").strip()

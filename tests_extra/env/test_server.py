@@ -14,8 +14,8 @@ import httpx
 import pytest
 import uvicorn
 
+from agentscope_tuner._http.exchange import KEEPALIVE_SECONDS
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient, GymEnv
-from agentscope_tuner.env_service.exchange import KEEPALIVE_SECONDS
 from agentscope_tuner.errors import EnvServerError, EnvServiceError, EnvUnreachable, InstanceNotFound
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

@@ -1,0 +1,100 @@
+"""Answers of an HTTP service, read without trust and without any I/O."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole HTTP response: status, the headers that matter here ("" when absent), and the body."""
+
+    status: int
+    content_type: str
+    body: bytes
+    retry_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One request and how to read its answer.
+
+    Attributes:
+        path: what follows the service's base URL: `/evaluate`.
+        body: the JSON to POST; None for a GET.
+        where: what is asked, for messages: `evaluate of instance 'x'`.
+        parse: the result in an answer; raises a `BadAnswer`, or an error of its own that ends the call at once.
+        seconds: what one try may take, from connecting to the last byte of the answer.
+        repeatable: whether asking twice does no harm.
+        closing: gives the connection up after the answer.
+    """
+
+    path: str
+    body: bytes | None
+    where: str
+    parse: Callable[[Answer], T]
+    seconds: float
+    repeatable: bool = True
+    closing: bool = False
+
+
+class BadAnswer(Exception):
+    """The service answered with an error, or with something that is not its protocol. Never leaves an `Exchange`."""
+
+    def __init__(self, status: int, detail: str, where: str) -> None:
+        super().__init__(status, detail, where)
+        self.status = status
+        self.detail = detail
+        self.where = where
+
+
+def json_object(answer: Answer, where: str) -> dict[str, Any]:
+    """The JSON object that is the body of `answer`.
+
+    Raises:
+        BadAnswer: the type is not JSON, the body cannot be read, or it holds something else.
+    """
+    if answer.content_type.partition(";")[0].strip().lower() != "application/json":
+        raise malformed(answer, where, f"Content-Type must be application/json, got {answer.content_type!r}")
+    try:
+        value = json.loads(answer.body.decode("utf-8"))
+    except (ValueError, RecursionError) as exc:
+        raise malformed(answer, where, f"the body is not JSON ({exc})") from exc
+    return an_object(answer, where, value)
+
+
+def an_object(answer: Answer, where: str, value: object) -> dict[str, Any]:
+    """`value`, which must be a JSON object; raises a `BadAnswer`."""
+    if not isinstance(value, dict):
+        raise malformed(answer, where, f"a JSON object is missing, got {type(value).__name__}")
+    return value
+
+
+def malformed(answer: Answer, where: str, reason: str) -> BadAnswer:
+    """The error of an answer that is not the protocol, with the beginning of its body."""
+    return BadAnswer(answer.status, f"{reason}: {shown(text_of(answer.body)[:500])}", where)
+
+
+def detail_of(answer: Answer) -> str:
+    """The service's own words about its error: the `detail` of a JSON body, else the body; may be empty."""
+    detail = text_of(answer.body)
+    try:
+        body = json.loads(detail)
+        return body["detail"] if isinstance(body["detail"], str) else json.dumps(body["detail"])
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return detail  # proxies and crashed servers answer plain text
+
+
+def text_of(body: bytes) -> str:
+    """`body` as text, whatever its bytes are."""
+    return body.decode("utf-8", "replace").strip()
+
+
+def shown(text: str) -> str:
+    """`text` as it may be printed: half surrogate pairs cannot be, and a terminal obeys escapes."""
+    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)

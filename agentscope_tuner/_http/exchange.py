@@ -1,0 +1,289 @@
+"""Gets one call answered over a network that fails: limits, a deadline, and retries by meaning.
+
+What may be sent again is decided by what a second sending could do. A call that changes nothing is tried again after
+every failure that may pass, any other only when the first request surely did not arrive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+import httpx
+
+from agentscope_tuner._http.answer import Answer, BadAnswer, Call
+from agentscope_tuner._version import __version__
+from agentscope_tuner.errors import ConfigError, JudgeError
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+# the service, or the proxy before it, says that a later try may do better
+_PASSING_STATUS = frozenset({429, 502, 503, 504})
+#: uvicorn drops connections idle for 5 s; a call sent down one that is closing might not be sent again.
+KEEPALIVE_SECONDS = 2.0
+# no byte of the request was sent
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_MAX_BACKOFF = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How patient a client is, and how much it takes.
+
+    Attributes:
+        token: sent as `Authorization: Bearer …` when set.
+        connect_timeout: seconds to connect, within a try's own.
+        deadline: seconds a call may take in all: tries, the waits between them, the wait for a connection.
+        tries: how often a call that may be repeated is sent at most.
+        backoff: seconds before the second try; doubled each time, with jitter. A longer Retry-After is honoured.
+        max_response_bytes: a longer answer is refused while it streams in.
+        max_connections: calls under way at once; more wait their turn.
+    """
+
+    token: str | None = field(default=None, repr=False)
+    connect_timeout: float = 5.0
+    deadline: float = 300.0
+    tries: int = 3
+    backoff: float = 0.2
+    max_response_bytes: int = 8 * 1024 * 1024
+    max_connections: int = 64
+
+    def __post_init__(self) -> None:
+        for name in ("tries", "max_response_bytes", "max_connections"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ConfigError(f"{name} must be a whole number, got {value!r}")
+            check_number(name, value)
+        check_number("connect_timeout", self.connect_timeout)
+        check_number("deadline", self.deadline)
+        check_number("backoff", self.backoff, or_zero=True)
+        # "!" to "~": whatever else a header cannot carry, and the network's error would show it
+        if self.token is not None and not (self.token and all("!" <= char <= "~" for char in self.token)):
+            raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
+
+
+def check_number(name: str, value: object, *, or_zero: bool = False) -> None:
+    """Raises a ConfigError unless `value` is a number above 0, or 0 where that is allowed."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ConfigError(f"{name} must be a number, got {value!r}")
+    if not (value > 0 or (or_zero and value == 0)):
+        raise ConfigError(f"{name} must be {'at least' if or_zero else 'above'} 0, got {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The kind of service that is asked: what it is called, and what its failures become.
+
+    Attributes:
+        name: for messages: `env service`.
+        unreachable: the error of a connection that failed or broke, made of its message.
+        timeout: likewise of an answer that did not come in time.
+        bad_answer: likewise of an error status or a malformed answer, made of status, detail and the call's `where`.
+        deadline_header: in which the seconds that a try may take are told to the service; None: they are not.
+    """
+
+    name: str
+    unreachable: Callable[[str], JudgeError]
+    timeout: Callable[[str], JudgeError]
+    bad_answer: Callable[[int, str, str], JudgeError]
+    deadline_header: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
+
+    transport: httpx.AsyncBaseTransport
+    turns: asyncio.Semaphore
+
+
+class Exchange:
+    """Sends calls to one service. Serves any number of event loops, each with connections of its own.
+
+    Args:
+        peer: the kind of service.
+        base_url: `http://host:port`, with a path when the service lives below one.
+        limits: patience and sizes.
+        transport: in place of the network, for tests: httpx's own seam.
+
+    Raises:
+        ConfigError: `base_url` is not an http URL, or carries a password, a query or a fragment.
+    """
+
+    def __init__(
+        self, peer: Peer, base_url: str, limits: Limits, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self.base_url = _checked_url(peer.name, base_url)
+        self.limits = limits
+        self._peer = peer
+        self._transport = transport
+        self._headers = {
+            "User-Agent": f"agentscope-tuner/{__version__}",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+        }
+        if limits.token is not None:
+            self._headers["Authorization"] = f"Bearer {limits.token}"
+        self._urls: dict[str, httpx.URL] = {}
+        self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = weakref.WeakKeyDictionary()
+
+    async def run(self, call: Call[T]) -> T:
+        """The result of `call`.
+
+        Raises:
+            JudgeError: of the peer's kind; the message names the call and the tries made.
+        """
+        clock = asyncio.get_running_loop().time
+        end = clock() + self.limits.deadline
+        tries = 0
+        while True:
+            tries += 1
+            retry_after = 0.0
+            try:
+                answer = await self._send(call, end - clock())
+                if answer.status in _PASSING_STATUS:
+                    retry_after = _retry_after_seconds(answer.retry_after)
+                return call.parse(answer)
+            except BadAnswer as exc:
+                error = self._peer.bad_answer(exc.status, self._without_token(exc.detail), exc.where)
+                passing = call.repeatable and exc.status in _PASSING_STATUS
+                cause: Exception | None = exc.__cause__ if isinstance(exc.__cause__, Exception) else None
+            except (httpx.TransportError, TimeoutError) as exc:
+                error, cause = self._network_error(exc, call, tries), exc
+                passing = call.repeatable or isinstance(exc, _NOT_SENT)
+            pause = max(self._backoff(tries), retry_after)
+            if not passing or tries >= self.limits.tries or clock() + pause >= end:
+                raise error from cause
+            logger.info("try %d failed, the next in %.2f s: %s", tries, pause, error)
+            await asyncio.sleep(pause)
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running loop; the next call opens new ones."""
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.transport.aclose()
+
+    async def _send(self, call: Call[T], remaining: float) -> Answer:
+        """One try, from waiting for a connection to the last byte."""
+        pool = self._pool()
+        async with asyncio.timeout(remaining) as limit, pool.turns:
+            now = asyncio.get_running_loop().time()
+            end = min(now + call.seconds, limit.when() or now + call.seconds)
+            limit.reschedule(end)
+            response = await pool.transport.handle_async_request(self._request(call, end - now))
+            try:
+                body = await self._read(response, call.where)
+            finally:
+                await response.aclose()
+        if response.status_code != 200 and self.limits.token is not None:
+            # before a long traceback is cut, perhaps in the middle of it
+            body = body.replace(self.limits.token.encode(), b"***")
+        return Answer(
+            status=response.status_code,
+            content_type=response.headers.get("Content-Type", ""),
+            body=body,
+            retry_after=response.headers.get("Retry-After", ""),
+        )
+
+    def _without_token(self, detail: str) -> str:
+        # a service that fails may quote the request's headers in its traceback
+        token = self.limits.token
+        return detail if token is None else detail.replace(token, "***")
+
+    def _request(self, call: Call[T], seconds: float) -> httpx.Request:
+        headers = dict(self._headers)
+        if call.closing:
+            headers["Connection"] = "close"
+        if self._peer.deadline_header is not None:
+            headers[self._peer.deadline_header] = f"{max(seconds, 0.001):.3f}"
+        url = self._urls.get(call.path)
+        if url is None:
+            url = self._urls[call.path] = httpx.URL(self.base_url + call.path)
+        return httpx.Request(
+            "GET" if call.body is None else "POST",
+            url,
+            headers=headers,
+            content=call.body,
+            # a try is bounded as a whole: a limit for each read would let a slow drip go on for ever
+            extensions={"timeout": {"connect": self.limits.connect_timeout}},
+        )
+
+    async def _read(self, response: httpx.Response, where: str) -> bytes:
+        limit = self.limits.max_response_bytes
+        encoding = response.headers.get("Content-Encoding", "").strip()
+        if encoding.lower() not in {"", "identity"}:
+            # it was not asked for, and a few kilobytes may unpack to gigabytes
+            raise BadAnswer(response.status_code, f"Content-Encoding {encoding!r} was not asked for", where)
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > limit:
+                detail = f"the answer is longer than max_response_bytes={limit}: {bytes(body[:200])!r}"
+                raise BadAnswer(response.status_code, detail, where)
+        return bytes(body)
+
+    def _pool(self) -> _Pool:
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is None:
+            size = self.limits.max_connections
+            # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
+            # which such a service has no use for, and half the time of a call
+            transport = self._transport or httpx.AsyncHTTPTransport(
+                limits=httpx.Limits(
+                    max_connections=size, max_keepalive_connections=size, keepalive_expiry=KEEPALIVE_SECONDS
+                ),
+                # plain http has no use for the certificates, whose loading takes longer than a call
+                verify=self.base_url.startswith("https"),
+                trust_env=False,
+            )
+            pool = self._pools[loop] = _Pool(transport, asyncio.Semaphore(size))
+        return pool
+
+    def _backoff(self, tries: int) -> float:
+        # jitter: a thousand episodes that failed together must not come back together
+        # the exponent is bounded too: 2.0**1024 is an OverflowError
+        return min(_MAX_BACKOFF, self.limits.backoff * 2.0 ** min(tries - 1, 64)) * random.uniform(0.5, 1.5)
+
+    def _network_error(self, exc: Exception, call: Call[T], tries: int) -> JudgeError:
+        told = f"{call.where} at {self.base_url}, try {tries}: {type(exc).__name__} {exc}".rstrip()
+        if isinstance(exc, TimeoutError | httpx.TimeoutException):
+            return self._peer.timeout(f"{told} ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)")
+        return self._peer.unreachable(told)
+
+
+def _checked_url(name: str, base_url: str) -> str:
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL as exc:
+        raise ConfigError(f"the {name}'s URL is not one: {base_url!r} ({exc})") from exc
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise ConfigError(f"the {name}'s URL must read http://host:port or https://host, got {base_url!r}")
+    if url.userinfo:
+        # it would end up in logs and errors
+        raise ConfigError(f"the {name}'s URL must carry no name and password: set a token, for {url.host!r}")
+    if url.query or url.fragment or "?" in base_url or "#" in base_url:
+        raise ConfigError(f"the {name}'s URL must have no ?query and no #fragment, got {base_url!r}")
+    return str(url).rstrip("/")
+
+
+def _retry_after_seconds(header: str) -> float:
+    """The wait that a Retry-After header asks for, in seconds or as a date; 0.0 when it asks for none."""
+    if not header:
+        return 0.0
+    if header.strip().isdecimal():
+        return float(header)
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        # a date with an offset of 10^12 hours has a syntax and no meaning
+        return 0.0
