@@ -18,11 +18,13 @@ class Reward(tuple[float, bool]):
         reason: why, in one line of words.
         metrics: numbers about how the verdict was reached (calls, tokens, seconds …), for logs.
         filtered_by: the name of the judge's own cheap check that settled the verdict, as a rule would; else empty.
+        violations: ids of rules that the judge itself found broken, as one does that asks a judge elsewhere.
     """
 
     reason: str
     metrics: Mapping[str, float]
     filtered_by: str
+    violations: tuple[str, ...]
 
     def __new__(
         cls,
@@ -32,22 +34,38 @@ class Reward(tuple[float, bool]):
         reason: str = "",
         metrics: Mapping[str, float] | None = None,
         filtered_by: str = "",
+        violations: tuple[str, ...] = (),
     ) -> Reward:
         reward = super().__new__(cls, (raw_reward, is_success))
         reward.reason = reason
         reward.metrics = {} if metrics is None else metrics
         reward.filtered_by = filtered_by
+        reward.violations = violations
         return reward
 
     def __reduce__(self) -> tuple[Any, ...]:
         # tuple's own way would call __new__ with the pair as one argument
-        return _rebuild_reward, (self[0], self[1], self.reason, dict(self.metrics), self.filtered_by)
+        return _rebuild_reward, (
+            self[0],
+            self[1],
+            self.reason,
+            dict(self.metrics),
+            self.filtered_by,
+            self.violations,
+        )
 
 
 def _rebuild_reward(
-    raw_reward: float, is_success: bool, reason: str, metrics: Mapping[str, float], filtered_by: str
+    raw_reward: float,
+    is_success: bool,
+    reason: str,
+    metrics: Mapping[str, float],
+    filtered_by: str,
+    violations: tuple[str, ...],
 ) -> Reward:
-    return Reward(raw_reward, is_success, reason=reason, metrics=metrics, filtered_by=filtered_by)
+    return Reward(
+        raw_reward, is_success, reason=reason, metrics=metrics, filtered_by=filtered_by, violations=violations
+    )
 
 
 class BaseJudge:

@@ -192,10 +192,11 @@ def _checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     if not isinstance(result.reason, str):
         raise JudgeError(f"a reward's reason must be a str, got {result.reason!r:.200}")
     reason, metrics = result.reason[:_MOST_CHARS], _checked_metrics(result.metrics)
+    broken = (*violations, *result.violations)
     if result.filtered_by:
-        broken = (*violations, result.filtered_by)
+        broken = broken if result.filtered_by in result.violations else (*broken, result.filtered_by)
         return Judgement("filtered", float(raw_reward), bool(is_success), reason, broken, None, metrics)
-    return Judgement("judged", float(raw_reward), bool(is_success), reason, violations, None, metrics)
+    return Judgement("judged", float(raw_reward), bool(is_success), reason, broken, None, metrics)
 
 
 def _checked_metrics(metrics: Any) -> dict[str, float]:
