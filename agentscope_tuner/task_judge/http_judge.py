@@ -1,0 +1,200 @@
+"""HttpJudge: the judge of a trainer whose verdicts come from a reward service (`astuner serve`) over the network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agentscope_tuner import _loop
+from agentscope_tuner._http.answer import Answer, BadAnswer, Call, detail_of, json_object, malformed, shown
+from agentscope_tuner._http.exchange import Exchange, Limits, Peer
+from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_WHERE = f"{SECTION}.judge_kwargs"
+#: In which the client says how many seconds it will wait; the service gives the work up by then.
+DEADLINE_HEADER = "X-Deadline-Seconds"
+_MOST_CHARS = 1000
+
+
+class HttpJudgeConfig(StrictSection):
+    """HttpJudge's `astuner.task_judge.judge_kwargs`."""
+
+    #: the native wire of the judge that is asked: `http://host:8000/reward`, or `http://host:8000/math/reward`
+    url: str
+    #: a file that holds the service's bearer token, read when the judge is loaded
+    token_file: str | None = None
+    #: seconds that one try may take; the service is told
+    timeout: float = Field(default=60.0, gt=0)
+    #: seconds that a verdict may take in all: tries, and the waits between them
+    deadline: float = Field(default=300.0, gt=0)
+    #: how often a request is sent at most
+    tries: int = Field(default=5, ge=1)
+    #: requests under way at once, for each event loop
+    max_connections: int = Field(default=64, ge=1)
+    #: the judge over there ranks advantage groups: they are sent whole
+    listwise: bool = False
+
+
+class _Verdict(BaseModel):
+    """A `Judgement` as it comes over the wire; nothing is filled in that the service did not say."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+    status: Literal["judged", "filtered", "failed"]
+    reward: float | None
+    is_success: bool | None
+    reason: str
+    violations: list[str]
+    error: str | None
+    metrics: dict[str, float]
+
+
+class HttpJudge(BaseJudge):
+    """Asks a reward service for each verdict; configured by HttpJudgeConfig.
+
+    Judging changes nothing, so a request that met a broken connection, 429, 502, 503 or 504 is sent again, after the
+    service's Retry-After where it names one. The reason, the metrics and the ids of the rules that were broken over
+    there are handed on, and rules of this side's own configuration run before anything is sent. The rollout must be
+    JSON: the `gym_env` of a task stays here, so an environment's judge cannot be asked this way.
+
+    One judge serves any number of threads and event loops, each loop with connections of its own, and forked children.
+
+    Args:
+        config: the whole training configuration.
+        transport: stands in for the network in tests: `httpx.MockTransport`.
+
+    Raises:
+        ConfigError: the settings are wrong, or the token's file cannot be read.
+        JudgeError: of a verdict: the service reached none, could not be reached, or answered something else.
+    """
+
+    def __new__(cls, config: Any = None, *, transport: httpx.AsyncBaseTransport | None = None) -> HttpJudge:
+        # a class of its own for listwise: a judge that overrides compute_rewards gets its groups one after another and
+        # fails them as a whole, which is right for a ranking alone
+        if cls is HttpJudge and config is not None and _settings(config).listwise:
+            return super().__new__(ListwiseHttpJudge)
+        return super().__new__(cls)
+
+    def __init__(self, config: Any, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        super().__init__(config)
+        self.settings = _settings(config)
+        limits = Limits(
+            token=_token(self.settings.token_file),
+            deadline=self.settings.deadline,
+            tries=self.settings.tries,
+            max_connections=self.settings.max_connections,
+        )
+        peer = Peer("reward service", JudgeError, JudgeError, self._bad_answer, DEADLINE_HEADER)
+        self._exchange = Exchange(peer, self.settings.url, limits, transport)
+        if httpx.URL(self._exchange.base_url).path in {"", "/"}:
+            raise ConfigError(
+                f"{_WHERE}.url must be that of the service's native wire, such as {self._exchange.base_url}/reward, "
+                f"got {self.settings.url!r}"
+            )
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge."""
+        body, where = _json(_row(workflow_task, workflow_output)), "judging a rollout"
+
+        def parse(answer: Answer) -> Reward:
+            return self._reward(answer, where, _body_of(answer, where))
+
+        return await self._exchange.run(self._call(body, where, parse))
+
+    async def aclose(self) -> None:
+        """Closes the running loop's connections. A later verdict opens new ones."""
+        await self._exchange.aclose()
+
+    def close(self) -> None:
+        """Closes the connections of callers that do not await. A later verdict opens new ones."""
+        _loop.run(self.aclose())
+
+    def _call(self, body: bytes, where: str, parse: Any) -> Call[Any]:
+        return Call("", body, where, parse, self.settings.timeout)
+
+    def _reward(self, answer: Answer, where: str, judgement: object) -> Reward:
+        try:
+            verdict = _Verdict.model_validate(judgement)
+        except ValidationError as exc:
+            first = exc.errors(include_url=False)[0]
+            path = ".".join(str(part) for part in first["loc"]) or "the judgement"
+            raise malformed(answer, where, f"{path}: {first['msg']}") from exc
+        if verdict.status == "failed":
+            told = shown(verdict.error or verdict.reason) or "the service does not say why"
+            raise JudgeError(f"the reward service at {self._exchange.base_url} reached no verdict: {told}")
+        if verdict.reward is None or verdict.is_success is None:
+            raise malformed(answer, where, f"status {verdict.status!r} without reward and is_success")
+        if verdict.status == "filtered" and not verdict.violations:
+            raise malformed(answer, where, "status 'filtered' without violations")
+        return Reward(
+            verdict.reward,
+            verdict.is_success,
+            reason=verdict.reason,
+            metrics=verdict.metrics,
+            filtered_by=verdict.violations[-1] if verdict.status == "filtered" else "",
+            violations=tuple(verdict.violations),
+        )
+
+    def _bad_answer(self, status: int, detail: str, where: str) -> JudgeError:
+        return JudgeError(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
+
+
+class ListwiseHttpJudge(HttpJudge):
+    """The same with `listwise: true`: an advantage group is one request, and fails as a whole."""
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> Sequence[tuple[float, bool]]:
+        """See BaseJudge."""
+        rows = [_row(workflow_task, output) for output in workflow_outputs]
+        where = f"judging a group of {len(rows)} rollouts"
+
+        def parse(answer: Answer) -> list[Reward]:
+            judgements = _body_of(answer, where).get("judgements")
+            if not isinstance(judgements, list) or len(judgements) != len(rows):
+                raise malformed(answer, where, f"judgements must be a list of {len(rows)}")
+            return [self._reward(answer, where, judgement) for judgement in judgements]
+
+        rewards: list[Reward] = _loop.run(self._exchange.run(self._call(_json({"rollouts": rows}), where, parse)))
+        return rewards
+
+
+def _settings(config: Any) -> HttpJudgeConfig:
+    return validate_section(HttpJudgeConfig, task_judge_section(config).judge_kwargs, _WHERE)
+
+
+def _token(path: str | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"{_WHERE}.token_file: cannot read {path!r}: {exc}") from exc
+
+
+def _row(task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
+    # a rollout's own names win over those of the task it plays, as they do for a judge on this side
+    known = {"task_id": task.task_id, "env_type": task.env_type}
+    return {"task": task.task.model_dump() | known, "output": output.model_dump()}
+
+
+def _json(value: object) -> bytes:
+    # ASCII escapes: a policy may write lone surrogates, which no UTF-8 can carry
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=True).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}") from exc
+
+
+def _body_of(answer: Answer, where: str) -> dict[str, Any]:
+    if answer.status != 200:
+        raise BadAnswer(answer.status, shown(detail_of(answer)) or "an empty body", where)
+    return json_object(answer, where)
