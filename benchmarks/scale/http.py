@@ -1,0 +1,113 @@
+"""The reward service under load: requests and rows a second, p50, p99 and errors; every verdict is compared.
+
+    make bench-scale
+
+Client and service share this machine. What the client alone can do is measured first: where a rate comes near that, it
+is the client's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentscope_tuner.config import SECTION
+from benchmarks.scale.load import Load, Row, Tally, against_nothing, shots
+from benchmarks.scale.rows import MATH_JUDGE, STUB_JUDGE, exact_rows, io_rows, mixed_rows
+from benchmarks.scale.served import Served
+
+BATCH = 64
+_WARM_UP_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One judge and the rows that it gets.
+
+    Attributes:
+        options: further words of the service's command line.
+        aims: requests a second one by one, and rows a second in batches; None: there is none.
+    """
+
+    name: str
+    task_judge: dict[str, Any]
+    rows: Sequence[Row]
+    options: tuple[str, ...] = ()
+    aims: tuple[float, float] | None = None
+
+
+def cases(count: int) -> list[Case]:
+    """Exact-match math, math of all kinds, and a judge that waits 50 ms."""
+    return [
+        Case("exact-match math", MATH_JUDGE, exact_rows(count), aims=(1_500, 15_000)),
+        Case("mixed math, 1 math worker", MATH_JUDGE, mixed_rows(count)),
+        Case("mixed math, 2 math workers", MATH_JUDGE, mixed_rows(count), (f"{SECTION}.math.workers=2",)),
+        Case("50 ms of I/O", STUB_JUDGE, io_rows(count)),
+    ]
+
+
+def measure(port: int, rows: Sequence[Row], batch: int, connections: int, seconds: float) -> Tally:
+    """The service's rate with `connections` requests under way, after a warm-up."""
+    load = Load(port, shots(rows, batch), connections)
+    asyncio.run(load.flat_out(_WARM_UP_SECONDS))
+    return asyncio.run(load.flat_out(seconds))
+
+
+def _line(name: str, tally: Tally, aim: str = "") -> str:
+    p50, p99 = (1e3 * seconds for seconds in tally.percentiles())
+    return (
+        f"{name:<34} {tally.requests_per_second:>8,.0f} {tally.rows_per_second:>9,.0f} "
+        f"{p50:>8.1f} {p99:>8.1f} {tally.errors:>7,}  {aim}"
+    ).rstrip()
+
+
+def _aim(reached: float, aim: float, what: str) -> str:
+    verdict = "met" if reached >= aim else f"MISSED by {1 - reached / aim:.0%}"
+    return f"aim {aim:,.0f} {what}: {verdict}"
+
+
+def main() -> None:
+    """Print every rate."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=8.0, help="that each load lasts")
+    parser.add_argument("--connections", type=int, default=32, help="requests under way at once, at most")
+    asked = parser.parse_args()
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {asked.connections} connections; ", end="")
+    print(f"client and service on one machine, {asked.seconds:g} s a line")
+    print(f"{'':<34} {'req/s':>8} {'rows/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'errors':>7}")
+    # as many rows as a batch for each connection, at least
+    every = cases(max(2_048, BATCH * asked.connections))
+    for batch in (1, BATCH):
+        right = [Row(row.body, True) for row in every[0].rows]
+        alone = against_nothing(shots(right, batch), asked.connections, asked.seconds)
+        print(_line(f"client alone, {_shape(batch)}", alone))
+    errors = 0
+    for case in every:
+        with Served(case.task_judge, *case.options) as served:
+            for batch in (1, BATCH):
+                tally = measure(served.port, case.rows, batch, asked.connections, asked.seconds)
+                print(_line(f"{case.name}, {_shape(batch)}", tally, _verdict(case, batch, tally)))
+                print("".join(f"    {example}\n" for example in tally.examples), end="", flush=True)
+                errors += tally.errors
+    raise SystemExit(1 if errors else 0)
+
+
+def _shape(batch: int) -> str:
+    return "single" if batch == 1 else f"x {batch}"
+
+
+def _verdict(case: Case, batch: int, tally: Tally) -> str:
+    if case.aims is None:
+        return ""
+    if batch == 1:
+        return _aim(tally.requests_per_second, case.aims[0], "req/s")
+    return _aim(tally.rows_per_second, case.aims[1], "rows/s")
+
+
+if __name__ == "__main__":
+    main()
