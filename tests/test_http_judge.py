@@ -82,7 +82,7 @@ def test_a_rollout_is_written_as_the_wire_says(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("s3cret\n", encoding="utf-8")
     wire = Wire(RIGHT, token_file=str(token), timeout=7.5)
-    task = WorkflowTask(task=TASK.task, task_id="rollout-3", gym_env=object())
+    task = WorkflowTask(task=TASK.task, task_id="rollout-3", task_env_uuid="episode-7", gym_env=object())
     assert wire.judge.compute_reward(task, OUTPUT) == (1.0, True)
     (request,) = wire.sent
     assert (request.method, str(request.url)) == ("POST", URL)
@@ -90,6 +90,7 @@ def test_a_rollout_is_written_as_the_wire_says(tmp_path: Path) -> None:
     assert 7.0 < float(request.headers["X-Deadline-Seconds"]) <= 7.5
     assert wire.body["task"] == TASK.task.model_dump() | {"task_id": "rollout-3"}
     assert wire.body["output"] == OUTPUT.model_dump()
+    assert wire.body["task_env_uuid"] == "episode-7"
 
 
 def test_a_verdict_comes_back_with_its_account() -> None:

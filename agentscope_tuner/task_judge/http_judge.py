@@ -183,7 +183,8 @@ def _token(path: str | None) -> str | None:
 def _row(task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
     # a rollout's own names win over those of the task it plays, as they do for a judge on this side
     known = {"task_id": task.task_id, "env_type": task.env_type}
-    return {"task": task.task.model_dump() | known, "output": output.model_dump()}
+    row = {"task": task.task.model_dump() | known, "output": output.model_dump()}
+    return row | {"task_env_uuid": task.task_env_uuid} if task.task_env_uuid else row
 
 
 def _json(value: object) -> bytes:

@@ -3,7 +3,7 @@
     make bench-scale
 
 Client and service share this machine. What the client alone can do is measured first: where a rate comes near that, it
-is the client's.
+is the client's. The CPU time of the service's processes says what a row costs where other programs take their share.
 """
 
 from __future__ import annotations
@@ -51,18 +51,21 @@ def cases(count: int) -> list[Case]:
     ]
 
 
-def measure(port: int, rows: Sequence[Row], batch: int, connections: int, seconds: float) -> Tally:
-    """The service's rate with `connections` requests under way, after a warm-up."""
-    load = Load(port, shots(rows, batch), connections)
+def measure(served: Served, rows: Sequence[Row], batch: int, connections: int, seconds: float) -> tuple[Tally, float]:
+    """The service's rate with `connections` requests under way, after a warm-up, and the CPU seconds it took."""
+    load = Load(served.port, shots(rows, batch), connections)
     asyncio.run(load.flat_out(_WARM_UP_SECONDS))
-    return asyncio.run(load.flat_out(seconds))
+    used = served.cpu_seconds()
+    tally = asyncio.run(load.flat_out(seconds))
+    return tally, served.cpu_seconds() - used
 
 
-def _line(name: str, tally: Tally, aim: str = "") -> str:
+def _line(name: str, tally: Tally, cpu_seconds: float | None = None, aim: str = "") -> str:
     p50, p99 = (1e3 * seconds for seconds in tally.percentiles())
+    cpu = "" if cpu_seconds is None else f"{1e6 * cpu_seconds / max(1, tally.rows):,.0f}"
     return (
         f"{name:<34} {tally.requests_per_second:>8,.0f} {tally.rows_per_second:>9,.0f} "
-        f"{p50:>8.1f} {p99:>8.1f} {tally.errors:>7,}  {aim}"
+        f"{p50:>8.1f} {p99:>8.1f} {tally.errors:>7,} {cpu:>11}  {aim}"
     ).rstrip()
 
 
@@ -79,7 +82,7 @@ def main() -> None:
     asked = parser.parse_args()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {asked.connections} connections; ", end="")
     print(f"client and service on one machine, {asked.seconds:g} s a line")
-    print(f"{'':<34} {'req/s':>8} {'rows/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'errors':>7}")
+    print(f"{'':<34} {'req/s':>8} {'rows/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'errors':>7} {'CPU us/row':>11}")
     # as many rows as a batch for each connection, at least
     every = cases(max(2_048, BATCH * asked.connections))
     for batch in (1, BATCH):
@@ -90,8 +93,8 @@ def main() -> None:
     for case in every:
         with Served(case.task_judge, *case.options) as served:
             for batch in (1, BATCH):
-                tally = measure(served.port, case.rows, batch, asked.connections, asked.seconds)
-                print(_line(f"{case.name}, {_shape(batch)}", tally, _verdict(case, batch, tally)))
+                tally, cpu = measure(served, case.rows, batch, asked.connections, asked.seconds)
+                print(_line(f"{case.name}, {_shape(batch)}", tally, cpu, _verdict(case, batch, tally)))
                 print("".join(f"    {example}\n" for example in tally.examples), end="", flush=True)
                 errors += tally.errors
     raise SystemExit(1 if errors else 0)

@@ -66,6 +66,10 @@ class Served:
         """Memory of all of them; pages that they share count once for each."""
         return sum(_resident(pid) for pid in self.pids())
 
+    def cpu_seconds(self) -> float:
+        """CPU time that those which run now have used."""
+        return sum(_cpu_seconds(pid) for pid in self.pids())
+
     def __enter__(self) -> Self:
         return self
 
@@ -121,6 +125,14 @@ def _command_line(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def _cpu_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(pid: int) -> int:
