@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agentscope_tuner.cli.env import is_loopback
+from agentscope_tuner.cli.listen import is_loopback
 from agentscope_tuner.env_service import ClientOptions, Created, EnvServiceClient, GymEnv, StepResult
 from agentscope_tuner.errors import BadScore, ConfigError, EnvServerError, EnvServiceError
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge

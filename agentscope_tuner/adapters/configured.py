@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from omegaconf import DictConfig
 
@@ -27,6 +28,8 @@ Pair = tuple[WorkflowTask, WorkflowOutput]
 _AWAITED_AT_ONCE = 256
 # as many as the threads of asyncio's default pool, so that no verdict's seconds count its time in the queue
 _THREADED_AT_ONCE = min(32, (os.cpu_count() or 1) + 4)
+# how long a batch may keep its event loop to itself
+_TURN_SECONDS = 0.005
 
 
 class ConfiguredJudge:
@@ -61,6 +64,10 @@ class ConfiguredJudge:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
         return await self._judge.ajudge(task, output)
 
+    async def aready(self) -> None:
+        """Returns when what the judge depends on answers; see `BaseJudge.aready`."""
+        await self._judge.inner.aready()
+
     def judge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each pair, in order. Neighbours with one task id are a group, whole for listwise judges."""
         return self._judge_groups(pairs) if self.listwise else _loop.run(self.ajudge_batch(pairs))
@@ -69,13 +76,7 @@ class ConfiguredJudge:
         """`judge_batch` for callers inside an event loop."""
         if self.listwise:
             return await asyncio.to_thread(self._judge_groups, pairs)
-        slots = asyncio.Semaphore(self._at_once)
-
-        async def one(task: WorkflowTask, output: WorkflowOutput) -> Judgement:
-            async with slots:
-                return await self._judge.ajudge(task, output)
-
-        return await asyncio.gather(*(one(task, output) for task, output in pairs))
+        return await self._judge_rows(pairs)
 
     def reward(self, judgement: Judgement) -> float | None:
         """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name."""
@@ -91,6 +92,36 @@ class ConfiguredJudge:
         if reward is None:
             raise JudgeError(judgement.error or judgement.reason)
         return reward
+
+    async def _judge_rows(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """Each pair by itself, in the caller's task while none waits: a cheap verdict costs less than a task of its own."""
+        judgements: list[Judgement | None] = [None] * len(pairs)
+        rows = iter(enumerate(pairs))
+        helpers: list[asyncio.Task[None]] = []
+
+        async def work() -> None:
+            turn = time.monotonic() + _TURN_SECONDS
+            for index, (task, output) in rows:
+                judgements[index] = await self._judge.ajudge(task, output)
+                if time.monotonic() > turn:
+                    # many cheap rows must not hold up everything else in the loop
+                    await asyncio.sleep(0)
+                    turn = time.monotonic() + _TURN_SECONDS
+
+        def start_helpers() -> None:
+            helpers.extend(loop.create_task(work()) for _ in range(min(self._at_once, len(pairs)) - 1))
+
+        loop = asyncio.get_running_loop()
+        # runs as soon as the first row waits for something, and not at all when none does
+        handle = loop.call_soon(start_helpers)
+        try:
+            await work()
+            await asyncio.gather(*helpers)
+        finally:
+            handle.cancel()
+            for helper in helpers:
+                helper.cancel()
+        return cast("list[Judgement]", judgements)
 
     def _judge_groups(self, pairs: Sequence[Pair]) -> list[Judgement]:
         return [

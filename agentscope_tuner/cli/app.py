@@ -9,7 +9,7 @@ import typer
 from rich.logging import RichHandler
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli import cache, config, env, explain, judge, llm, rubrics, rules
+from agentscope_tuner.cli import cache, config, env, explain, judge, llm, rubrics, rules, serve
 from agentscope_tuner.cli.console import err
 
 app = typer.Typer(
@@ -42,6 +42,7 @@ app.command("judge")(judge.judge)
 app.command("config")(config.show)
 app.command("check")(config.check)
 app.command("explain")(explain.explain)
+app.command("serve")(serve.serve)
 app.add_typer(rules.app, name="rules")
 app.add_typer(env.app, name="env")
 app.add_typer(rubrics.app, name="rubrics")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import socket
 from typing import Annotated
 
 import typer
 
 from agentscope_tuner.cli.console import config_errors, err, fail
+from agentscope_tuner.cli.listen import address, is_loopback, listen
 from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
 
 app = typer.Typer(help="Serve environments that judge themselves.", no_args_is_help=True)
@@ -46,40 +45,12 @@ def serve(
     protocols = {**BUILT_IN, **_own(env or [])}
     with config_errors():
         limits = ServerLimits(max_instances, idle_seconds, call_seconds, max_body_bytes)
-    try:
-        listener = _listen(host, port)
-    except OSError as exc:
-        raise fail(f"cannot listen on {host}:{port}: {exc}") from exc
+    listener = listen(host, port)
     if token is None and not is_loopback(host):
         err.print(f"warning: anyone who reaches {host} may play; set {TOKEN_VARIABLE}", style="yellow")
-    shown = f"[{host}]" if ":" in host else host
     # plain and flushed: scripts that took port 0 read the address off this line
-    print(f"serving {', '.join(sorted(protocols))} on http://{shown}:{listener.getsockname()[1]}", flush=True)
+    print(f"serving {', '.join(sorted(protocols))} on {address(host, listener)}", flush=True)
     serve_app(build_app(protocols, limits, token), listener)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens on `host`."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        # 127.evil.example begins like an address of this machine
-        return host == "localhost"
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # the protocol by name: asyncio sends small packets at once (TCP_NODELAY) only on such sockets, and without that a
-    # keep-alive connection waits 40 ms for an acknowledgement at every answer
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(2048)
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 def _own(pairs: list[str]) -> dict[str, str]:

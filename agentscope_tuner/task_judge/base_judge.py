@@ -111,6 +111,15 @@ class BaseJudge:
         """Judge an advantage group: outputs of one task, one verdict each, in order. Listwise judges rank here."""
         return [self.compute_reward(workflow_task, output) for output in workflow_outputs]
 
+    async def aready(self) -> None:
+        """Returns when this judge could judge now; a judge that depends on an endpoint asks whether that answers.
+
+        Must come back soon, cost nothing, and change nothing: a service's readiness check awaits it every few seconds.
+
+        Raises:
+            JudgeError: it could not, and why.
+        """
+
 
 def final_answer(workflow_output: WorkflowOutput) -> str:
     """The agent's answer, `workflow_output.metadata["final_answer"]`.

@@ -272,7 +272,8 @@ def shared(workers: int = 1, deadline: float = DEADLINE) -> Sandbox:
         return _shared[workers, deadline]
 
 
-def _close_all() -> None:
+def close_all() -> None:
+    """End every worker of every pool of this process."""
     for sandbox in list(_LIVE):
         sandbox.close()
 
@@ -284,5 +285,5 @@ def _forget_all() -> None:
         sandbox._forget()
 
 
-atexit.register(_close_all)
+atexit.register(close_all)
 os.register_at_fork(after_in_child=_forget_all)

@@ -1,0 +1,92 @@
+"""`astuner serve`: judges over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Annotated
+
+import typer
+
+from agentscope_tuner.cli.config import Overrides
+from agentscope_tuner.cli.console import config_errors, err, fail
+from agentscope_tuner.cli.listen import address, is_loopback, listen
+from agentscope_tuner.config import load_config
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.service.settings import ServiceSettings
+
+_NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
+_DEFAULTS = ServiceSettings()
+
+
+def serve(
+    conf: Annotated[
+        list[str],
+        typer.Option("--conf", help="A judge's YAML; name=FILE serves it under /name. Repeatable.", metavar="FILE"),
+    ],
+    overrides: Overrides = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
+    token_file: Annotated[
+        str | None, typer.Option(help="Ask clients for the bearer token in this file.", metavar="FILE")
+    ] = None,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")] = False,
+    max_body_bytes: Annotated[int, typer.Option(help="Refuse a longer request.")] = _DEFAULTS.max_body_bytes,
+    max_rows: Annotated[int, typer.Option(help="Refuse a batch of more rows.")] = _DEFAULTS.max_rows,
+    max_answer_chars: Annotated[int, typer.Option(help="Refuse a longer answer.")] = _DEFAULTS.max_answer_chars,
+    concurrency: Annotated[int, typer.Option(help="Requests judged at once.")] = _DEFAULTS.concurrency,
+    queue: Annotated[int, typer.Option(help="Requests that may wait; more get 429.")] = _DEFAULTS.queue,
+    deadline: Annotated[float, typer.Option(help="Seconds that judging a request may take.")] = (
+        _DEFAULTS.deadline_seconds
+    ),
+    drain_seconds: Annotated[
+        float, typer.Option(help="Seconds that requests under way get to end on SIGTERM.", min=0)
+    ] = 30.0,
+    log_answers: Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")] = False,
+) -> None:
+    """Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.
+
+    Answers on 127.0.0.1 unless told otherwise. SIGTERM and Ctrl-C let the requests under way end first.
+    """
+    if token_file is None and not insecure and not is_loopback(host):
+        raise fail(f"anyone who reaches {host} could use this service: give --token-file FILE, or --insecure")
+    try:
+        from agentscope_tuner.service.app import create_app
+        from agentscope_tuner.service.server import serve as serve_app
+    except ImportError as exc:
+        raise fail(f"astuner serve needs the extra 'serve': pip install 'agentscope_tuner[serve]' ({exc})") from exc
+    from agentscope_tuner.adapters.configured import ConfiguredJudge
+
+    with config_errors():
+        settings = ServiceSettings(
+            token_file, max_body_bytes, max_rows, max_answer_chars, concurrency, queue, deadline, log_answers
+        )
+        named = _named(conf, overrides or [])
+        judges = {name: ConfiguredJudge(load_config(path, overrides or ())) for name, path in named.items()}
+        app = create_app(judges, settings)
+    if log_answers:
+        logging.getLogger("agentscope_tuner.service").setLevel(logging.INFO)
+    if token_file is None and not is_loopback(host):
+        err.print(f"warning: anyone who reaches {host} may use this service", style="yellow")
+    listener = listen(host, port)
+    shown = ", ".join(f"{judge.name} at /{name}" for name, judge in judges.items())
+    # plain and flushed: scripts that took port 0 read the address off this line
+    print(f"serving {shown} on {address(host, listener)}", flush=True)
+    serve_app(app, listener, drain_seconds=drain_seconds, threads=concurrency)
+
+
+def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
+    """The configurations by route prefix."""
+    named: dict[str, str] = {}
+    for given in conf:
+        match = _NAMED.fullmatch(given)
+        name, path = (match[1], match[2]) if match else ("", given)
+        if name in named:
+            raise ConfigError(
+                f"--conf {given!r}: there is a judge {f'named {name!r}' if name else 'without a name'} already; "
+                "write --conf name=FILE"
+            )
+        named[name] = path
+    if overrides and len(named) > 1:
+        raise ConfigError(f"overrides {overrides!r} with several judges: write them into their files")
+    return named

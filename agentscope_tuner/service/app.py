@@ -1,0 +1,117 @@
+"""The reward service as an ASGI application."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from fastapi import APIRouter, FastAPI, Response, Security
+from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
+
+from agentscope_tuner._version import __version__
+from agentscope_tuner.adapters.configured import ConfiguredJudge
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.service.gate import Gate
+from agentscope_tuner.service.handler import Exchange
+from agentscope_tuner.service.metrics import ServiceMetrics
+from agentscope_tuner.service.openapi import PROBLEMS, SHAPES, Documented, JudgeRoute, Readiness
+from agentscope_tuner.service.readiness import Probe
+from agentscope_tuner.service.settings import ServiceSettings
+from agentscope_tuner.service.token_file import BearerGuard, TokenFile
+from agentscope_tuner.service.wires import WIRES, Served
+
+_METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+#: Under a judge's prefix: the paths of each wire.
+PATHS: Mapping[str, tuple[str, ...]] = {
+    "native": ("/reward",),
+    "openrlhf": ("/get_reward", "/openrlhf", "/"),
+    "nemo_gym": ("/verify",),
+}
+_RESERVED = {"docs", "openapi.json", "healthz", "readyz", "metrics"} | {
+    path[1:] for paths in PATHS.values() for path in paths
+}
+
+
+def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings | None = None) -> FastAPI:
+    """The service's application; `app.state.gate` is its `Gate`.
+
+    Args:
+        judges: by name, which is the prefix of their routes; the one named "" has none.
+        settings: limits and the token file.
+
+    Raises:
+        ConfigError: there is no judge, a name that cannot be a route, or a token file that cannot be read.
+    """
+    settings = settings or ServiceSettings()
+    if not judges:
+        raise ConfigError("a reward service needs a judge")
+    gate = Gate(settings.concurrency, settings.queue, settings.max_body_bytes)
+    metrics = ServiceMetrics(gate)
+    app = FastAPI(title="astuner reward service", version=__version__, redoc_url=None, redirect_slashes=False)
+    app.state.gate = gate
+    app.add_api_route("/healthz", _healthz, methods=["GET"], summary="The process is alive", response_class=Response)
+    router = APIRouter(redirect_slashes=False)
+    if settings.token_file is not None:
+        app.add_middleware(BearerGuard, token=TokenFile(settings.token_file))
+        # for the description alone: the middleware checks
+        router.dependencies.append(Security(HTTPBearer(auto_error=False)))
+    _add_operator_routes(router, Probe(judges), gate, metrics)
+    for name, judge in judges.items():
+        if name and (_NAME.fullmatch(name) is None or name in _RESERVED):
+            raise ConfigError(
+                f"a judge's name is the prefix of its routes: letters, digits, - and _, and none of "
+                f"{sorted(_RESERVED - {''})!r}, got {name!r}"
+            )
+        _add_judge_routes(router, Served(name, judge, settings, metrics), gate)
+    app.include_router(router)
+    return app
+
+
+async def _healthz() -> Response:
+    return Response("OK", media_type="text/plain")
+
+
+def _add_operator_routes(router: APIRouter, probe: Probe, gate: Gate, metrics: ServiceMetrics) -> None:
+    async def readyz() -> JSONResponse:
+        if gate.draining:
+            return JSONResponse({"status": "draining", "judges": {}}, status_code=503)
+        problems = await probe.problems()
+        ready = not any(problems.values())
+        return JSONResponse(
+            {"status": "ready" if ready else "not ready", "judges": problems}, status_code=200 if ready else 503
+        )
+
+    async def prometheus() -> Response:
+        return Response(metrics.text(), media_type=_METRICS_TYPE)
+
+    router.add_api_route(
+        "/readyz",
+        readyz,
+        methods=["GET"],
+        response_model=Readiness,
+        responses={503: {"model": Readiness, "description": "draining, or a judge's endpoint does not answer"}},
+        summary="The judges are loaded, and what they depend on answers",
+    )
+    router.add_api_route(
+        "/metrics", prometheus, methods=["GET"], response_class=Response, summary="Counts for Prometheus"
+    )
+
+
+def _add_judge_routes(router: APIRouter, served: Served, gate: Gate) -> None:
+    prefix = f"/{served.name}" if served.name else ""
+    for wire, paths in PATHS.items():
+        shape = SHAPES[wire]
+        handle = Exchange(served, wire, WIRES[wire], gate).handle
+        for path in paths:
+            router.add_api_route(
+                prefix + path,
+                Documented(shape, handle),
+                methods=["POST"],
+                route_class_override=JudgeRoute,
+                response_model=shape.reply,
+                summary=shape.summary,
+                responses=PROBLEMS,
+                operation_id="_".join(filter(None, (served.name, path.strip("/"), wire))),
+            )

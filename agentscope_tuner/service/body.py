@@ -1,0 +1,138 @@
+"""A request's body: read within limits, and parsed as JSON that nothing later can choke on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from pydantic_core import from_json
+from starlette.requests import Request
+
+from agentscope_tuner.service.gate import Held
+from agentscope_tuner.service.refusal import Refusal
+
+_BODY_SECONDS = 30.0
+# what is read and thrown away, so that a client which is still sending reads its refusal and not a reset
+_LINGER_BYTES, _LINGER_SECONDS = 64 * 2**20, 5.0
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+# as deep as pydantic's parser goes
+_DEPTH = 200
+
+
+class ClientGone(Exception):
+    """The client hung up; nobody reads an answer."""
+
+
+async def read_body(request: Request, max_bytes: int, held: Held) -> bytes:
+    """The body, counted while it comes in.
+
+    Raises:
+        Refusal: 415 of another type than JSON, 413 too long, 408 too slow, 429 too many bytes in all.
+        ClientGone: it ended before it was whole.
+    """
+    _check_type(request.headers)
+    # uvicorn's parser has made sure that it is a number
+    declared = int(request.headers.get("content-length", "0"))
+    if declared > max_bytes:
+        await _refuse_length(request, max_bytes)
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            more = True
+            while more:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                chunk = message.get("body", b"")
+                size += len(chunk)
+                if size > max_bytes:
+                    await _refuse_length(request, max_bytes)
+                held.add(len(chunk))
+                chunks.append(chunk)
+                more = message.get("more_body", False)
+    except TimeoutError as exc:
+        raise Refusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s", close=True) from exc
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def linger(request: Request) -> bool:
+    """Read and drop what is left of a body, within bounds; whether that was all of it."""
+    left = _LINGER_BYTES
+    try:
+        async with asyncio.timeout(_LINGER_SECONDS):
+            while left > 0:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    return False
+                if not message.get("more_body", False):
+                    return True
+                left -= len(message.get("body", b""))
+    except TimeoutError:
+        pass
+    return False
+
+
+async def _refuse_length(request: Request, max_bytes: int) -> NoReturn:
+    await linger(request)
+    raise Refusal(413, f"the request is longer than {max_bytes} bytes", close=True)
+
+
+def _check_type(headers: Mapping[str, str]) -> None:
+    kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json" and not kind.endswith("+json"):
+        raise Refusal(415, f"the body must be application/json, got {kind!r}")
+    coding = headers.get("content-encoding", "identity")
+    if coding.lower() != "identity":
+        raise Refusal(415, f"the body must be sent as it is, got Content-Encoding {coding!r}")
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """The JSON object in `body`.
+
+    Half surrogate pairs are read, since models write them. Of equal keys the last counts.
+
+    Raises:
+        Refusal: 400 no JSON, numbers or nesting beyond bounds; 422 JSON, but no object.
+    """
+    try:
+        value = from_json(body, allow_inf_nan=False)
+    except ValueError as exc:
+        value = _with_half_pairs(body, exc)
+    if not isinstance(value, dict):
+        raise Refusal(422, f"the body must be a JSON object, got {type(value).__name__}")
+    return value
+
+
+def _with_half_pairs(body: bytes, first: ValueError) -> Any:
+    # pydantic's parser refuses these; the standard one is slower and does not
+    if _HALF_PAIR.search(body) is not None:
+        try:
+            value = json.loads(body, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            if _depth_within(value, _DEPTH):
+                return value
+    raise Refusal(400, f"the body is no JSON that can be read: {first}") from first
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _depth_within(value: Any, most: int) -> bool:
+    layer = [value]
+    for _ in range(most):
+        layer = [
+            inner
+            for outer in layer
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not layer:
+            return True
+    return False

@@ -1,0 +1,117 @@
+"""How much is let in at once: slots to judge in, a bounded queue before them, and the door that drains."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from agentscope_tuner.service.refusal import Refusal
+
+_RETRY_SECONDS = 1
+# bodies held at once, as a multiple of the longest allowed
+_BODIES = 16
+
+
+class Gate:
+    """Admits requests. All of it runs in one event loop.
+
+    Args:
+        concurrency: requests judged at once.
+        queue: requests that wait for that.
+        max_body_bytes: of one request; a few times this may be held for all of them together.
+
+    Attributes:
+        running: requests that hold a slot.
+        waiting: requests that wait for one.
+        draining: no more are let in.
+    """
+
+    def __init__(self, concurrency: int, queue: int, max_body_bytes: int) -> None:
+        self._slots = asyncio.Semaphore(concurrency)
+        self._queue = queue
+        self._most = concurrency + queue
+        self._most_bytes = _BODIES * max_body_bytes
+        self._inside = 0
+        self._bytes = 0
+        self.running = 0
+        self.waiting = 0
+        self.draining = False
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    @contextmanager
+    def admitted(self) -> Iterator[Held]:
+        """Around all of a request, from before its body is read.
+
+        Raises:
+            Refusal: 503 while draining, 429 when the queue is full.
+        """
+        if self.draining:
+            raise Refusal(503, "the service is shutting down", retry_after=_RETRY_SECONDS)
+        if self._inside >= self._most or self.waiting > self._queue:
+            raise self._full()
+        self._inside += 1
+        self._empty.clear()
+        held = Held(self)
+        try:
+            yield held
+        finally:
+            self._bytes -= held.count
+            self._inside -= 1
+            if not self._inside:
+                self._empty.set()
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Around the judging; waits for its turn.
+
+        Raises:
+            Refusal: 429, as many wait already as may.
+        """
+        if self._slots.locked():
+            if self.waiting >= self._queue:
+                raise self._full()
+            self.waiting += 1
+            try:
+                await self._slots.acquire()
+            finally:
+                self.waiting -= 1
+        else:
+            await self._slots.acquire()
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self._slots.release()
+
+    def hold(self, count: int) -> None:
+        """Count bytes of a body that is being read.
+
+        Raises:
+            Refusal: 429, too many bytes of other requests are held.
+        """
+        if self._bytes + count > self._most_bytes:
+            raise self._full()
+        self._bytes += count
+
+    async def drained(self) -> None:
+        """Waits until no request is inside."""
+        await self._empty.wait()
+
+    def _full(self) -> Refusal:
+        return Refusal(429, f"the service is full: {self.running} judged, {self.waiting} wait", retry_after=1)
+
+
+class Held:
+    """The bytes that one request's body takes."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self.count = 0
+
+    def add(self, count: int) -> None:
+        """So many more. Raises Refusal (429) when all requests together hold too many."""
+        self._gate.hold(count)
+        self.count += count

@@ -1,0 +1,85 @@
+"""What `/metrics` shows, in Prometheus' text form."""
+
+from __future__ import annotations
+
+from collections import Counter as Count
+from collections.abc import Mapping, Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+from agentscope_tuner.service.gate import Gate
+from agentscope_tuner.task_judge.judgement import Judgement
+
+# seconds: from rules and string comparison to judge models that think
+_BUCKETS = (0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+# of the metrics that a judge model's verdicts carry
+_TOKENS = ("prompt", "completion", "cached")
+
+
+class ServiceMetrics:
+    """The service's counts; each service has a registry of its own."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._requests = Counter("astuner_requests", "Requests answered.", ("judge", "wire", "code"), registry=registry)
+        self._request_seconds = Histogram(
+            "astuner_request_seconds",
+            "From a request's first byte to its answer.",
+            ("judge", "wire"),
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self._verdicts = Counter(
+            "astuner_verdicts", "Rows by status: judged, filtered or failed.", ("judge", "status"), registry=registry
+        )
+        self._verdict_seconds = Histogram(
+            "astuner_verdict_seconds", "What a verdict took.", ("judge",), buckets=_BUCKETS, registry=registry
+        )
+        self._calls = Counter(
+            "astuner_llm_calls", "Calls of judge models whose verdicts were reached.", ("judge",), registry=registry
+        )
+        self._hits = Counter(
+            "astuner_llm_cache_hits", "Replies taken from the verdict cache.", ("judge",), registry=registry
+        )
+        self._tokens = Counter("astuner_llm_tokens", "Tokens of those calls.", ("judge", "kind"), registry=registry)
+        self._cost = Counter(
+            "astuner_llm_cost", "Price of those calls, where prices are configured.", ("judge",), registry=registry
+        )
+        Gauge("astuner_queue", "Requests that wait for a slot.", registry=registry).set_function(lambda: gate.waiting)
+        Gauge("astuner_in_flight", "Requests being judged.", registry=registry).set_function(lambda: gate.running)
+        Gauge("astuner_draining", "1 once the service was told to end.", registry=registry).set_function(
+            lambda: gate.draining
+        )
+
+    def request(self, judge: str, wire: str, code: int, seconds: float) -> None:
+        """One request was answered."""
+        self._requests.labels(judge, wire, code).inc()
+        self._request_seconds.labels(judge, wire).observe(seconds)
+
+    def verdicts(self, judge: str, judgements: Sequence[Judgement]) -> None:
+        """These rows were judged."""
+        for status, rows in Count(judgement.status for judgement in judgements).items():
+            self._verdicts.labels(judge, status).inc(rows)
+        seconds = self._verdict_seconds.labels(judge)
+        spent: dict[str, float] = {}
+        for judgement in judgements:
+            seconds.observe(judgement.seconds)
+            for name, value in judgement.metrics.items():
+                # a custom judge's numbers may have any sign; a counter's may not
+                spent[name] = spent.get(name, 0.0) + max(0.0, value)
+        if "judge_calls" in spent:
+            self._spent(judge, spent)
+
+    def _spent(self, judge: str, spent: Mapping[str, float]) -> None:
+        self._calls.labels(judge).inc(spent["judge_calls"])
+        self._hits.labels(judge).inc(spent.get("judge_cache_hits", 0.0))
+        for kind in _TOKENS:
+            self._tokens.labels(judge, kind).inc(spent.get(f"judge_{kind}_tokens", 0.0))
+        if spent.get("judge_cost"):
+            self._cost.labels(judge).inc(spent["judge_cost"])
+
+    def text(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        text: bytes = generate_latest(self._registry)
+        return text

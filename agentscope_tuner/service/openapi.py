@@ -1,0 +1,159 @@
+"""What the service's description says: requests and replies by wire, and how requests are refused.
+
+Handlers read their bytes themselves, so that a malformed row can fail alone and a cheap one is not read twice; this
+says the same in OpenAPI's words.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import Header, Request, Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentscope_tuner.service.handler import DEADLINE_HEADER
+from agentscope_tuner.service.rows import RewardBatch, RewardBatchReply, RewardRow, RowJudgement
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    detail: str
+
+
+class Readiness(BaseModel):
+    """Whether requests should come here."""
+
+    status: Literal["ready", "not ready", "draining"]
+    judges: dict[str, str | None] = Field(description="by judge: why it is not ready; null when it is")
+
+
+class OpenRLHFRequest(BaseModel):
+    """One sample, as OpenRLHF sends it: lists of one."""
+
+    query: list[str] = Field(min_length=1, max_length=1, description="prompt and response as one text")
+    prompts: list[str] = Field(min_length=1, max_length=1, description="what `query` begins with")
+    labels: list[Any] = Field(min_length=1, max_length=1, description="the ground truth")
+
+
+class OpenRLHFReply(BaseModel):
+    """Scalars. A sample without a verdict is an HTTP error, never a reward of 0."""
+
+    rewards: float
+    scores: float
+    extra_logs: dict[str, float]
+
+
+class NeMoGymParams(BaseModel):
+    """`responses_create_params`, as far as it is read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    input: str | list[dict[str, Any]]
+
+
+class NeMoGymResponse(BaseModel):
+    """An OpenAI Response, as far as it is read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    output: list[dict[str, Any]] = Field(description="its last item, when it is a message, is the answer")
+
+
+class NeMoGymRequest(BaseModel):
+    """A rollout, and the data set's own fields beside it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    responses_create_params: NeMoGymParams
+    response: NeMoGymResponse
+
+
+class NeMoGymReply(NeMoGymRequest):
+    """The request again, and its verdict."""
+
+    reward: float = Field(description="0.0 and masked where there is no verdict")
+    mask_sample: bool
+    failure_kind: str | None
+    failure_reason: str | None
+    is_success: float
+    filtered: float
+    judge_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A wire's request and reply."""
+
+    summary: str
+    request: Any
+    reply: Any
+
+    def signature(self) -> inspect.Signature:
+        """The parameters that FastAPI is to describe."""
+        body = inspect.Parameter("body", inspect.Parameter.KEYWORD_ONLY, annotation=self.request)
+        deadline = inspect.Parameter(
+            "deadline",
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                float | None,
+                Header(
+                    alias=DEADLINE_HEADER, gt=0, description="seconds to judge within; the service's limit is the most"
+                ),
+            ],
+        )
+        return inspect.Signature([body, deadline])
+
+
+SHAPES: Mapping[str, Shape] = {
+    "native": Shape("Judge one rollout or many", RewardRow | RewardBatch, RowJudgement | RewardBatchReply),
+    "openrlhf": Shape("Judge one sample in OpenRLHF's wire", OpenRLHFRequest, OpenRLHFReply),
+    "nemo_gym": Shape("Judge one rollout in NeMo-Gym's wire", NeMoGymRequest, NeMoGymReply),
+}
+
+_REFUSALS = {
+    400: "no JSON, or numbers or nesting beyond bounds",
+    401: "the bearer token is missing or wrong",
+    408: "the body did not arrive in time",
+    413: "the body, the batch or the answer is too long",
+    415: "the body is not JSON",
+    422: "not of this wire's shape",
+    429: "as many requests wait as may; see Retry-After",
+    503: "shutting down, or, in OpenRLHF's wire, no verdict; see Retry-After",
+    504: "not judged within the deadline",
+}
+#: How every judging route may refuse, for FastAPI.
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": why} for status, why in _REFUSALS.items()
+}
+
+
+class Documented:
+    """A route's handler under the signature of its wire.
+
+    Args:
+        shape: what is described.
+        handle: what runs.
+    """
+
+    def __init__(self, shape: Shape, handle: Callable[[Request], Coroutine[Any, Any, Response]]) -> None:
+        self.__signature__ = shape.signature()
+        self.__name__ = shape.summary
+        self.handle = handle
+
+    async def __call__(self, **described: Any) -> Response:
+        raise NotImplementedError("JudgeRoute calls `handle`")
+
+
+class JudgeRoute(APIRoute):  # type: ignore[misc]
+    """A route whose endpoint is a `Documented`: FastAPI describes its signature, and its handler reads the bytes."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's own seam for handlers."""
+        assert isinstance(self.endpoint, Documented)
+        return self.endpoint.handle

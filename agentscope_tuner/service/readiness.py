@@ -1,0 +1,46 @@
+"""Whether what the judges depend on answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+
+from agentscope_tuner.adapters.configured import ConfiguredJudge
+
+_log = logging.getLogger(__name__)
+
+_PROBE_SECONDS = 5.0
+_FRESH_SECONDS = 2.0
+
+
+class Probe:
+    """Asks the judges whether they could judge now: all at once, within seconds, and not for every caller again."""
+
+    def __init__(self, judges: Mapping[str, ConfiguredJudge]) -> None:
+        self._judges = judges
+        self._lock = asyncio.Lock()
+        self._found: dict[str, str | None] = {}
+        self._fresh_until = 0.0
+
+    async def problems(self) -> dict[str, str | None]:
+        """By judge, why it is not ready; None where it is."""
+        async with self._lock:
+            if time.monotonic() >= self._fresh_until:
+                found = await asyncio.gather(*(self._problem(name, judge) for name, judge in self._judges.items()))
+                self._found = dict(zip(self._judges, found, strict=True))
+                self._fresh_until = time.monotonic() + _FRESH_SECONDS
+        return self._found
+
+    async def _problem(self, name: str, judge: ConfiguredJudge) -> str | None:
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                await judge.aready()
+        except TimeoutError:
+            return f"no answer within {_PROBE_SECONDS:g} s"
+        # the boundary to a user's judge: whatever it raises, it is not ready
+        except Exception as exc:  # noqa: BLE001
+            _log.warning("judge %r is not ready: %s", name, exc)
+            return f"{type(exc).__name__}: {exc}"
+        return None

@@ -1,0 +1,30 @@
+"""A request that is not judged, and why."""
+
+from __future__ import annotations
+
+
+class Refusal(Exception):
+    """Answered with an HTTP error status.
+
+    Args:
+        status: the HTTP status code.
+        detail: what is wrong and the way out; may quote the request back to its sender.
+        retry_after: seconds after which the same request may do better; None where it never will.
+        close: the connection cannot be used again, since more of the request's body is on its way.
+    """
+
+    def __init__(self, status: int, detail: str, *, retry_after: int | None = None, close: bool = False) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.retry_after = retry_after
+        self.close = close
+
+    def headers(self) -> dict[str, str]:
+        """What goes with the status."""
+        found = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
+        if self.retry_after is not None:
+            found["Retry-After"] = str(self.retry_after)
+        if self.close:
+            found["Connection"] = "close"
+        return found

@@ -1,0 +1,108 @@
+"""Runs the application under uvicorn until it is told to end, and then lets it finish what is inside."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+
+import uvicorn
+from fastapi import FastAPI
+
+from agentscope_tuner.service.gate import Gate
+from agentscope_tuner.verify.sandbox import close_all
+
+_log = logging.getLogger(__name__)
+
+# once the drain is over: for answers still being sent, and then for everything that ends a process
+_SEND_SECONDS, _EXIT_SECONDS = 2, 3.0
+
+
+class DrainingServer(uvicorn.Server):  # type: ignore[misc]
+    """uvicorn's server, which on SIGTERM or SIGINT first lets the requests inside end; a second one cuts them short.
+
+    While it drains it listens on: `/readyz` answers 503, so that nothing more is sent here, and so does what is sent
+    all the same.
+    """
+
+    def __init__(self, config: uvicorn.Config, gate: Gate, drain_seconds: float) -> None:
+        super().__init__(config)
+        self._gate = gate
+        self._drain_seconds = drain_seconds
+        self._draining: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """In place of uvicorn's way, which ends the process by the signal it caught, not with exit code 0."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._told_to_end)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+    def _told_to_end(self) -> None:
+        if self._draining is not None:
+            self.should_exit = self.force_exit = True
+            return
+        self._gate.draining = True
+        _end_anyway(self._drain_seconds + _SEND_SECONDS + _EXIT_SECONDS)
+        self._draining = asyncio.get_running_loop().create_task(self._drain())
+
+    async def _drain(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._gate.drained(), self._drain_seconds)
+        self.should_exit = True
+
+
+def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, threads: int) -> None:
+    """Serves `app` until SIGTERM or SIGINT, then drains it; returns within `drain_seconds` and a few more.
+
+    Args:
+        app: made by `create_app`.
+        listener: bound and listening.
+        drain_seconds: what requests under way get to end; then they are cancelled.
+        threads: in which judges without an async form run.
+    """
+    config = uvicorn.Config(
+        app,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_SEND_SECONDS,
+    )
+    server = DrainingServer(config, app.state.gate, drain_seconds)
+
+    async def main() -> None:
+        # asyncio's own pool has a few threads for each core, which judges that wait would soon hold
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(threads, "astuner-judge"))
+        await server.serve(sockets=[listener])
+
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(main())
+
+
+def _end_anyway(seconds: float) -> None:
+    """A judge's thread that never returns would keep the process for ever: after so long it ends all the same."""
+
+    def end() -> None:
+        _log.warning("a judge's threads did not return: ending without them")
+        close_all()
+        logging.shutdown()
+        os._exit(0)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()

@@ -1,0 +1,110 @@
+"""The bearer token: read from a file, compared in constant time, asked of everything but `/healthz`."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import os
+import stat
+import time
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.service.body import linger
+
+_log = logging.getLogger(__name__)
+
+OPEN_PATH = "/healthz"
+_LOOK_AGAIN_SECONDS = 1.0
+
+
+class TokenFile:
+    """The token in a file. A file that changes is read again within a second, so that a token can be rotated.
+
+    Args:
+        path: one line of visible ASCII characters.
+
+    Raises:
+        ConfigError: it cannot be read or holds no token.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._seen = self._state()
+        self._token = self._read()
+        self._look_at = time.monotonic() + _LOOK_AGAIN_SECONDS
+        if self._seen[3] & (stat.S_IRWXG | stat.S_IRWXO):
+            _log.warning("the token file %s can be read or changed by others: chmod 600 it", self._path)
+
+    def admits(self, authorizations: list[bytes]) -> bool:
+        """Whether the request's one Authorization header carries the token."""
+        if time.monotonic() >= self._look_at:
+            self._look_again()
+        return len(authorizations) == 1 and hmac.compare_digest(authorizations[0], self._token)
+
+    def _look_again(self) -> None:
+        self._look_at = time.monotonic() + _LOOK_AGAIN_SECONDS
+        try:
+            state = self._state()
+            if state != self._seen:
+                self._token = self._read()
+                self._seen = state
+                _log.warning("the token file %s was read again", self._path)
+        except ConfigError as exc:
+            # half written, or gone: whoever has the old token stays in until there is a new one
+            _log.warning("the token stays as it was: %s", exc)
+
+    def _state(self) -> tuple[int, int, int, int]:
+        try:
+            found = os.stat(self._path)
+        except OSError as exc:
+            raise ConfigError(f"cannot read the token file {str(self._path)!r}: {exc}") from exc
+        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
+
+    def _read(self) -> bytes:
+        try:
+            token = self._path.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError) as exc:
+            raise ConfigError(f"cannot read the token file {str(self._path)!r}: {exc}") from exc
+        if not token or not all("!" <= char <= "~" for char in token):
+            raise ConfigError(
+                f"the token file {str(self._path)!r} must hold one token of visible ASCII characters: "
+                "make one with `openssl rand -hex 32`"
+            )
+        return f"Bearer {token}".encode()
+
+
+class BearerGuard:
+    """ASGI middleware: nothing behind it answers without the token, but `/healthz`."""
+
+    def __init__(self, app: ASGIApp, token: TokenFile) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or scope["path"] == OPEN_PATH or self._admitted(scope):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await _unauthorized(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def _admitted(self, scope: Scope) -> bool:
+        return self._token.admits([value for name, value in scope["headers"] if name == b"authorization"])
+
+
+async def _unauthorized(scope: Scope, receive: Receive, send: Send) -> None:
+    whole = await linger(Request(scope, receive))
+    body = json.dumps({"detail": "the Authorization header must carry the service's token as 'Bearer …'"}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"www-authenticate", b"Bearer"),
+        *([] if whole else [(b"connection", b"close")]),
+    ]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,117 @@
+"""The wires: a request's JSON in, a response's JSON out, judged in between."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from agentscope_tuner.adapters import nemo_gym, openrlhf
+from agentscope_tuner.adapters.configured import ConfiguredJudge
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.service.metrics import ServiceMetrics
+from agentscope_tuner.service.refusal import Refusal
+from agentscope_tuner.service.rows import BadRow, Pair, check_answer, first_problem, read_batch, read_row, written
+from agentscope_tuner.service.settings import ServiceSettings
+from agentscope_tuner.task_judge.judgement import Judgement
+
+_log = logging.getLogger(__name__)
+_RETRY_SECONDS = 1
+# of a logged answer
+_LOGGED_CHARS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A judge under its route, and what is counted and logged of it."""
+
+    name: str
+    judge: ConfiguredJudge
+    settings: ServiceSettings
+    metrics: ServiceMetrics
+
+    async def one(self, pair: Pair) -> Judgement:
+        """One verdict."""
+        judgement = await self.judge.ajudge(*pair)
+        self._note([pair], [judgement])
+        return judgement
+
+    async def many(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """A verdict each, in order."""
+        judgements = await self.judge.ajudge_batch(pairs)
+        self._note(pairs, judgements)
+        return judgements
+
+    def _note(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
+        self.metrics.verdicts(self.name, judgements)
+        failed = sum(judgement.status == "failed" for judgement in judgements)
+        if failed:
+            # without their words: those may quote an answer
+            _log.warning("judge %r gave no verdict on %d of %d rows", self.name, failed, len(judgements))
+        if self.settings.log_answers:
+            for (task, output), judgement in zip(pairs, judgements, strict=True):
+                answer = repr(output.metadata.get("final_answer"))[:_LOGGED_CHARS]
+                _log.info("judge %r, task %r: %r on %s", self.name, task.task_id, judgement.to_dict(), answer)
+
+
+Wire = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+async def native(served: Served, data: dict[str, Any]) -> dict[str, Any]:
+    """`/reward`: one row, or `{"rollouts": [row, …]}`."""
+    if "rollouts" in data:
+        return {"judgements": await _batch(served, read_batch(data, served.settings))}
+    return written(data, await served.one(_alone(lambda: read_row(data, served.settings))))
+
+
+async def _batch(served: Served, rows: list[Any]) -> list[dict[str, Any]]:
+    read: list[Pair | BadRow] = []
+    for row in rows:
+        try:
+            read.append(read_row(row, served.settings))
+        except BadRow as exc:
+            read.append(exc)
+    bad = [item.judgement() for item in read if isinstance(item, BadRow)]
+    served.metrics.verdicts(served.name, bad)
+    judged = iter(await served.many([item for item in read if not isinstance(item, BadRow)]))
+    unread = iter(bad)
+    verdicts = (next(unread) if isinstance(item, BadRow) else next(judged) for item in read)
+    return [written(row, verdict) for row, verdict in zip(rows, verdicts, strict=True)]
+
+
+async def to_openrlhf(served: Served, data: dict[str, Any]) -> dict[str, Any]:
+    """OpenRLHF's wire, which has no word for a failed verdict: it becomes an error status."""
+    judgement = await served.one(_alone(lambda: _checked(openrlhf.decode_request(data), served.settings)))
+    try:
+        return openrlhf.encode_response(served.judge, judgement)
+    except JudgeError as exc:
+        raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
+
+
+async def to_nemo_gym(served: Served, data: dict[str, Any]) -> dict[str, Any]:
+    """NeMo-Gym's wire: a failed verdict is a masked sample."""
+    judgement = await served.one(_alone(lambda: _checked(nemo_gym.decode_request(data), served.settings)))
+    return nemo_gym.encode_response(data, served.judge, judgement)
+
+
+WIRES: Mapping[str, Wire] = {"native": native, "openrlhf": to_openrlhf, "nemo_gym": to_nemo_gym}
+
+
+def _checked(pair: Pair, settings: ServiceSettings) -> Pair:
+    check_answer(pair[1], settings)
+    return pair
+
+
+def _alone(read: Callable[[], Pair]) -> Pair:
+    """What `read` gives; a row that cannot be read refuses the request that holds no other."""
+    try:
+        return read()
+    except BadRow as exc:
+        raise Refusal(exc.status, exc.problem) from exc
+    except JudgeError as exc:
+        raise Refusal(422, exc.message) from exc
+    except ValidationError as exc:
+        raise Refusal(422, first_problem(exc)) from exc
