@@ -94,31 +94,35 @@ class ConfiguredJudge:
         return reward
 
     async def _judge_rows(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        """Each pair by itself, in the caller's task while none waits: a cheap verdict costs less than a task of its own."""
+        """Each pair by itself, in the caller's task while none waits: a cheap verdict costs less than a task."""
         judgements: list[Judgement | None] = [None] * len(pairs)
         rows = iter(enumerate(pairs))
         helpers: list[asyncio.Task[None]] = []
 
         async def work() -> None:
+            nonlocal waiting
             turn = time.monotonic() + _TURN_SECONDS
             for index, (task, output) in rows:
                 judgements[index] = await self._judge.ajudge(task, output)
                 if time.monotonic() > turn:
                     # many cheap rows must not hold up everything else in the loop
+                    waiting.cancel()
                     await asyncio.sleep(0)
+                    waiting = loop.call_soon(help_out)
                     turn = time.monotonic() + _TURN_SECONDS
 
-        def start_helpers() -> None:
-            helpers.extend(loop.create_task(work()) for _ in range(min(self._at_once, len(pairs)) - 1))
+        def help_out() -> None:
+            if not helpers:
+                helpers.extend(loop.create_task(work()) for _ in range(min(self._at_once, len(pairs)) - 1))
 
         loop = asyncio.get_running_loop()
-        # runs as soon as the first row waits for something, and not at all when none does
-        handle = loop.call_soon(start_helpers)
+        # runs when a row waits for something, and not at all when none does
+        waiting = loop.call_soon(help_out)
         try:
             await work()
             await asyncio.gather(*helpers)
         finally:
-            handle.cancel()
+            waiting.cancel()
             for helper in helpers:
                 helper.cancel()
         return cast("list[Judgement]", judgements)

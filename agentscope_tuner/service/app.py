@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from fastapi import APIRouter, FastAPI, Response, Security
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.adapters.configured import ConfiguredJudge
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.service.gate import Gate
 from agentscope_tuner.service.handler import Exchange
-from agentscope_tuner.service.metrics import ServiceMetrics
-from agentscope_tuner.service.openapi import PROBLEMS, SHAPES, Documented, JudgeRoute, Readiness
+from agentscope_tuner.service.metrics import JudgeMetrics, ServiceMetrics
+from agentscope_tuner.service.openapi import PROBLEMS, SHAPES, Documented, Readiness
 from agentscope_tuner.service.readiness import Probe
 from agentscope_tuner.service.settings import ServiceSettings
-from agentscope_tuner.service.token_file import BearerGuard, TokenFile
+from agentscope_tuner.service.token_file import BearerGuard, TokenFile, own_path
 from agentscope_tuner.service.wires import WIRES, Served
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -53,18 +55,26 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
     app.state.gate = gate
     app.add_api_route("/healthz", _healthz, methods=["GET"], summary="The process is alive", response_class=Response)
     router = APIRouter(redirect_slashes=False)
-    if settings.token_file is not None:
-        app.add_middleware(BearerGuard, token=TokenFile(settings.token_file))
-        # for the description alone: the middleware checks
-        router.dependencies.append(Security(HTTPBearer(auto_error=False)))
     _add_operator_routes(router, Probe(judges), gate, metrics)
+    handlers = {}
     for name, judge in judges.items():
         if name and (_NAME.fullmatch(name) is None or name in _RESERVED):
             raise ConfigError(
                 f"a judge's name is the prefix of its routes: letters, digits, - and _, and none of "
                 f"{sorted(_RESERVED - {''})!r}, got {name!r}"
             )
-        _add_judge_routes(router, Served(name, judge, settings, metrics), gate)
+        served = Served(name, judge, settings, JudgeMetrics(metrics, name))
+        prefix = f"/{name}" if name else ""
+        for wire, paths in PATHS.items():
+            for path in paths:
+                handlers[prefix + path] = Exchange(served, wire, WIRES[wire], gate)
+                _describe(router, name, wire, prefix + path)
+    app.add_middleware(Direct, handlers=handlers)
+    if settings.token_file is not None:
+        # added last, so that it stands before everything else
+        app.add_middleware(BearerGuard, token=TokenFile(settings.token_file))
+        # for the description alone: the guard checks
+        router.dependencies.append(Security(HTTPBearer(auto_error=False)))
     app.include_router(router)
     return app
 
@@ -99,19 +109,38 @@ def _add_operator_routes(router: APIRouter, probe: Probe, gate: Gate, metrics: S
     )
 
 
-def _add_judge_routes(router: APIRouter, served: Served, gate: Gate) -> None:
-    prefix = f"/{served.name}" if served.name else ""
-    for wire, paths in PATHS.items():
-        shape = SHAPES[wire]
-        handle = Exchange(served, wire, WIRES[wire], gate).handle
-        for path in paths:
-            router.add_api_route(
-                prefix + path,
-                Documented(shape, handle),
-                methods=["POST"],
-                route_class_override=JudgeRoute,
-                response_model=shape.reply,
-                summary=shape.summary,
-                responses=PROBLEMS,
-                operation_id="_".join(filter(None, (served.name, path.strip("/"), wire))),
-            )
+def _describe(router: APIRouter, name: str, wire: str, path: str) -> None:
+    shape = SHAPES[wire]
+    router.add_api_route(
+        path,
+        Documented(shape),
+        methods=["POST"],
+        response_model=shape.reply,
+        summary=shape.summary,
+        responses=PROBLEMS,
+        operation_id="_".join(filter(None, (*path.split("/"), wire))),
+        tags=[name] if name else None,
+    )
+
+
+class Direct:
+    """ASGI middleware that answers judging requests by their path alone: the router takes longer than a cheap verdict.
+
+    Args:
+        app: answers everything else.
+        handlers: by path.
+    """
+
+    def __init__(self, app: ASGIApp, handlers: Mapping[str, Exchange]) -> None:
+        self._app = app
+        self._handlers = handlers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = None
+        if scope["type"] == "http" and scope["method"] == "POST":
+            exchange = self._handlers.get(own_path(scope))
+        if exchange is None:
+            await self._app(scope, receive, send)
+        else:
+            response = await exchange.handle(Request(scope, receive))
+            await response(scope, receive, send)

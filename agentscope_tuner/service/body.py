@@ -15,7 +15,7 @@ from agentscope_tuner.service.gate import Held
 from agentscope_tuner.service.refusal import Refusal
 
 _BODY_SECONDS = 30.0
-# what is read and thrown away, so that a client which is still sending reads its refusal and not a reset
+# of a body that is not wanted
 _LINGER_BYTES, _LINGER_SECONDS = 64 * 2**20, 5.0
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 # as deep as pydantic's parser goes
@@ -37,7 +37,7 @@ async def read_body(request: Request, max_bytes: int, held: Held) -> bytes:
     # uvicorn's parser has made sure that it is a number
     declared = int(request.headers.get("content-length", "0"))
     if declared > max_bytes:
-        await _refuse_length(request, max_bytes)
+        raise _too_long(max_bytes)
     chunks: list[bytes] = []
     size = 0
     try:
@@ -50,17 +50,20 @@ async def read_body(request: Request, max_bytes: int, held: Held) -> bytes:
                 chunk = message.get("body", b"")
                 size += len(chunk)
                 if size > max_bytes:
-                    await _refuse_length(request, max_bytes)
+                    raise _too_long(max_bytes)
                 held.add(len(chunk))
                 chunks.append(chunk)
                 more = message.get("more_body", False)
     except TimeoutError as exc:
-        raise Refusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s", close=True) from exc
+        raise Refusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s") from exc
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 async def linger(request: Request) -> bool:
-    """Read and drop what is left of a body, within bounds; whether that was all of it."""
+    """Read and drop what is left of a body, within bounds; whether that was all of it.
+
+    A connection that is closed on a client which still writes is reset, and the client never reads why.
+    """
     left = _LINGER_BYTES
     try:
         async with asyncio.timeout(_LINGER_SECONDS):
@@ -76,9 +79,8 @@ async def linger(request: Request) -> bool:
     return False
 
 
-async def _refuse_length(request: Request, max_bytes: int) -> NoReturn:
-    await linger(request)
-    raise Refusal(413, f"the request is longer than {max_bytes} bytes", close=True)
+def _too_long(max_bytes: int) -> Refusal:
+    return Refusal(413, f"the request is longer than {max_bytes} bytes")
 
 
 def _check_type(headers: Mapping[str, str]) -> None:

@@ -50,18 +50,20 @@ class Exchange:
         # the boundary to the network: what is left is our own fault, and must not end as a verdict
         except Exception as exc:  # noqa: BLE001
             response = _fault(exc, self._served)
-        self._served.metrics.request(self._served.name, self._name, response.status_code, time.perf_counter() - started)
+        self._served.metrics.request(self._name, response.status_code, time.perf_counter() - started)
         return response
 
     async def _judged(self, request: Request) -> bytes:
+        settings = self._served.settings
+        whole = False
         try:
-            admission = self._gate.admitted()
-            with admission as held:
-                body = await read_body(request, self._served.settings.max_body_bytes, held)
-                seconds = _seconds(request.headers.get(DEADLINE_HEADER), self._served.settings.deadline_seconds)
+            seconds = _seconds(request.headers.get(DEADLINE_HEADER), settings.deadline_seconds)
+            with self._gate.admitted() as held:
+                body = await read_body(request, settings.max_body_bytes, held)
+                whole = True
                 return await within(request, seconds, self._in_turn(body))
         except Refusal as exc:
-            if exc.status in (429, 503) and not await linger(request):
+            if not whole and not await linger(request):
                 exc.close = True
             raise
 
@@ -86,7 +88,7 @@ async def within(request: Request, seconds: float, work: Coroutine[Any, Any, byt
         ClientGone: the client hung up.
     """
     loop = asyncio.get_running_loop()
-    watcher: list[asyncio.Task[None]] = []
+    watcher: asyncio.Task[None] | None = None
     gone = False
 
     async def watch() -> None:
@@ -96,8 +98,12 @@ async def within(request: Request, seconds: float, work: Coroutine[Any, Any, byt
         gone = True
         clock.reschedule(loop.time())
 
+    def start_watching() -> None:
+        nonlocal watcher
+        watcher = loop.create_task(watch())
+
     # only once the work waits for something: cheap verdicts are done before
-    handle = loop.call_soon(lambda: watcher.append(loop.create_task(watch())))
+    handle = loop.call_soon(start_watching)
     try:
         async with asyncio.timeout(seconds) as clock:
             return await work
@@ -109,8 +115,8 @@ async def within(request: Request, seconds: float, work: Coroutine[Any, Any, byt
         raise
     finally:
         handle.cancel()
-        for task in watcher:
-            task.cancel()
+        if watcher is not None:
+            watcher.cancel()
 
 
 def problem(refusal: Refusal) -> Response:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter as Count
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from agentscope_tuner.service.gate import Gate
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.judgement import Judgement, Status
 
 # seconds: from rules and string comparison to judge models that think
 _BUCKETS = (0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+WIRE_NAMES = ("native", "openrlhf", "nemo_gym")
 # of the metrics that a judge model's verdicts carry
 _TOKENS = ("prompt", "completion", "cached")
 
@@ -22,28 +23,28 @@ class ServiceMetrics:
     def __init__(self, gate: Gate) -> None:
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self._requests = Counter("astuner_requests", "Requests answered.", ("judge", "wire", "code"), registry=registry)
-        self._request_seconds = Histogram(
+        self.requests = Counter("astuner_requests", "Requests answered.", ("judge", "wire", "code"), registry=registry)
+        self.request_seconds = Histogram(
             "astuner_request_seconds",
             "From a request's first byte to its answer.",
             ("judge", "wire"),
             buckets=_BUCKETS,
             registry=registry,
         )
-        self._verdicts = Counter(
+        self.verdicts = Counter(
             "astuner_verdicts", "Rows by status: judged, filtered or failed.", ("judge", "status"), registry=registry
         )
-        self._verdict_seconds = Histogram(
+        self.verdict_seconds = Histogram(
             "astuner_verdict_seconds", "What a verdict took.", ("judge",), buckets=_BUCKETS, registry=registry
         )
-        self._calls = Counter(
+        self.calls = Counter(
             "astuner_llm_calls", "Calls of judge models whose verdicts were reached.", ("judge",), registry=registry
         )
-        self._hits = Counter(
+        self.hits = Counter(
             "astuner_llm_cache_hits", "Replies taken from the verdict cache.", ("judge",), registry=registry
         )
-        self._tokens = Counter("astuner_llm_tokens", "Tokens of those calls.", ("judge", "kind"), registry=registry)
-        self._cost = Counter(
+        self.tokens = Counter("astuner_llm_tokens", "Tokens of those calls.", ("judge", "kind"), registry=registry)
+        self.cost = Counter(
             "astuner_llm_cost", "Price of those calls, where prices are configured.", ("judge",), registry=registry
         )
         Gauge("astuner_queue", "Requests that wait for a slot.", registry=registry).set_function(lambda: gate.waiting)
@@ -52,34 +53,48 @@ class ServiceMetrics:
             lambda: gate.draining
         )
 
-    def request(self, judge: str, wire: str, code: int, seconds: float) -> None:
-        """One request was answered."""
-        self._requests.labels(judge, wire, code).inc()
-        self._request_seconds.labels(judge, wire).observe(seconds)
-
-    def verdicts(self, judge: str, judgements: Sequence[Judgement]) -> None:
-        """These rows were judged."""
-        for status, rows in Count(judgement.status for judgement in judgements).items():
-            self._verdicts.labels(judge, status).inc(rows)
-        seconds = self._verdict_seconds.labels(judge)
-        spent: dict[str, float] = {}
-        for judgement in judgements:
-            seconds.observe(judgement.seconds)
-            for name, value in judgement.metrics.items():
-                # a custom judge's numbers may have any sign; a counter's may not
-                spent[name] = spent.get(name, 0.0) + max(0.0, value)
-        if "judge_calls" in spent:
-            self._spent(judge, spent)
-
-    def _spent(self, judge: str, spent: Mapping[str, float]) -> None:
-        self._calls.labels(judge).inc(spent["judge_calls"])
-        self._hits.labels(judge).inc(spent.get("judge_cache_hits", 0.0))
-        for kind in _TOKENS:
-            self._tokens.labels(judge, kind).inc(spent.get(f"judge_{kind}_tokens", 0.0))
-        if spent.get("judge_cost"):
-            self._cost.labels(judge).inc(spent["judge_cost"])
-
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
         text: bytes = generate_latest(self._registry)
         return text
+
+
+class JudgeMetrics:
+    """One judge's counts. Looks its labels up once: that takes longer than to count.
+
+    Args:
+        of: the service's.
+        judge: the judge's name.
+    """
+
+    def __init__(self, of: ServiceMetrics, judge: str) -> None:
+        self._of = of
+        self._judge = judge
+        self._verdicts = {status: of.verdicts.labels(judge, status) for status in get_args(Status)}
+        self._verdict_seconds = of.verdict_seconds.labels(judge)
+        self._request_seconds = {wire: of.request_seconds.labels(judge, wire) for wire in WIRE_NAMES}
+
+    def request(self, wire: str, code: int, seconds: float) -> None:
+        """One request was answered."""
+        self._of.requests.labels(self._judge, wire, code).inc()
+        self._request_seconds[wire].observe(seconds)
+
+    def verdicts(self, judgements: Sequence[Judgement]) -> None:
+        """These rows were judged."""
+        spent: dict[str, float] = {}
+        for judgement in judgements:
+            self._verdicts[judgement.status].inc()
+            self._verdict_seconds.observe(judgement.seconds)
+            for name, value in judgement.metrics.items():
+                # a custom judge's numbers may have any sign; a counter's may not
+                spent[name] = spent.get(name, 0.0) + max(0.0, value)
+        if "judge_calls" in spent:
+            self._count(spent)
+
+    def _count(self, spent: Mapping[str, float]) -> None:
+        self._of.calls.labels(self._judge).inc(spent["judge_calls"])
+        self._of.hits.labels(self._judge).inc(spent.get("judge_cache_hits", 0.0))
+        for kind in _TOKENS:
+            self._of.tokens.labels(self._judge, kind).inc(spent.get(f"judge_{kind}_tokens", 0.0))
+        if spent.get("judge_cost"):
+            self._of.cost.labels(self._judge).inc(spent["judge_cost"])

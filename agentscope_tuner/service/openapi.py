@@ -1,18 +1,17 @@
 """What the service's description says: requests and replies by wire, and how requests are refused.
 
-Handlers read their bytes themselves, so that a malformed row can fail alone and a cheap one is not read twice; this
-says the same in OpenAPI's words.
+Handlers read their bytes themselves, so that a malformed row can fail alone and a cheap one is not validated twice;
+this says the same in OpenAPI's words.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import Header, Request, Response
-from fastapi.routing import APIRoute
+from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentscope_tuner.service.handler import DEADLINE_HEADER
@@ -134,26 +133,15 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 class Documented:
-    """A route's handler under the signature of its wire.
+    """What FastAPI describes of a judging route; `Direct` answers its requests.
 
     Args:
-        shape: what is described.
-        handle: what runs.
+        shape: the route's requests and replies.
     """
 
-    def __init__(self, shape: Shape, handle: Callable[[Request], Coroutine[Any, Any, Response]]) -> None:
+    def __init__(self, shape: Shape) -> None:
         self.__signature__ = shape.signature()
         self.__name__ = shape.summary
-        self.handle = handle
 
-    async def __call__(self, **described: Any) -> Response:
-        raise NotImplementedError("JudgeRoute calls `handle`")
-
-
-class JudgeRoute(APIRoute):  # type: ignore[misc]
-    """A route whose endpoint is a `Documented`: FastAPI describes its signature, and its handler reads the bytes."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own seam for handlers."""
-        assert isinstance(self.endpoint, Documented)
-        return self.endpoint.handle
+    async def __call__(self, **described: Any) -> None:
+        raise NotImplementedError("judging requests are answered before the router sees them")

@@ -10,15 +10,15 @@ class Refusal(Exception):
         status: the HTTP status code.
         detail: what is wrong and the way out; may quote the request back to its sender.
         retry_after: seconds after which the same request may do better; None where it never will.
-        close: the connection cannot be used again, since more of the request's body is on its way.
     """
 
-    def __init__(self, status: int, detail: str, *, retry_after: int | None = None, close: bool = False) -> None:
+    def __init__(self, status: int, detail: str, *, retry_after: int | None = None) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.retry_after = retry_after
-        self.close = close
+        # more of the request's body is on its way, so the connection cannot be used again
+        self.close = False
 
     def headers(self) -> dict[str, str]:
         """What goes with the status."""

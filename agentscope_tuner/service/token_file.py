@@ -86,7 +86,7 @@ class BearerGuard:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or scope["path"] == OPEN_PATH or self._admitted(scope):
+        if scope["type"] == "lifespan" or own_path(scope) == OPEN_PATH or self._admitted(scope):
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             await _unauthorized(scope, receive, send)
@@ -95,6 +95,12 @@ class BearerGuard:
 
     def _admitted(self, scope: Scope) -> bool:
         return self._token.admits([value for name, value in scope["headers"] if name == b"authorization"])
+
+
+def own_path(scope: Scope) -> str:
+    """The path below where the application is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
 
 
 async def _unauthorized(scope: Scope, receive: Receive, send: Send) -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from agentscope_tuner.adapters import nemo_gym, openrlhf
 from agentscope_tuner.adapters.configured import ConfiguredJudge
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.service.metrics import ServiceMetrics
+from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
 from agentscope_tuner.service.refusal import Refusal
 from agentscope_tuner.service.rows import BadRow, Pair, check_answer, first_problem, read_batch, read_row, written
 from agentscope_tuner.service.settings import ServiceSettings
@@ -31,7 +31,7 @@ class Served:
     name: str
     judge: ConfiguredJudge
     settings: ServiceSettings
-    metrics: ServiceMetrics
+    metrics: JudgeMetrics
 
     async def one(self, pair: Pair) -> Judgement:
         """One verdict."""
@@ -46,7 +46,7 @@ class Served:
         return judgements
 
     def _note(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
-        self.metrics.verdicts(self.name, judgements)
+        self.metrics.verdicts(judgements)
         failed = sum(judgement.status == "failed" for judgement in judgements)
         if failed:
             # without their words: those may quote an answer
@@ -75,7 +75,7 @@ async def _batch(served: Served, rows: list[Any]) -> list[dict[str, Any]]:
         except BadRow as exc:
             read.append(exc)
     bad = [item.judgement() for item in read if isinstance(item, BadRow)]
-    served.metrics.verdicts(served.name, bad)
+    served.metrics.verdicts(bad)
     judged = iter(await served.many([item for item in read if not isinstance(item, BadRow)]))
     unread = iter(bad)
     verdicts = (next(unread) if isinstance(item, BadRow) else next(judged) for item in read)
@@ -97,7 +97,7 @@ async def to_nemo_gym(served: Served, data: dict[str, Any]) -> dict[str, Any]:
     return nemo_gym.encode_response(data, served.judge, judgement)
 
 
-WIRES: Mapping[str, Wire] = {"native": native, "openrlhf": to_openrlhf, "nemo_gym": to_nemo_gym}
+WIRES: Mapping[str, Wire] = dict(zip(WIRE_NAMES, (native, to_openrlhf, to_nemo_gym), strict=True))
 
 
 def _checked(pair: Pair, settings: ServiceSettings) -> Pair:
