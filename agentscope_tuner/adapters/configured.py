@@ -98,6 +98,7 @@ class ConfiguredJudge:
         judgements: list[Judgement | None] = [None] * len(pairs)
         rows = iter(enumerate(pairs))
         helpers: list[asyncio.Task[None]] = []
+        waiting: asyncio.Handle
 
         async def work() -> None:
             nonlocal waiting

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, GraderError
+
+_PROBE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +70,23 @@ def resolve(
         f"no API key for model {model_name!r}: set the environment variable {named.variable}, or api_key, or base_url "
         "for a server that asks for none"
     )
+
+
+async def probe(endpoint: Endpoint) -> None:
+    """Returns when `endpoint` answers a request that costs nothing: the list of its models.
+
+    Raises:
+        GraderError: it cannot be reached, it fails, or it refuses the key.
+    """
+    import httpx
+
+    where = f"the judge model's endpoint {endpoint.base_url}"
+    url = f"{endpoint.base_url.rstrip('/')}/models"
+    try:
+        async with httpx.AsyncClient(timeout=_PROBE_SECONDS) as client:
+            answer = await client.get(url, headers={"Authorization": f"Bearer {endpoint.api_key}"})
+    except httpx.HTTPError as exc:
+        raise GraderError(endpoint.masked(f"{where} does not answer: {type(exc).__name__}: {exc}")) from exc
+    # not every server lists its models: 404 is an answer
+    if answer.status_code == 401 or answer.status_code >= 500:
+        raise GraderError(f"{where} answers {answer.status_code}")

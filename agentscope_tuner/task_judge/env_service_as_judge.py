@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from omegaconf import DictConfig, OmegaConf
 
 from agentscope_tuner import _loop
+from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 from agentscope_tuner.env_service.score import finite_score
-from agentscope_tuner.errors import EnvServiceError
+from agentscope_tuner.errors import ConfigError, EnvServiceError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
+if TYPE_CHECKING:
+    from agentscope_tuner.env_service import AsyncEnvServiceClient
+
+_URL_KEY = "astuner.task_reader.env_service.env_url"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -30,17 +38,22 @@ class EnvServiceJudge(BaseJudge):
 
     The handle is a `GymEnv` or any object with `evaluate()` or `evaluate(instance_id, params=...)`, sync or async; the
     instance id is `workflow_task.task_env_uuid`. A foreign handle must bound its own waiting: nothing here can stop a
-    thread that blocks.
+    thread that blocks. A task that came without a handle, from a file or over HTTP, is asked for at the configured
+    `astuner.task_reader.env_service.env_url`, with the token in ASTUNER_ENV_TOKEN.
 
     Raises:
         BadScore: when the score is no finite number.
         EnvServiceError: when there is no usable handle, or it raised.
     """
 
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._service = _configured_service(config)
+
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The environment's score as a reward. Blocks while the environment answers."""
         instance_id = workflow_task.task_env_uuid
-        evaluate = _bound_evaluate(workflow_task.gym_env, instance_id)
+        evaluate = _bound_evaluate(self._handle(workflow_task), instance_id)
         try:
             answer = evaluate()
             if inspect.isawaitable(answer):
@@ -52,7 +65,7 @@ class EnvServiceJudge(BaseJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """As `compute_reward`; a handle that blocks does so in a thread of its own."""
         instance_id = workflow_task.task_env_uuid
-        evaluate = _bound_evaluate(workflow_task.gym_env, instance_id)
+        evaluate = _bound_evaluate(self._handle(workflow_task), instance_id)
         try:
             answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await asyncio.to_thread(evaluate)
             if inspect.isawaitable(answer):
@@ -61,13 +74,33 @@ class EnvServiceJudge(BaseJudge):
             raise _as_env_error(exc, instance_id) from exc
         return _reward(answer, instance_id)
 
+    async def aready(self) -> None:
+        """Asks the configured env service whether it is up. Handles of tasks are their workflows' own."""
+        if self._service is not None:
+            await self._service.healthz()
+
+    def _handle(self, task: WorkflowTask) -> object:
+        return self._service if task.gym_env is None and task.task_env_uuid else task.gym_env
+
+
+def _configured_service(config: Any) -> AsyncEnvServiceClient | None:
+    url = OmegaConf.select(config, _URL_KEY) if isinstance(config, DictConfig) else None
+    if url is None:
+        return None
+    if not isinstance(url, str):
+        raise ConfigError(f"{_URL_KEY} must be a URL, got {url!r}")
+    from agentscope_tuner.env_service import AsyncEnvServiceClient, ClientOptions
+
+    return AsyncEnvServiceClient(url, ClientOptions(token=os.environ.get(TOKEN_VARIABLE) or None))
+
 
 def _bound_evaluate(gym_env: object, instance_id: str) -> Callable[[], Any]:
     """`gym_env.evaluate` with the arguments it takes, ready to be called."""
     where = f"instance {instance_id!r}"
     if gym_env is None:
         raise EnvServiceError(
-            f"{where}: workflow_task.gym_env is None; the workflow must put the episode's handle there"
+            f"{where}: workflow_task.gym_env is None; the workflow must put the episode's handle there, or "
+            f"task_env_uuid, with {_URL_KEY} in the configuration"
         )
     evaluate = getattr(gym_env, "evaluate", None)
     if not callable(evaluate):

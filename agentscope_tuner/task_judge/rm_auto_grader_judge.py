@@ -9,6 +9,7 @@ from typing import Any
 from agentscope_tuner import _loop
 from agentscope_tuner.errors import GraderError, JudgeError
 from agentscope_tuner.graders.content_guard import no_content
+from agentscope_tuner.graders.endpoint import probe
 from agentscope_tuner.graders.listwise import Ranking, place_reward, rank_all, shared_places
 from agentscope_tuner.graders.rubrics.config import WHERE, auto_grader_config
 from agentscope_tuner.graders.rubrics.learn import learn_once
@@ -71,6 +72,10 @@ class AutoGraderJudge(BaseJudge):
         reward = result.score if self.settings.reward_scale == "raw" else share
         metrics = {"score": result.score, **result.metadata["usage"].metrics()}
         return Reward(reward, share >= self.settings.success_threshold, reason=_line(result.reason), metrics=metrics)
+
+    async def aready(self) -> None:
+        """Asks the judge model's endpoint whether it answers."""
+        await probe(self.grader.model.endpoint)
 
     def _answer(self, output: WorkflowOutput) -> str:
         key = self.settings.answer_field
