@@ -119,12 +119,21 @@ def task_judge_section(config: Mapping[str, Any] | DictConfig) -> TaskJudgeConfi
     """
     whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     _check_neighbours(whole)
+    return read_section(TaskJudgeConfig, whole, SECTION)
+
+
+def read_section(model: type[SectionT], config: DictConfig, where: str) -> SectionT:
+    """The section `where`, such as `astuner.rollout`, as `model`, with interpolations resolved; absent, its defaults.
+
+    Raises:
+        ConfigError: an unknown key, a wrong type or value, a missing one, or an interpolation that cannot be resolved.
+    """
     try:
-        section = OmegaConf.select(whole, SECTION)
+        section = OmegaConf.select(config, where)
         plain = OmegaConf.to_container(section, resolve=True) if isinstance(section, DictConfig) else section
     except OmegaConfBaseException as exc:
-        raise ConfigError(f"cannot resolve {SECTION}: {exc}") from exc
-    return validate_section(TaskJudgeConfig, {} if plain is None else plain, SECTION)
+        raise ConfigError(f"cannot resolve {where}: {exc}") from exc
+    return validate_section(model, {} if plain is None else plain, where)
 
 
 def _check_neighbours(config: DictConfig) -> None:

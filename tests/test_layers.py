@@ -28,6 +28,7 @@ FLOORS = {
     "records": 4,
     "engines": 4,
     "adapters": 5,
+    "rollouts": 5,
     "service": 6,
     "audit": 5,
     "report": 5,

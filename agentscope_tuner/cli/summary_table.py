@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.markup import escape
 from rich.table import Table
 
@@ -12,8 +14,8 @@ _MOST_FAILURES = 5
 _REASON_CHARS = 120
 
 
-def summary_table(summary: Summary, seconds: float, *, title: str) -> Table:
-    """Rows by status, mean reward, success rate, violations by rule, the commonest failures, rows per second."""
+def summary_table(summary: Summary, seconds: float, *, title: str, more: Iterable[tuple[str, str]] = ()) -> Table:
+    """Rows by status, mean reward, success rate, violations by rule, commonest failures, `more`, rows per second."""
     table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -31,6 +33,8 @@ def summary_table(summary: Summary, seconds: float, *, title: str) -> Table:
         table.add_row(f"failed x{count}", _cell(reason))
     for metric, total in summary.usage.items():
         table.add_row(_cell(metric.replace("_", " ")), f"{total:,.6g}" if total % 1 else f"{total:,.0f}")
+    for heading, value in more:
+        table.add_row(_cell(heading), _cell(value))
     table.add_row("rows per second", f"{summary.rows / seconds:,.0f}")
     return table
 

@@ -54,6 +54,11 @@ class TaskJudge:
         self._ranks = type(judge).compute_rewards is not BaseJudge.compute_rewards
         self._awaits = type(judge).acompute_reward is not BaseJudge.acompute_reward
 
+    @property
+    def listwise(self) -> bool:
+        """Whether the judge ranks whole advantage groups."""
+        return self._ranks
+
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The trainer's call.
 

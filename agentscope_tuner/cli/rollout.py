@@ -1,0 +1,195 @@
+"""`astuner rollout`: tasks in, judged rollouts out, with no trainer."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from omegaconf import DictConfig
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from agentscope_tuner.cli.config import Conf, Overrides
+from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out
+from agentscope_tuner.cli.summary_table import example_table, summary_table
+from agentscope_tuner.config import load_config
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records import ScoredFile, Summary
+from agentscope_tuner.rollouts import (
+    Earlier,
+    Lender,
+    RolloutRow,
+    RolloutRunner,
+    RolloutSettings,
+    RolloutTally,
+    Script,
+    TaskSet,
+    load_settings,
+    open_tasks,
+)
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+
+Lend = Callable[[RolloutSettings], Callable[[], Lender]]
+
+
+def rollout(
+    conf: Conf,
+    output: Annotated[Path, typer.Option("--output", help="Where the judged rollouts go.")],
+    overrides: Overrides = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what an earlier run finished; run its failed rollouts again.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = None,
+) -> None:
+    """Run the workflow on every task, some times each, and judge every rollout.
+
+    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C keeps
+    what is done.
+    """
+    with config_errors():
+        whole_run(load_config(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit)
+
+
+def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
+    """The lender of real models: a ModelTuner a rollout, for the endpoint that `astuner.rollout.model` names.
+
+    Raises:
+        ConfigError: the extra `agentscope` is not installed.
+    """
+    from agentscope_tuner.model_tuner import ModelTuner
+
+    model, targets = settings.rollout.model, settings.rollout.trainable_targets
+
+    def lend() -> Lender:
+        return ModelTuner.for_endpoint(
+            model.base_url,
+            model.name,
+            api_key=model.api_key,
+            stream=model.stream,
+            logprobs=model.logprobs,
+            trainable_targets=targets,
+            temperature=model.temperature,
+            max_tokens=model.max_tokens,
+        )
+
+    return lend
+
+
+def whole_run(config: DictConfig, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None) -> None:
+    """Roll out, write, and print the summary; tests hand in a lender of their own.
+
+    Raises:
+        ConfigError: anything wrong in the configuration, the tasks or the output file.
+        typer.Exit: some row has no reward (3), or it was interrupted (130).
+    """
+    settings = load_settings(config)
+    if str(output) == "-":
+        raise ConfigError("--output must be a file: rows are written aside and renamed when they are whole")
+    judge, lender = load_judge(config), lend(settings)
+    written, started = _Written(settings.digest), time.perf_counter()
+    try:
+        with open_tasks(settings, limit=limit) as tasks, ScoredFile(output, resume=resume) as scored:
+            _roll_out(settings, judge, lender, tasks, scored, written)
+    except KeyboardInterrupt as exc:
+        rows = written.summary.rows
+        err.print(f"stopped: interrupted\n{rows} rows are kept; --resume goes on", soft_wrap=True)
+        raise typer.Exit(EXIT_INTERRUPTED) from exc
+    title = f"{settings.reader.type} ▸ {output}"
+    out.print(example_table(written.summary))
+    out.print(summary_table(written.summary, time.perf_counter() - started, title=title, more=written.tally.lines()))
+    if written.summary.statuses["failed"]:
+        raise typer.Exit(EXIT_ROWS_FAILED)
+
+
+@dataclass(slots=True)
+class _Written:
+    """What went into the file so far."""
+
+    digest: str
+    summary: Summary = field(default_factory=Summary)
+    tally: RolloutTally = field(default_factory=RolloutTally)
+
+    def write(self, group: Sequence[RolloutRow], scored: ScoredFile) -> None:
+        for row in group:
+            scored.write(row.to_line(self.digest))
+            self.summary.add(row.judgement, name=row.id)
+        self.tally.add(group)
+
+    def so_far(self) -> str:
+        reward = "no verdict yet" if self.summary.mean_reward is None else f"reward {self.summary.mean_reward:.3f}"
+        spread = f"{self.tally.spread} of {self.tally.groups} groups spread"
+        return f"{reward}, {self.summary.statuses['failed']} failed, {spread}"
+
+
+def _roll_out(
+    settings: RolloutSettings,
+    judge: TaskJudge,
+    lend: Callable[[], Lender],
+    tasks: TaskSet,
+    scored: ScoredFile,
+    written: _Written,
+) -> None:
+    wanted = settings.rollout
+    earlier = Earlier(scored, settings.digest, tasks.tasks(), wanted.num_repeat)
+    runner = RolloutRunner(
+        Script(settings.workflow, lend, wanted.timeout, tasks.place),
+        judge,
+        num_repeat=wanted.num_repeat,
+        max_env_worker=wanted.max_env_worker,
+        earlier=earlier.rows_of,
+    )
+    todo = (task for task in tasks.tasks() if not earlier.has(task.task_id))
+    with _shown(runner, written, tasks.count * wanted.num_repeat) as show, _interrupting(runner) as interrupted:
+        for group in chain(earlier.whole_groups(), runner.run(todo)):
+            written.write(group, scored)
+            show()
+        if interrupted():
+            # not begun again, but paid for
+            for group in earlier.remaining():
+                written.write(group, scored)
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _interrupting(runner: RolloutRunner) -> Iterator[Callable[[], bool]]:
+    """Ctrl-C lets the runner hand on what is done, a second one is Python's own; says whether there was any."""
+    stopped = threading.Event()
+
+    def handle(number: int, frame: object) -> None:
+        stopped.set()
+        runner.stop()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped.is_set
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield stopped.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _shown(runner: RolloutRunner, written: _Written, total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar with the reward so far, on a terminal only."""
+    if not err.is_terminal:
+        yield lambda: None
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=err, transient=True) as progress:
+        bar = progress.add_task("rolling out", total=total)
+
+        def show() -> None:
+            told = f"{written.so_far()}, {runner.running} running"
+            progress.update(bar, description=told, completed=written.summary.rows)
+
+        yield show

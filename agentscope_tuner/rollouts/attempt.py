@@ -1,0 +1,225 @@
+"""One run of the workflow, in a thread and an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
+
+from agentscope_tuner.env_service import GymEnv
+from agentscope_tuner.rollouts.readers import EnvPlace
+from agentscope_tuner.rollouts.rows import MOST_REASON_CHARS, Played, bounded, check_writable, ending
+from agentscope_tuner.workflow import Task, Workflow, WorkflowOutput, WorkflowTask
+
+logger = logging.getLogger(__name__)
+
+_CLOSE_SECONDS = 5.0
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Call(Protocol):
+    """One recorded call of the model."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+class Lender(Protocol):
+    """What a workflow is handed as `model_tuner`; where it has `async def aclose()`, that is awaited in the end."""
+
+    @property
+    def trajectory(self) -> Sequence[Call]:
+        """The calls recorded so far that are trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What every run has in common.
+
+    Attributes:
+        workflow: made anew for each run: workflows keep state.
+        lend: makes the model that one run is lent; called in the run's event loop.
+        timeout: seconds that the environment's creation and the workflow may take together.
+        place: where each run gets an episode; None without an environment service.
+    """
+
+    workflow: Callable[[], Workflow]
+    lend: Callable[[], Lender]
+    timeout: float
+    place: EnvPlace | None = None
+
+
+class Attempt:
+    """One run. `play` is called once, in the run's own thread; the other methods from any."""
+
+    def __init__(self, script: Script, task: Task) -> None:
+        self._script = script
+        # a copy for each: a workflow may write into its task
+        self._task = WorkflowTask(task=task.model_copy(deep=True))
+        self._lender: Lender | None = None
+        self._env: GymEnv | None = None
+        self._lock = threading.Lock()
+        self._given_up = False
+        self._started = time.monotonic()
+        self._thread = 0
+        self._cancel: Callable[[], object] | None = None
+        self._runner = asyncio.Runner()
+
+    def play(self) -> Played:
+        """Run the workflow to its end or its timeout; whatever it does becomes a `Played`."""
+        self._thread = threading.get_ident()
+        try:
+            self._enter()
+            output = self._runner.run(self._execute())
+        except _OutOfTime as exc:
+            return self._without_output("timed_out", f"no end within {self._script.timeout:g} s", exc.__cause__)
+        # the boundary to a user's workflow: it may fail in any way, sys.exit included, and none of them is an answer
+        except BaseException as exc:  # noqa: BLE001
+            return self._without_output("failed", f"{type(exc).__name__}: {exc}", exc)
+        status, why_not = ending(output)
+        if why_not is not None:
+            return self._without_output(status, why_not)
+        return Played(status, self._task, output, self._calls(), seconds=self._seconds())
+
+    def close(self) -> None:
+        """End what the workflow left behind in its loop; never returns when that refuses to be cancelled."""
+        self._runner.close()
+
+    def overdue(self, grace: float) -> Played:
+        """The account of a run that did not even end when it was cancelled: blocked, or it swallowed that."""
+        frame = sys._current_frames().get(self._thread)
+        stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
+        limit = f"no end within {self._script.timeout:g} s, nor in the {grace:g} s after it was cancelled: left behind"
+        return self._without_output("timed_out", limit, stack=stack)
+
+    def cancel(self) -> None:
+        """End the workflow as its timeout would; nothing happens when it does not run."""
+        with self._lock:
+            if self._cancel is not None:
+                self._cancel()
+
+    def release(self) -> None:
+        """Let the environment's episode go, as well as can be, now or as soon as it is created."""
+        with self._lock:
+            self._given_up = True
+            env, self._env = self._env, None
+        if env is not None:
+            env.release()
+
+    def _without_output(self, status: str, reason: str, exc: BaseException | None = None, *, stack: str = "") -> Played:
+        told = "".join(traceback.format_exception(exc)) if exc is not None else stack
+        # a traceback ends with its exception; where something stood, and polite answers, do not say why
+        error = told.rstrip() if status == "failed" and told else f"{told}{reason}"
+        return Played(
+            status, self._task, None, self._calls(), bounded(error), self._seconds(), reason[:MOST_REASON_CHARS]
+        )
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def _calls(self) -> tuple[dict[str, Any], ...]:
+        try:
+            return tuple(call.to_dict() for call in self._lender.trajectory) if self._lender is not None else ()
+        # the boundary to the lender's records: a call under way may be half written
+        except Exception as exc:  # noqa: BLE001
+            return ({"error": f"the recorded calls cannot be read: {type(exc).__name__}: {exc}"},)
+
+    def _enter(self) -> None:
+        place = self._script.place
+        if place is None:
+            return
+        env = GymEnv(place.client, place.env_type, self._task.task_id, params=place.params)
+        try:
+            env.create()
+        except BaseException:
+            # the service may have created it all the same: its answer was lost
+            env.release()
+            raise
+        with self._lock:
+            given_up = self._given_up
+            self._env = None if given_up else env
+        if given_up:
+            env.release()
+            raise RuntimeError("given up while its environment was being created")
+        self._task.gym_env, self._task.task_env_uuid = env, env.instance_id
+        task = self._task.task
+        task.init_messages = task.init_messages or [dict(message) for message in env.state]
+
+    async def _execute(self) -> WorkflowOutput:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        loop.set_default_executor(_DaemonThreads())
+        with self._lock:
+            self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
+        left = self._script.timeout - (time.monotonic() - self._started)
+        self._lender = self._script.lend()
+        try:
+            return await self._limited(max(0.0, left))
+        finally:
+            with self._lock:
+                self._cancel = None
+            await _close(self._lender)
+
+    async def _limited(self, seconds: float) -> WorkflowOutput:
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                output = await self._script.workflow().execute(self._task, cast(Any, self._lender))
+        except TimeoutError as exc:
+            # the workflow's own, unless the limit is over
+            if not limit.expired():
+                raise
+            raise _OutOfTime from exc
+        if limit.expired():
+            # cancelled, it returned all the same: agents answer politely then
+            raise _OutOfTime
+        if not isinstance(output, WorkflowOutput):
+            raise TypeError(f"execute must return a WorkflowOutput, got {output!r:.200}")
+        check_writable(output)
+        return output
+
+
+class _OutOfTime(Exception):
+    pass
+
+
+async def _close(lender: Lender) -> None:
+    aclose = getattr(lender, "aclose", None)
+    if aclose is None:
+        return
+    try:
+        await asyncio.wait_for(aclose(), _CLOSE_SECONDS)
+    except Exception as exc:  # noqa: BLE001  # the rollout is over, and what it came to stands
+        logger.warning("the model of a rollout was not closed: %s: %s", type(exc).__name__, exc)
+
+
+class _DaemonThreads(ThreadPoolExecutor):
+    """A thread a call, which ends with the process: what a workflow hands to `asyncio.to_thread` may never come back,
+    and the pool's own threads would then keep the process from ending."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future: Future[T] = Future()
+
+        def work() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as exc:  # noqa: BLE001  # as the pool does: the future carries it to whoever waits
+                future.set_exception(exc)
+            else:
+                future.set_result(result)
+
+        threading.Thread(target=work, daemon=True).start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Waits for nothing."""

@@ -1,0 +1,191 @@
+"""One finished rollout, as it is judged and as it stands in a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentscope_tuner.records import own_keys
+from agentscope_tuner.records.reader import MAX_LINE_BYTES
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+# how an agent's reply ended, where that leaves nothing to judge: the row's status, and why
+_NO_VERDICT = {
+    "interrupted": ("interrupted", "the agent was interrupted, and says so in place of an answer"),
+    "awaiting_tool_calls": (
+        "awaiting_tool_calls",
+        "the agent waits for someone to allow a tool: make it with FunctionTool(f, is_read_only=True), or allow it",
+    ),
+    "error": ("failed", "the agent ended with an error, and says so in place of an answer"),
+}
+_MOST_ERROR_CHARS = 8000
+_MOST_STATUS_CHARS = 64
+_MOST_REPR_CHARS = 1000
+#: Of a failed rollout's reason.
+MOST_REASON_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What one run of the workflow came to.
+
+    Attributes:
+        status: `finished`; `failed`, it raised; `timed_out`; `interrupted` or `awaiting_tool_calls`, which leave
+            nothing to judge; or another `finished_reason` of the output, such as `exceed_max_iters`: the policy's own
+            way to end, which is judged.
+        task: the task as the workflow had it: an environment's opening messages are in it.
+        output: what the workflow returned; None when there is nothing to judge.
+        trajectory: the model's recorded calls, as plain data.
+        error: the traceback, or where it stood when its time was over; None when there is an output.
+        seconds: wall clock, from the environment's creation to the workflow's end.
+        reason: `error` in a line.
+    """
+
+    status: str
+    task: WorkflowTask
+    output: WorkflowOutput | None
+    trajectory: Sequence[dict[str, Any]] = ()
+    error: str | None = None
+    seconds: float = 0.0
+    reason: str = ""
+
+    def no_judgement(self) -> Judgement:
+        """The failed judgement of a rollout without an output."""
+        assert self.output is None
+        return Judgement("failed", None, None, reason=f"rollout {self.status}: {self.reason}", error=self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutRow:
+    """One rollout and its verdict.
+
+    Attributes:
+        id: `<task_id>-<n>`, n from 0 within the group.
+        played: what the workflow came to.
+        judgement: its verdict.
+        task_digest: names the task as the reader gave it, so that a later run sees when it is another.
+        line: the row as it stands in the file, when an earlier run wrote it and it stays as it is.
+    """
+
+    id: str
+    played: Played
+    judgement: Judgement
+    task_digest: str = ""
+    line: bytes | None = field(default=None, repr=False)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no reward."""
+        return self.judgement.status == "failed"
+
+    def to_line(self, digest: str) -> bytes:
+        """One line of JSON, as `astuner judge` reads and writes them; `digest` names the configuration.
+
+        What JSON has no form for stands as its repr. A row too long to be read again leaves its trajectory out, and
+        says so in `trajectory_left_out`.
+        """
+        if self.line is not None:
+            return self.line
+        played = self.played
+        row: dict[str, Any] = {
+            "id": self.id,
+            "task": played.task.task.model_dump(exclude_unset=True),
+            # null, not empty: whoever judges the file again finds no output to reward either
+            "output": None if played.output is None else played.output.model_dump(exclude_unset=True),
+            "status": played.status,
+            "error": played.error,
+            "seconds": round(played.seconds, 3),
+            "config": f"{digest}-{self.task_digest}",
+            "trajectory": list(played.trajectory),
+        }
+        judgement = self.judgement.to_dict()
+        line = _encode({**row, "judgement": judgement})
+        if len(line) > MAX_LINE_BYTES:
+            row["trajectory_left_out"] = f"{len(played.trajectory)} calls, the row had {len(line)} bytes"
+            line = _encode({**row, "trajectory": [], "judgement": judgement})
+        return line
+
+
+def task_digest(task: Task) -> str:
+    """Names what a reader gave: two tasks with one digest are the same task."""
+    return hashlib.sha256(_encode(task.model_dump())).hexdigest()[:12]
+
+
+def ending(output: WorkflowOutput) -> tuple[str, str | None]:
+    """A rollout's status by its output's `finished_reason`, and why there is nothing to judge, if so."""
+    reason = output.metadata.get("finished_reason")
+    if reason is None or reason == "completed":
+        return "finished", None
+    told = str(reason)[:_MOST_STATUS_CHARS]
+    return _NO_VERDICT.get(told, (told, None))
+
+
+def check_writable(output: WorkflowOutput) -> None:
+    """Whether a row can hold `output`.
+
+    Raises:
+        ValueError: it holds itself, or is nested without end.
+    """
+    try:
+        _encode(output.model_dump(exclude_unset=True))
+    except (ValueError, RecursionError) as exc:
+        raise ValueError(f"the workflow's output cannot be written as JSON: {exc}") from exc
+
+
+def bounded(text: str) -> str:
+    """`text` cut in the middle: a traceback names its exception last."""
+    if len(text) <= _MOST_ERROR_CHARS:
+        return text
+    half = _MOST_ERROR_CHARS // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half} characters …\n{text[-half:]}"
+
+
+def read_row(line: bytes) -> RolloutRow | None:
+    """The row that `to_line` wrote, or None when it is not such a one."""
+    row = own_keys(line)
+    try:
+        task, output = Task.model_validate(row["task"]), row["output"]
+        status = row["status"]
+        judgement = Judgement.from_dict(json.loads(line)["judgement"])
+        if judgement is None or not isinstance(status, str) or (output is None and judgement.reward is not None):
+            return None
+        played = Played(
+            status,
+            WorkflowTask(task=task),
+            None if output is None else WorkflowOutput.model_validate(output),
+            row["trajectory"],
+            row["error"],
+            row["seconds"],
+        )
+        return RolloutRow(row["id"], played, judgement, row["config"].partition("-")[2], line)
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _encode(row: dict[str, Any]) -> bytes:
+    text = json.dumps(row, ensure_ascii=False, default=_plain, skipkeys=True)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        # a model can write half a surrogate pair, which UTF-8 has no form for; JSON's escape does
+        return json.dumps(row, default=_plain, skipkeys=True).encode() + b"\n"
+
+
+def _plain(value: object) -> Any:
+    """What a workflow left in its metadata and JSON cannot hold."""
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return repr(value)[:_MOST_REPR_CHARS]

@@ -1,0 +1,189 @@
+"""Runs a workflow over tasks, many rollouts at once, and hands on whole groups as they are done."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from queue import Empty, SimpleQueue
+
+from agentscope_tuner.rollouts.attempt import Attempt, Script
+from agentscope_tuner.rollouts.group import Group, Job
+from agentscope_tuner.rollouts.rows import RolloutRow, task_digest
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.workflow import Task
+
+#: Seconds that a workflow has to end after it was cancelled, before it is left behind.
+GRACE_SECONDS = 5.0
+# the env service's client gives a release up after ten
+_RELEASE_SECONDS = 12.0
+
+EarlierRows = Callable[[str], Mapping[int, RolloutRow]]
+
+
+class RolloutRunner:
+    """Every task `num_repeat` times, `max_env_worker` rollouts at once, each judged by `judge`.
+
+    A judge that ranks gets a task's outputs together. Memory holds the groups that are under way and no others.
+
+    Args:
+        script: the workflow, the model, the limits.
+        judge: asked for each rollout, or for each group when it ranks. It has the script's timeout, too.
+        num_repeat: rollouts a task.
+        max_env_worker: rollouts at once, their judging included.
+        grace: seconds to end in after the timeout, before a rollout or its judge is left behind.
+        earlier: rows of an earlier run by their place in the group of a task id: what of them stands is not run again.
+
+    Attributes:
+        left_behind: workflows that did not end when they were cancelled, and judges that gave no verdict in time.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        judge: TaskJudge,
+        *,
+        num_repeat: int = 1,
+        max_env_worker: int = 64,
+        grace: float = GRACE_SECONDS,
+        earlier: EarlierRows = lambda task_id: {},
+    ) -> None:
+        self._script = script
+        self._judge = judge
+        self._num_repeat = num_repeat
+        self._places = max_env_worker
+        self._grace = grace
+        self._earlier = earlier
+        self._groups: dict[str, Group] = {}
+        self._jobs: set[Job] = set()
+        self._ended: SimpleQueue[Job | None] = SimpleQueue()
+        self._releases: list[threading.Thread] = []
+        self._stopping = False
+        self.left_behind = 0
+
+    @property
+    def running(self) -> int:
+        """Rollouts and rankings under way."""
+        return len(self._jobs)
+
+    def stop(self) -> None:
+        """Begin no more rollouts and cancel those under way; `run` then hands on what is done, and ends.
+
+        May be called from any thread and from a signal's handler.
+        """
+        self._stopping = True
+        self._ended.put(None)
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[list[RolloutRow]]:
+        """The rows of each task, in the order in which tasks are done; after `stop`, of each begun task what there is.
+
+        To be iterated once.
+        """
+        jobs = self._in_turn(tasks)
+        more = True
+        try:
+            while not self._stopping:
+                while more and len(self._jobs) < self._places:
+                    job = next(jobs, None)
+                    more = job is not None
+                    if job is not None:
+                        self._begin(job)
+                    yield from self._whole_groups()
+                if not self._jobs:
+                    return
+                self._wait(self._next_deadline())
+                yield from self._whole_groups()
+            self._wind_up()
+            yield from self._whole_groups()
+            yield from (rows for group in self._groups.values() if (rows := group.what_there_is()))
+        finally:
+            self._let_go()
+
+    def _in_turn(self, tasks: Iterable[Task]) -> Iterator[Job]:
+        """Jobs to begin, a group at a time."""
+        for task in tasks:
+            group = Group(task, self._num_repeat, self._judge.listwise, task_digest(task))
+            group.take_over(self._earlier(task.task_id), rejudge=self._script.place is None)
+            self._groups[task.task_id] = group
+            for index in range(self._num_repeat):
+                if index in group.to_judge:
+                    yield Job(group, index, None, played=group.to_judge[index])
+                elif index not in group.rows and index not in group.played:
+                    yield Job(group, index, Attempt(self._script, task))
+            if group.is_played and group.played:
+                # all of it was played before; only its ranking is missing
+                yield Job(group, None, None)
+
+    def _begin(self, job: Job) -> None:
+        # the attempt bounds itself; this is for one that does not end, and for the judge
+        job.deadline = time.monotonic() + self._script.timeout + self._grace
+        self._jobs.add(job)
+        threading.Thread(target=self._work, args=(job,), daemon=True).start()
+
+    def _work(self, job: Job) -> None:
+        job.work(self._judge, self._script.timeout + self._grace)
+        self._ended.put(job)
+        if job.attempt is not None:
+            job.attempt.close()
+
+    def _next_deadline(self) -> float:
+        return min(job.deadline for job in self._jobs)
+
+    def _wait(self, until: float) -> None:
+        """Until a job ends, or is overdue, or `stop` is called."""
+        try:
+            job = self._ended.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty:
+            for late in [job for job in self._jobs if job.deadline <= time.monotonic()]:
+                self._leave_behind(late)
+            return
+        # one that was left behind ends unheard
+        if job is not None and job in self._jobs:
+            self._settle(job)
+
+    def _leave_behind(self, job: Job) -> None:
+        if not job.is_done:
+            self.left_behind += 1
+            job.overdue(self._script.timeout, self._grace)
+        for attempt in job.holds():
+            self._release(attempt)
+        self._settle(job)
+
+    def _settle(self, job: Job) -> None:
+        self._jobs.discard(job)
+        if job.cancelled:
+            return
+        ranking = job.settle()
+        if ranking is not None and not self._stopping:
+            self._begin(ranking)
+
+    def _whole_groups(self) -> Iterator[list[RolloutRow]]:
+        for name in [name for name, group in self._groups.items() if group.is_whole]:
+            yield self._groups.pop(name).in_order()
+
+    def _wind_up(self) -> None:
+        """Cancel what is played, and give it and what is being judged the time of grace to end."""
+        for job in self._jobs:
+            job.cancel()
+        until = time.monotonic() + self._grace
+        while self._jobs and time.monotonic() < until:
+            self._wait(until)
+
+    def _let_go(self) -> None:
+        """Release every episode that is still held, as well as can be."""
+        for job in self._jobs:
+            job.cancel()
+            for attempt in job.holds():
+                self._release(attempt)
+        for group in self._groups.values():
+            for attempt in group.attempts:
+                self._release(attempt)
+        until = time.monotonic() + _RELEASE_SECONDS
+        for thread in self._releases:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _release(self, attempt: Attempt) -> None:
+        # in a thread: the environment service may be what hangs
+        thread = threading.Thread(target=attempt.release, daemon=True)
+        self._releases.append(thread)
+        thread.start()

@@ -1,0 +1,163 @@
+"""The typed sections `astuner.task_reader` and `astuner.rollout`: strict, and checked before anything is run."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from omegaconf import DictConfig
+from pydantic import Field
+
+from agentscope_tuner._version import __version__
+from agentscope_tuner.config import StrictSection, read_section, task_judge_section
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.protocol import resolve_protocol
+from agentscope_tuner.workflow import Workflow
+
+READER = "astuner.task_reader"
+ROLLOUT = "astuner.rollout"
+
+
+class TaskFile(StrictSection):
+    """A file of tasks, one JSON object a line."""
+
+    file_path: str
+
+
+class DatasetFileConfig(StrictSection):
+    """`jsonl_dataset_file`, by its other name `dataset_file`."""
+
+    training: TaskFile
+
+
+class ReasoningGymConfig(StrictSection):
+    """`reasoning_gym`: tasks made from a seed by one of that package's data sets."""
+
+    dataset: str
+    size: int = Field(default=100, ge=1)
+    seed: int = 0
+    # the data set's own settings, such as `max_terms`
+    kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+class EnvServiceConfig(StrictSection):
+    """`env_service`: the tasks that an environment service lists; each rollout plays an episode of its own there."""
+
+    env_url: str
+    env_type: str
+    training_split: str = "train"
+    # for the episode's creation, such as `size` of the frozen lake
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class TaskReaderConfig(StrictSection):
+    """`astuner.task_reader`: where tasks come from."""
+
+    type: Literal["jsonl_dataset_file", "dataset_file", "reasoning_gym", "env_service"]
+    jsonl_dataset_file: DatasetFileConfig | None = None
+    dataset_file: DatasetFileConfig | None = None
+    reasoning_gym: ReasoningGymConfig | None = None
+    env_service: EnvServiceConfig | None = None
+
+    @property
+    def chosen(self) -> DatasetFileConfig | ReasoningGymConfig | EnvServiceConfig:
+        """The section of `type`.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        section = getattr(self, self.type)
+        if section is None:
+            raise ConfigError(f"{READER}.{self.type} is missing: type is {self.type!r}, whose settings stand there")
+        return cast("DatasetFileConfig | ReasoningGymConfig | EnvServiceConfig", section)
+
+
+class ModelConfig(StrictSection):
+    """`astuner.rollout.model`: the OpenAI-compatible endpoint behind the model that workflows are lent."""
+
+    base_url: str
+    name: str
+    api_key: str = Field(default="EMPTY", repr=False)
+    stream: bool = False
+    # whether the trajectory holds the tokens' logprobs
+    logprobs: bool = False
+    temperature: float = Field(default=1.0, ge=0)
+    max_tokens: int = Field(default=1024, ge=1)
+
+
+class RolloutConfig(StrictSection):
+    """`astuner.rollout`: the workflow, and how often, how many at once and for how long it is run."""
+
+    agentscope_workflow: str
+    model: ModelConfig
+    # rollouts a task: its advantage group
+    num_repeat: int = Field(default=1, ge=1, le=1024)
+    # rollouts at once, each in a thread
+    max_env_worker: int = Field(default=64, ge=1, le=1024)
+    # seconds of wall clock a rollout may take, and its judge after it
+    timeout: float = Field(default=300.0, gt=0, le=86400)
+    # roles whose calls are trained on; all when null
+    trainable_targets: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSettings:
+    """Both sections and what they name.
+
+    Attributes:
+        reader: `astuner.task_reader`.
+        rollout: `astuner.rollout`.
+        workflow: the class that `agentscope_workflow` names.
+        digest: names what decides the rows: two runs with one digest had the same workflow, sampling, tasks and judge.
+            Addresses, keys, limits and the number of repeats do not count.
+    """
+
+    reader: TaskReaderConfig
+    rollout: RolloutConfig
+    workflow: type[Workflow]
+    digest: str
+
+
+def load_settings(config: DictConfig) -> RolloutSettings:
+    """Read both sections of `config` and import the workflow.
+
+    Raises:
+        ConfigError: anything wrong in either, or the workflow is no class with `async def execute`.
+    """
+    for name in ("task_reader", "rollout"):
+        _check_present(config, name)
+    reader = read_section(TaskReaderConfig, config, READER)
+    rollout = read_section(RolloutConfig, config, ROLLOUT)
+    judge = task_judge_section(config).model_dump_json()
+    where = {"env_service": {"env_url"}}
+    how = {"num_repeat": True, "max_env_worker": True, "timeout": True, "model": {"base_url", "api_key"}}
+    tasks, runs = reader.model_dump_json(exclude=cast("Any", where)), rollout.model_dump_json(exclude=cast("Any", how))
+    digest = hashlib.sha256(f"{__version__} {tasks} {runs} {judge}".encode()).hexdigest()[:12]
+    _ = reader.chosen
+    return RolloutSettings(reader, rollout, _workflow(rollout.agentscope_workflow), digest)
+
+
+def _check_present(config: DictConfig, name: str) -> None:
+    ours = config.get("astuner")
+    keys = [str(key) for key in ours] if isinstance(ours, Mapping | DictConfig) else []
+    if name in keys:
+        return
+    nearest = difflib.get_close_matches(name, keys, n=1)
+    hint = f"did you mean it by {nearest[0]!r}?" if nearest else "`astuner rollout` reads it"
+    raise ConfigError(f"astuner.{name} is missing; {hint}")
+
+
+def _workflow(protocol: str) -> type[Workflow]:
+    where = f"{ROLLOUT}.agentscope_workflow"
+    try:
+        found = resolve_protocol(protocol)
+    except ConfigError as exc:
+        raise ConfigError(f"{where}: {exc}") from exc
+    execute = getattr(found, "execute", None)
+    if execute is None or execute is Workflow.execute or not inspect.iscoroutinefunction(execute):
+        raise ConfigError(f"{where}: {protocol!r} must define `async def execute(self, task, model_tuner)`")
+    return cast("type[Workflow]", found)
