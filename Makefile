@@ -170,7 +170,7 @@ $(AGENTSCOPE)/.ready: setup.cfg pyproject.toml
 
 # mypy a second time: only here does it see agentscope's own types
 test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscope 2.0, over real sockets
-	$(AGENTSCOPE)/bin/mypy agentscope_tuner/model_tuner tests_extra/agentscope
+	$(AGENTSCOPE)/bin/mypy agentscope_tuner/model_tuner tests_extra/agentscope tutorial/example_math_agent/workflow.py
 	$(AGENTSCOPE)/bin/pytest -n auto tests_extra/agentscope
 
 clean: ## remove environments and caches

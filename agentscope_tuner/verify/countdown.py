@@ -64,6 +64,20 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
     return CountdownScore(RIGHT, f"right: {left} = {target}")
 
 
+def evaluate(expression: str) -> Fraction:
+    """The exact value of arithmetic, read and bounded as `score` does it, for a calculator that hostile text may call.
+
+    Raises:
+        ValueError: it cannot be read; the message says what is in the way.
+        ZeroDivisionError: it divides by zero.
+    """
+    try:
+        plain = _plain(expression)
+        return _evaluate(_parse(plain), plain)
+    except _UnreadableError as exc:
+        raise ValueError(str(exc)) from None
+
+
 _SPELLINGS = (
     (r"\\(?:times|cdot|ast)(?![a-zA-Z])|[×·⋅∗∙]", "*"),
     (r"\\div(?![a-zA-Z])|÷", "/"),
@@ -84,7 +98,7 @@ def _plain(equation: str) -> str:
         equation, replaced = _FRACTION.subn(r"((\1\2)/(\3\4))", equation)
     equation = equation.replace("{", "(").replace("}", ")").strip()
     if not equation:
-        raise _UnreadableError("the box is empty")
+        raise _UnreadableError("it is empty")
     return equation
 
 

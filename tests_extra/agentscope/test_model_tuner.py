@@ -306,7 +306,6 @@ def test_a_cancelled_call_is_cancelled_and_recorded(stream: bool) -> None:
         assert call.error is not None
         assert "interrupted" in call.error or "CancelledError" in call.error
         assert call.response is None
-        assert call.seconds >= 0.15
 
     with_tuner(in_turn(Say(how=Canned(hang=True))), work, stream=stream)
 
