@@ -287,14 +287,105 @@ def test_a_listwise_group_fails_as_a_whole(reply: object, message: str) -> None:
     assert all(message in str(judgement.error) for judgement in judgements)
 
 
-def test_pointwise_rollouts_of_a_group_fail_alone() -> None:
-    def handle(request: httpx.Request) -> httpx.Response:
-        broken = json.loads(request.content)["output"]["metadata"]["final_answer"] == "b"
-        return httpx.Response(200, json=FAILED if broken else RIGHT)
+class Service:
+    """A reward service in a function: `right` is right, `broken` breaks its judge."""
 
-    inner = HttpJudge(config(), transport=httpx.MockTransport(handle))
-    judgements = TaskJudge(inner, compile_rules([])).judge_group(TASK, OUTPUTS)
-    assert [judgement.reward for judgement in judgements] == [1.0, None, 1.0]
+    def __init__(self, **settings: object) -> None:
+        self.batches: list[list[str]] = []
+        self.bodies: list[Any] = []
+        inner = HttpJudge(config(**settings), transport=httpx.MockTransport(self.handle))
+        self.judge = TaskJudge(inner, compile_rules([]))
+
+    async def handle(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        self.bodies.append(body)
+        answers = [row["output"]["metadata"]["final_answer"] for row in body.get("rollouts", [body])]
+        self.batches.append(answers)
+        # others get their turns, as while a network is waited for
+        for _ in range(3):
+            await asyncio.sleep(0)
+        judgements = [self.judgement(answer) for answer in answers]
+        return httpx.Response(200, json=replies(*judgements) if "rollouts" in body else judgements[0])
+
+    @property
+    def seen(self) -> list[str]:
+        return [answer for answers in self.batches for answer in answers]
+
+    def judgement(self, answer: str) -> dict[str, Any]:
+        if answer == "broken":
+            return FAILED
+        return RIGHT if answer.startswith("right") else RIGHT | {"reward": 0.0, "is_success": False}
+
+    def ask(self, answers: Sequence[str]) -> list[float | None]:
+        outputs = [WorkflowOutput(metadata={"final_answer": answer}) for answer in answers]
+        return [judgement.reward for judgement in self.judge.judge_group(TASK, outputs)]
+
+
+def test_what_is_asked_for_at_the_same_time_shares_requests() -> None:
+    service = Service(max_batch=4, max_connections=2)
+    answers = ["right", "wrong", "broken"] * 5
+    assert service.ask(answers) == [1.0, 0.0, None] * 5
+    assert sorted(map(len, service.batches)) == [3, 4, 4, 4]
+    assert sorted(service.seen) == sorted(answers)
+    # so that a judge which ranks over there does not take them for a group
+    assert all(body["pointwise"] is True for body in service.bodies)
+
+
+def test_what_comes_while_all_connections_are_busy_goes_together_next() -> None:
+    service = Service(max_connections=1)
+
+    async def one_after_another() -> list[float]:
+        tasks = []
+        for number in range(9):
+            output = WorkflowOutput(metadata={"final_answer": f"right {number}"})
+            tasks.append(asyncio.create_task(service.judge.acompute_reward(TASK, output)))
+            # each in a turn of its own, also in those in which a request has just ended
+            await asyncio.sleep(0)
+        return [reward for reward, _ in await asyncio.wait_for(asyncio.gather(*tasks), 10)]
+
+    assert asyncio.run(one_after_another()) == [1.0] * 9
+    assert 1 < len(service.batches) < 9
+    assert service.seen == [f"right {number}" for number in range(9)]
+
+
+def test_a_long_row_travels_alone() -> None:
+    service = Service()
+    answers = ["right", "right" + "." * 2_000_000, "right"]
+    assert service.ask(answers) == [1.0] * 3
+    assert sorted(map(len, service.batches)) == [1, 1, 1]
+
+
+def test_a_lone_row_and_a_row_that_is_not_awaited_any_more() -> None:
+    service = Service(max_connections=1)
+
+    async def give_up() -> float:
+        outputs = [WorkflowOutput(metadata={"final_answer": answer}) for answer in ("right 1", "right 2", "right 3")]
+        first = asyncio.create_task(service.judge.acompute_reward(TASK, outputs[0]))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(service.judge.acompute_reward(TASK, outputs[1]))
+        await asyncio.sleep(0)
+        second.cancel()
+        return (await first)[0] + (await service.judge.acompute_reward(TASK, outputs[2]))[0]
+
+    assert asyncio.run(give_up()) == 2.0
+    assert "right 2" not in service.seen
+
+
+def test_where_a_request_fails_so_do_its_rows_each_with_its_own_error() -> None:
+    with FaultyEnvServer([answer("Traceback", "500 Internal Server Error", "text/plain")]) as server:
+        with served(server) as judge:
+            judgements = judge.judge_group(TASK, OUTPUTS)
+        assert len(server.requests) == 1
+    assert [judgement.reward for judgement in judgements] == [None] * 3
+    assert all("judging 3 rollouts" in str(judgement.error) for judgement in judgements)
+
+
+def test_a_row_that_waits_too_long_for_its_turn_is_not_sent() -> None:
+    with FaultyEnvServer([hang_after(b"")]) as server:
+        with served(server, timeout=0.2, deadline=0.2, max_connections=1, max_batch=1) as judge:
+            judgements = judge.judge_group(TASK, OUTPUTS)
+        assert len(server.requests) == 1
+    assert sum("not sent within 0.2 s" in str(judgement.error) for judgement in judgements) == 2
 
 
 @pytest.mark.parametrize("listwise", [False, True])
@@ -312,7 +403,7 @@ def test_one_judge_serves_many_threads_and_a_running_loop() -> None:
         await judge.inner.aclose()
         return [*(reward for reward, _ in rewards), judge.compute_reward(TASK, OUTPUT)[0]]
 
-    with FaultyEnvServer([answer(VERDICT)]) as server, served(server, max_connections=4) as judge:
+    with FaultyEnvServer([answer(VERDICT)]) as server, served(server, max_connections=4, max_batch=1) as judge:
         with ThreadPoolExecutor(8) as pool:
             rewards = list(pool.map(lambda _: judge.compute_reward(TASK, OUTPUT)[0], range(40)))
         assert rewards == [1.0] * 40

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agentscope_tuner import _loop
 from agentscope_tuner._http.answer import Answer, BadAnswer, Call, detail_of, json_object, malformed, shown
 from agentscope_tuner._http.exchange import Exchange, Limits, Peer
+from agentscope_tuner._http.gathered import Gathered
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -22,6 +23,8 @@ _WHERE = f"{SECTION}.judge_kwargs"
 #: In which the client says how many seconds it will wait; the service gives the work up by then.
 DEADLINE_HEADER = "X-Deadline-Seconds"
 _MOST_CHARS = 1000
+# a longer row travels alone: the service refuses by size
+_BATCH_BYTES = 2**20
 
 
 class HttpJudgeConfig(StrictSection):
@@ -33,12 +36,14 @@ class HttpJudgeConfig(StrictSection):
     token_file: str | None = None
     #: seconds that one try may take; the service is told
     timeout: float = Field(default=60.0, gt=0)
-    #: seconds that a verdict may take in all: tries, and the waits between them
+    #: seconds that a request may take in all: tries, and the waits between them; no row waits longer for its turn
     deadline: float = Field(default=300.0, gt=0)
     #: how often a request is sent at most
     tries: int = Field(default=5, ge=1)
     #: requests under way at once, for each event loop
-    max_connections: int = Field(default=64, ge=1)
+    max_connections: int = Field(default=16, ge=1)
+    #: rows in one request, at most, when as many are asked for at the same time
+    max_batch: int = Field(default=64, ge=1)
     #: the judge over there ranks advantage groups: they are sent whole
     listwise: bool = False
 
@@ -59,6 +64,9 @@ class _Verdict(BaseModel):
 
 class HttpJudge(BaseJudge):
     """Asks a reward service for each verdict; configured by HttpJudgeConfig.
+
+    Rows that are asked for at the same time, as a trainer asks for a whole step's, share requests: one for each row
+    would cost many times more. Where a request fails, so do all of its rows; a row that fails over there fails alone.
 
     Judging changes nothing, so a request that met a broken connection, 429, 502, 503 or 504 is sent again, after the
     service's Retry-After where it names one. The reason, the metrics and the ids of the rules that were broken over
@@ -94,6 +102,13 @@ class HttpJudge(BaseJudge):
         )
         peer = Peer("reward service", JudgeError, JudgeError, self._bad_answer, DEADLINE_HEADER)
         self._exchange = Exchange(peer, self.settings.url, limits, transport)
+        self._gathered: Gathered[Reward | JudgeError] = Gathered(
+            self._ask,
+            most_rows=self.settings.max_batch,
+            most_bytes=_BATCH_BYTES,
+            senders=self.settings.max_connections,
+            patience=self.settings.deadline,
+        )
         if httpx.URL(self._exchange.base_url).path in {"", "/"}:
             raise ConfigError(
                 f"{_WHERE}.url must be that of the service's native wire, such as {self._exchange.base_url}/reward, "
@@ -102,12 +117,18 @@ class HttpJudge(BaseJudge):
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
-        body, where = _json(_row(workflow_task, workflow_output)), "judging a rollout"
+        verdict = await self._gathered.ask(_json(_row(workflow_task, workflow_output)))
+        if isinstance(verdict, JudgeError):
+            raise verdict
+        return verdict
 
-        def parse(answer: Answer) -> Reward:
-            return self._reward(answer, where, _body_of(answer, where))
-
-        return await self._exchange.run(self._call(body, where, parse))
+    async def _ask(self, rows: Sequence[bytes]) -> Sequence[Reward | JudgeError]:
+        """One request: a verdict for each row, or the account of why there is none."""
+        if len(rows) == 1:
+            return await self._one(rows[0])
+        # "pointwise": a judge that ranks must not take neighbours that came together by chance for a group
+        body = b'{"pointwise":true,"rollouts":[' + b",".join(rows) + b"]}"
+        return await self._many(body, len(rows))
 
     async def aclose(self) -> None:
         """Closes the running loop's connections. A later verdict opens new ones."""
@@ -117,10 +138,26 @@ class HttpJudge(BaseJudge):
         """Closes the connections of callers that do not await. A later verdict opens new ones."""
         _loop.run(self.aclose())
 
-    def _call(self, body: bytes, where: str, parse: Any) -> Call[Any]:
-        return Call("", body, where, parse, self.settings.timeout)
+    async def _one(self, row: bytes) -> list[Reward | JudgeError]:
+        where = "judging a rollout"
 
-    def _reward(self, answer: Answer, where: str, judgement: object) -> Reward:
+        def parse(answer: Answer) -> list[Reward | JudgeError]:
+            return [self._verdict(answer, where, _body(answer, where))]
+
+        return await self._exchange.run(Call("", row, where, parse, self.settings.timeout))
+
+    async def _many(self, body: bytes, rows: int) -> list[Reward | JudgeError]:
+        where = f"judging {rows} rollouts"
+
+        def parse(answer: Answer) -> list[Reward | JudgeError]:
+            judgements = _body(answer, where).get("judgements")
+            if not isinstance(judgements, list) or len(judgements) != rows:
+                raise malformed(answer, where, f"judgements must be a list of {rows}")
+            return [self._verdict(answer, where, judgement) for judgement in judgements]
+
+        return await self._exchange.run(Call("", body, where, parse, self.settings.timeout))
+
+    def _verdict(self, answer: Answer, where: str, judgement: object) -> Reward | JudgeError:
         try:
             verdict = _Verdict.model_validate(judgement)
         except ValidationError as exc:
@@ -129,7 +166,7 @@ class HttpJudge(BaseJudge):
             raise malformed(answer, where, f"{path}: {first['msg']}") from exc
         if verdict.status == "failed":
             told = shown(verdict.error or verdict.reason) or "the service does not say why"
-            raise JudgeError(f"the reward service at {self._exchange.base_url} reached no verdict: {told}")
+            return JudgeError(f"the reward service at {self._exchange.base_url} reached no verdict: {told}")
         if verdict.reward is None or verdict.is_success is None:
             raise malformed(answer, where, f"status {verdict.status!r} without reward and is_success")
         if verdict.status == "filtered" and not verdict.violations:
@@ -155,16 +192,19 @@ class ListwiseHttpJudge(HttpJudge):
     ) -> Sequence[tuple[float, bool]]:
         """See BaseJudge."""
         rows = [_row(workflow_task, output) for output in workflow_outputs]
-        where = f"judging a group of {len(rows)} rollouts"
-
-        def parse(answer: Answer) -> list[Reward]:
-            judgements = _body_of(answer, where).get("judgements")
-            if not isinstance(judgements, list) or len(judgements) != len(rows):
-                raise malformed(answer, where, f"judgements must be a list of {len(rows)}")
-            return [self._reward(answer, where, judgement) for judgement in judgements]
-
-        rewards: list[Reward] = _loop.run(self._exchange.run(self._call(_json({"rollouts": rows}), where, parse)))
+        rewards = []
+        for verdict in _loop.run(self._many(_json({"rollouts": rows}), len(rows))):
+            if isinstance(verdict, JudgeError):
+                raise verdict
+            rewards.append(verdict)
         return rewards
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """A rollout by itself, never with others in one request: those would be ranked with it."""
+        (verdict,) = await self._ask([_json(_row(workflow_task, workflow_output))])
+        if isinstance(verdict, JudgeError):
+            raise verdict
+        return verdict
 
 
 def _settings(config: Any) -> HttpJudgeConfig:
@@ -195,7 +235,7 @@ def _json(value: object) -> bytes:
         raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}") from exc
 
 
-def _body_of(answer: Answer, where: str) -> dict[str, Any]:
+def _body(answer: Answer, where: str) -> dict[str, Any]:
     if answer.status != 200:
         raise BadAnswer(answer.status, shown(detail_of(answer)) or "an empty body", where)
     return json_object(answer, where)
