@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from datetime import datetime
+from functools import cache
 from types import TracebackType
 from typing import Any
 
+import httpx
 from agentscope.credential import OpenAICredential
 from agentscope.model import ChatResponse, OpenAIChatModel
 from pydantic import SecretStr
@@ -48,9 +51,15 @@ def endpoint_model(
         stream=stream,
         max_retries=0,
         # the faster of the client's two transports when many rollouts wait at once
-        client_kwargs={"http_client": openai.DefaultAioHttpClient(), "max_retries": max_retries},
+        client_kwargs={"http_client": openai.DefaultAioHttpClient(verify=_tls()), "max_retries": max_retries},
         extra_body=body,
     )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Loading the certificates takes longer than all the rest of making a model, which rollouts do one by one."""
+    return httpx.create_ssl_context()
 
 
 class EndpointModel(OpenAIChatModel):
