@@ -26,13 +26,13 @@ FLOORS = {
     "task_judge": 3,
     "model_tuner": 3,
     "records": 4,
-    "engines": 4,
-    "adapters": 5,
-    "rollouts": 5,
-    "service": 6,
-    "audit": 5,
-    "report": 5,
-    "cli": 7,
+    "engines": 5,
+    "adapters": 6,
+    "rollouts": 6,
+    "audit": 6,
+    "report": 6,
+    "service": 7,
+    "cli": 8,
 }
 HEAVY = ("sympy", "openai", "agentscope", "ray", "torch", "httpx", "typer", "rich", "tiktoken")
 

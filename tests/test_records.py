@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.engines.local import ordered_map
 from agentscope_tuner.records import Row, ScoredFile, Summary, read_rows, scored_line
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -184,55 +181,3 @@ def test_a_new_judgement_takes_the_old_ones_place(tail: bytes, kept: bytes) -> N
     scored = scored_line(row, VERDICT)
     assert kept in scored
     assert scored.count(b'"judgement"') == 1
-
-
-def test_jobs_judge_at_the_same_time() -> None:
-    together = threading.Barrier(3, timeout=30)
-
-    def meet(number: int) -> int:
-        together.wait()
-        return number
-
-    assert [result for _, result in ordered_map(meet, range(6), jobs=3)] == list(range(6))
-
-
-def test_an_interrupt_hands_on_what_is_under_way_and_begins_nothing_more() -> None:
-    begun: list[int] = []
-    started, release = threading.Event(), threading.Event()
-
-    def slow(number: int) -> int:
-        begun.append(number)
-        started.set()
-        assert release.wait(30)
-        return number
-
-    def interrupted() -> Iterator[int]:
-        yield from range(5)
-        assert started.wait(30)
-        release.set()
-        raise KeyboardInterrupt
-
-    kept = []
-    results = ordered_map(slow, interrupted(), jobs=1 + 1)
-    with contextlib.suppress(KeyboardInterrupt):
-        for number, _ in results:
-            kept.append(number)
-    assert kept == list(range(len(kept)))
-    assert kept == begun[: len(kept)]
-    assert len(kept) >= 1
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_rows_come_back_in_order_and_are_read_only_as_needed(jobs: int) -> None:
-    taken = 0
-
-    def numbers() -> Iterator[int]:
-        nonlocal taken
-        for number in range(1000):
-            taken = number
-            yield number
-
-    results = ordered_map(lambda number: number * 2, numbers(), jobs=jobs)
-    assert [next(results) for _ in range(10)] == [(number, number * 2) for number in range(10)]
-    assert taken < 100
-    assert [result for _, result in results] == [number * 2 for number in range(10, 1000)]

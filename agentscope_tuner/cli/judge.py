@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -31,15 +30,17 @@ from agentscope_tuner.cli.console import (
 )
 from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import load_config, task_judge_section
-from agentscope_tuner.engines.local import ordered_map
+from agentscope_tuner.engines.judging import LineJudge, ScoredLine, Settled, name_and_label
+from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Row, ScoredFile, Summary, own_keys, read_rows, scored_line
+from agentscope_tuner.records import Line, Row, ScoredFile, Summary, own_keys, parse_line, read_lines
 from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
-from agentscope_tuner.workflow import WorkflowTask
 
 _REDRAW_SECONDS = 0.1
+_JOBS = (
+    "Rows at once. By default a process for each core for judges that compute, 64 for those that await, "
+    "else 1, which judges in this process."
+)
 
 
 def judge(
@@ -52,7 +53,7 @@ def judge(
         typer.Option("--resume", help="Keep rows that an earlier run already scored; judge its failed ones again."),
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Judge only the first N rows.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rows at once, for judges that wait.")] = 1,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help=_JOBS, show_default="by the judge's kind")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first row that fails.")] = False,
 ) -> None:
     """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
@@ -61,16 +62,19 @@ def judge(
     summary, started = Summary(), time.perf_counter()
     with config_errors():
         config = load_config(conf, overrides or ())
-        task_judge, digest = load_judge(config), _digest(config)
+        digest = _digest(config)
+        # before the output is touched
+        line_judge = LineJudge(config, digest)
         try:
             with _opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
-                rows = islice(read_rows(stream, name), limit)
-                watched = _watched(rows, stream, summary)
-                for row, line, judgement in _score(task_judge, watched, _Earlier(scored, digest), jobs):
-                    scored.write(line or scored_line(row, judgement, digest))
-                    summary.add(judgement, name=row.rollout.id if row.rollout else row.where, label=_label(row))
-                    if strict and judgement.status == "failed":
-                        raise _StrictStop(judgement.error)
+                lines = _watched(islice(read_lines(stream, name), limit), stream, summary)
+                todo = _without_settled(lines, scored.earlier(), digest) if resume else lines
+                with closing(score_lines(line_judge, todo, jobs=jobs)) as results:
+                    for row in results:
+                        scored.write(row.line)
+                        summary.add(row.judgement, name=row.name, label=row.label)
+                        if strict and row.judgement.status == "failed":
+                            raise _StrictStop(row.judgement.error)
         except (_StrictStop, KeyboardInterrupt) as exc:
             why = printable(str(exc)) if isinstance(exc, _StrictStop) else "interrupted"
             err.print(f"stopped: {why}\n{summary.rows} rows are kept; --resume goes on", markup=False, soft_wrap=True)
@@ -91,80 +95,33 @@ def _digest(config: DictConfig) -> str:
     return hashlib.sha256(f"{__version__} {section}".encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True, slots=True)
-class _Earlier:
-    """Verdicts of an earlier run over the same input, taken over where the row is the same and has one."""
-
-    scored: ScoredFile
-    digest: str
-
-    def __call__(self, rows: Iterator[Row]) -> Iterator[tuple[Row, bytes | None, Judgement | None]]:
-        earlier = self.scored.earlier()
-        for row in rows:
-            line, kept = next(earlier, (None, {}))
-            judgement = self._verdict(row, kept)
-            yield row, line if judgement else None, judgement
-
-    def _verdict(self, row: Row, kept: dict[str, Any]) -> Judgement | None:
-        verdict = kept.pop("judgement", None)
-        if row.rollout is None or not isinstance(verdict, dict):
-            return None
-        if kept.get("id", row.rollout.id) != row.rollout.id:
-            raise ConfigError(
-                f"{row.where} has id {row.rollout.id!r} where the earlier output has {kept['id']!r}: "
-                "it was made from another input; run without --resume"
-            )
-        if verdict.pop("config", None) != self.digest:
-            raise ConfigError(
-                f"{row.where}: the earlier output was judged under another configuration or version; "
-                "run without --resume"
-            )
-        judgement = Judgement.from_dict(verdict)
-        if judgement is None or judgement.status == "failed" or own_keys(row.raw) != kept:
-            return None
-        return judgement
+def _without_settled(
+    lines: Iterator[Line], earlier: Iterator[tuple[bytes, dict[str, Any]]], digest: str
+) -> Iterator[Line | Settled]:
+    """The lines; those that an earlier run over the same input judged, with what it wrote."""
+    for line in lines:
+        written, kept = next(earlier, (b"", {}))
+        row = parse_line(line)
+        judgement = _earlier_judgement(row, kept, digest)
+        yield Settled(line, ScoredLine(written, judgement, *name_and_label(row))) if judgement else line
 
 
-def _score(
-    task_judge: TaskJudge, rows: Iterator[Row], earlier: _Earlier, jobs: int
-) -> Iterator[tuple[Row, bytes | None, Judgement]]:
-    """Each row with its verdict, and its line where an earlier run had it."""
-
-    def verdict(item: tuple[Row, bytes | None, Judgement | None]) -> Judgement:
-        return item[2] or _judge_row(task_judge, item[0])
-
-    for (row, line, _), judgement in ordered_map(verdict, earlier(rows), jobs=jobs):
-        yield row, line, judgement
-
-
-def _label(row: Row) -> bool | None:
-    label = row.rollout.label if row.rollout else None
-    is_success = label.get("is_success") if label else None
-    return is_success if isinstance(is_success, bool) else None
-
-
-def _earlier_verdict(
-    row: Row, earlier: tuple[bytes, dict[str, object]] | None
-) -> tuple[bytes | None, Judgement | None]:
-    if earlier is None:
-        return None, None
-    line, kept = earlier
-    if row.rollout is not None and "id" in kept and kept["id"] != row.rollout.id:
+def _earlier_judgement(row: Row, kept: dict[str, Any], digest: str) -> Judgement | None:
+    """The judgement that the earlier run wrote, where the row is the same and has one."""
+    verdict = kept.pop("judgement", None)
+    if row.rollout is None or not isinstance(verdict, dict):
+        return None
+    if kept.get("id", row.rollout.id) != row.rollout.id:
         raise ConfigError(
             f"{row.where} has id {row.rollout.id!r} where the earlier output has {kept['id']!r}: "
             "it was made from another input; run without --resume"
         )
-    judgement = Judgement.from_dict(kept.get("judgement"))
-    return (None, None) if judgement is None or judgement.status == "failed" else (line, judgement)
-
-
-def _judge_row(task_judge: TaskJudge, row: Row) -> Judgement:
-    if row.rollout is None:
-        assert row.problem is not None
-        kind = re.sub(r" at column \d+", "", row.problem)
-        return Judgement("failed", None, None, reason=f"bad row: {kind}", error=f"{row.where}: {row.problem}")
-    judgement = task_judge.judge(WorkflowTask(task=row.rollout.task), row.rollout.output)
-    return replace(judgement, error=f"{row.where}: {judgement.error}") if judgement.status == "failed" else judgement
+    if verdict.pop("config", None) != digest:
+        raise ConfigError(
+            f"{row.where}: the earlier output was judged under another configuration or version; run without --resume"
+        )
+    judgement = Judgement.from_dict(verdict)
+    return None if judgement is None or judgement.status == "failed" or own_keys(row.raw) != kept else judgement
 
 
 @contextlib.contextmanager
@@ -180,10 +137,10 @@ def _opened(source: str) -> Iterator[tuple[BinaryIO, str]]:
         yield stream, Path(source).name
 
 
-def _watched(rows: Iterator[Row], stream: BinaryIO, summary: Summary) -> Iterator[Row]:
-    """The rows, with a progress bar over the file's bytes while they are read, on a terminal only."""
+def _watched(lines: Iterator[Line], stream: BinaryIO, summary: Summary) -> Iterator[Line]:
+    """The lines, with a progress bar over the file's bytes while they are read, on a terminal only."""
     if not err.is_terminal:
-        yield from rows
+        yield from lines
         return
     seekable = stream.seekable()
     total = os.fstat(stream.fileno()).st_size if seekable else None
@@ -196,9 +153,9 @@ def _watched(rows: Iterator[Row], stream: BinaryIO, summary: Summary) -> Iterato
     with Progress(*columns, console=err, transient=True) as progress:
         bar = progress.add_task("judging", total=total)
         drawn = 0.0
-        for row in rows:
+        for line in lines:
             if time.monotonic() - drawn > _REDRAW_SECONDS:
                 drawn = time.monotonic()
                 description = f"{summary.rows} rows, {summary.statuses['failed']} failed"
                 progress.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
-            yield row
+            yield line

@@ -1,51 +1,92 @@
-"""Many rows on this machine: in order, with bounded memory."""
+"""The local engine: many rows on this machine, in order or as they come, with bounded memory.
+
+How rows are judged follows from the judge: see `BaseJudge.judge_kind`. What is promised: every row gets a judgement;
+the input is read as needed; nothing is left running when the iterator ends, fails or is closed.
+
+For judges in worker processes (`judge_kind = "cpu"` and two jobs or more), also: a worker that dies loses no row. A row
+whose verdict was reached is not judged again, even if the worker dies in the same batch, so that what judging it did to
+the world is done once. The row that was in hand when the worker died is judged once more, by another worker: what its
+first judging did before the end may so be done twice. When that worker dies of it too, the row becomes a failed row and
+the rest goes on.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+import logging
+import os
+from collections.abc import Generator, Iterable
+from contextlib import closing
+from typing import Any
 
-In = TypeVar("In")
-Out = TypeVar("Out")
+from agentscope_tuner.engines.crew import Crew, run
+from agentscope_tuner.engines.judging import Config, LineJudge, RolloutJudge, ScoredLine, Settled
+from agentscope_tuner.engines.processes import ProcessCrew
+from agentscope_tuner.engines.units import In, Out, Rows, Work
+from agentscope_tuner.engines.waiting import LoopCrew, ThreadCrew
+from agentscope_tuner.records import Line
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.workflow import Rollout
 
-# rows begun but not yet handed on, for each job: enough that a slow row does not idle the others at once
-_AHEAD = 8
+_log = logging.getLogger(__name__)
+
+# as many as an LLM judge's client lets through at once, unless it is configured
+_AWAITED_AT_ONCE = 64
 
 
-def ordered_map(function: Callable[[In], Out], items: Iterable[In], *, jobs: int) -> Iterator[tuple[In, Out]]:
-    """`(item, function(item))` in the items' order, up to `jobs` at once in threads; `items` is read as needed.
+def score(
+    config: Config, rollouts: Iterable[Rollout], *, jobs: int | None = None, ordered: bool = True
+) -> Generator[tuple[int, Judgement], None, None]:
+    """Judge rollouts.
 
-    Threads serve judges that wait (an LLM, an environment, the math sandbox's workers). One job runs in the caller's.
+    Args:
+        config: as `load_judge` takes it; not changed.
+        rollouts: read as needed. For a listwise judge, neighbours with one task id are an advantage group.
+        jobs: how many are judged at once. One judges in the caller's thread. None: as many as there are cores for a
+            judge that computes, 64 for one that awaits, else one.
+        ordered: judgements come in the order of the rollouts, else as they are reached.
+
+    Returns:
+        `(place of the rollout in the input, judgement)`; a judgement of status `failed` where there is no verdict.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+        JudgeError: while iterating: no worker process could be started.
     """
+    return _score(RolloutJudge(config), rollouts, jobs, ordered)
+
+
+def score_lines(
+    judge: LineJudge, lines: Iterable[Line | Settled], *, jobs: int | None = None, ordered: bool = True
+) -> Generator[ScoredLine, None, None]:
+    """`score` for the lines of a rollout file.
+
+    A line is parsed by whoever judges it, and a line that is no rollout is a failed row.
+    """
+    with closing(_score(judge, lines, jobs, ordered)) as results:
+        for _, scored in results:
+            yield scored
+
+
+def _score(
+    work: Work[In, Out], items: Iterable[Any], jobs: int | None, ordered: bool
+) -> Generator[tuple[int, Out], None, None]:
+    rows: Rows[Out] = Rows(ordered=ordered)
+    return run(_crew(work, rows, jobs or automatic_jobs(work)), work.units(items))
+
+
+def automatic_jobs(work: Work[In, Out]) -> int:
+    """How many rows are judged at once when nobody says."""
+    if work.kind == "cpu":
+        return len(os.sched_getaffinity(0))
+    return _AWAITED_AT_ONCE if work.awaits else 1
+
+
+def _crew(work: Work[In, Out], rows: Rows[Out], jobs: int) -> Crew[In, Out]:
     if jobs == 1:
-        for item in items:
-            yield item, function(item)
-        return
-    pool = ThreadPoolExecutor(jobs, thread_name_prefix="astuner-judge")
-    pending: deque[tuple[In, Future[Out]]] = deque()
-    try:
-        for item in items:
-            pending.append((item, pool.submit(function, item)))
-            if len(pending) >= jobs * _AHEAD:
-                yield _finish_first(pending)
-        while pending:
-            yield _finish_first(pending)
-    except KeyboardInterrupt:
-        # what is under way may have been paid for: it is finished and handed on; what is queued is not begun
-        pool.shutdown(wait=False, cancel_futures=True)
-        while pending and not pending[0][1].cancelled():
-            yield _finish_first(pending)
-        raise
-    finally:
-        # an abandoned run (--strict, a second Ctrl-C) does not work off its queue
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _finish_first(pending: deque[tuple[In, Future[Out]]]) -> tuple[In, Out]:
-    item, future = pending[0]
-    result = future.result()
-    # only now: an interrupt while waiting leaves the row in the queue
-    pending.popleft()
-    return item, result
+        return Crew(work, rows)
+    if work.kind == "io":
+        return LoopCrew(work, rows, jobs) if work.awaits else ThreadCrew(work, rows, jobs)
+    if not work.local_only:
+        return ProcessCrew(work, rows, jobs)
+    _log.warning("the judge's class stands in the main script, which worker processes do not run: judging in threads")
+    return ThreadCrew(work, rows, jobs)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,9 +17,23 @@ _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 _BOM = b"\xef\xbb\xbf"
 
 
+class Line(NamedTuple):
+    """One line of a rollout file, not yet read as a rollout: what reads it may be another process.
+
+    Attributes:
+        where: `file:line`, for messages.
+        raw: the line as it stood, without its end; empty when it was too long to keep.
+        problem: why there is nothing to read, in words; None when there is.
+    """
+
+    where: str
+    raw: bytes
+    problem: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a rollout file.
+    """One line of a rollout file, read.
 
     Attributes:
         where: `file:line`, for messages.
@@ -40,19 +54,24 @@ def read_rows(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYT
     A line that is not a rollout becomes a Row with a `problem`: bad JSON, invalid UTF-8, a missing key, a wrong type,
     or more than `max_line_bytes`, of which no more than that is ever held in memory.
     """
+    return map(parse_line, read_lines(stream, name, max_line_bytes=max_line_bytes))
+
+
+def read_lines(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
+    """The lines that `read_rows` reads, for `parse_line` to read elsewhere."""
     number = 0
     while line := stream.readline(max_line_bytes + 1):
         number += 1
         where = f"{name}:{number}"
         if len(line) > max_line_bytes and not line.endswith(b"\n"):
             length = len(line) + _skip_rest(stream, max_line_bytes)
-            yield Row(where, b"", None, f"the line has {length} bytes, more than {max_line_bytes}")
+            yield Line(where, b"", f"the line has {length} bytes, more than {max_line_bytes}")
             continue
         raw = line.strip()
         if number == 1:
             raw = raw.removeprefix(_BOM)
         if raw:
-            yield _row(where, raw)
+            yield Line(where, raw)
 
 
 def _skip_rest(stream: BinaryIO, chunk: int) -> int:
@@ -78,7 +97,11 @@ def _rollout(raw: bytes) -> Rollout:
         raise
 
 
-def _row(where: str, raw: bytes) -> Row:
+def parse_line(line: Line) -> Row:
+    """What a line holds; a line that is no rollout gives a Row with a `problem`."""
+    where, raw, problem = line
+    if problem is not None:
+        return Row(where, raw, None, problem)
     try:
         return Row(where, raw, _rollout(raw), None)
     except ValidationError as exc:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from agentscope_tuner import _loop
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_VERDICTS = {"compute_reward", "acompute_reward", "compute_rewards"}
 
 
 class Reward(tuple[float, bool]):
@@ -73,7 +75,16 @@ class BaseJudge:
 
     `config` is the whole training configuration; a judge's own settings go under `astuner.task_judge.judge_kwargs`.
     Store it, and change nothing in it. One judge serves many rollouts, from several threads at once.
+
+    Attributes:
+        judge_kind: where many rows at once are judged. `"io"`, a judge that waits: one judge, in the caller's process,
+            whose event loop runs `acompute_reward` where it is overridden, and threads `compute_reward` where it is
+            not. `"cpu"`, a judge that computes: one judge in each of several processes, which share no memory and may
+            be restarted, so that such a judge must keep nothing from one row to the next. A class that defines a
+            verdict and does not say its kind is "io": it may hold what must not exist twice.
     """
+
+    judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """A subclass of a built-in judge that overrides `compute_reward` means it for trainers that await, too. The
@@ -81,6 +92,9 @@ class BaseJudge:
         super().__init_subclass__(**keywords)
         if "compute_reward" in cls.__dict__ and "acompute_reward" not in cls.__dict__:
             cls.acompute_reward = BaseJudge.acompute_reward  # type: ignore[method-assign]
+        if "judge_kind" not in cls.__dict__ and not _VERDICTS.isdisjoint(cls.__dict__):
+            # what a parent says of its own verdicts says nothing of others
+            cls.judge_kind = "io"
 
     def __init__(self, config: Any) -> None:
         self.config = config

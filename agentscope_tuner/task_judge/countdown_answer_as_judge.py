@@ -31,6 +31,8 @@ class CountdownAnswerAsJudge(BaseJudge):
     because an agent must not choose its own target.
     """
 
+    judge_kind = "cpu"
+
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         target = _given("target", _number, workflow_task, workflow_output)
         numbers = _given("nums", _numbers, workflow_task, workflow_output)

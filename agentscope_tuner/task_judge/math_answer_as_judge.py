@@ -22,6 +22,8 @@ class MathAnswerAsJudge(BaseJudge):
     `workflow_task.task.metadata["answer"]`. Settings: `astuner.task_judge.math`.
     """
 
+    judge_kind = "cpu"
+
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self._settings = task_judge_section(config).math

@@ -1,0 +1,190 @@
+"""What every engine does with a row: judge it, alone or with its group, and say so when nothing could be judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from omegaconf import DictConfig
+
+from agentscope_tuner.config import load_config
+from agentscope_tuner.engines.units import Unit, groups
+from agentscope_tuner.records import Line, Row, parse_line, scored_line
+from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
+
+Config = str | Path | Mapping[str, Any] | DictConfig
+
+
+class RolloutJudge:
+    """Judges rollouts, by units.
+
+    Attributes:
+        kind: the judge's `judge_kind`.
+        awaits: it judges on an event loop and leaves it free.
+        listwise: it ranks advantage groups, so that neighbours with one task id are a unit.
+        local_only: its class stands in the main script, where another process does not find it.
+        recipe: what makes the same in another process.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, config: Config) -> None:
+        whole = load_config(config)
+        self._judge = load_judge(whole)
+        self.recipe: tuple[object, ...] = (RolloutJudge, whole)
+        inner = type(self._judge.inner)
+        self.kind: str = inner.judge_kind
+        self.listwise = inner.compute_rewards is not BaseJudge.compute_rewards
+        self.awaits = inner.acompute_reward is not BaseJudge.acompute_reward and not self.listwise
+        self.local_only = inner.__module__ == "__main__"
+
+    def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
+        """One rollout each; for a listwise judge, neighbours with one task id."""
+        first = 0
+        for number, (rollouts, problem) in enumerate(groups(items, self.group_of)):
+            results = None if problem is None else self.failed(rollouts, problem)
+            yield Unit(number, first, rollouts, results=results)
+            first += len(rollouts)
+
+    def group_of(self, rollout: Rollout) -> str:
+        """The name of the advantage group; empty for a rollout that is judged by itself."""
+        return rollout.task.task_id if self.listwise else ""
+
+    def judge(self, items: Sequence[Rollout]) -> list[Judgement]:
+        """A judgement for each rollout of a unit; a failed one where there is no verdict."""
+        task, outputs = _task_and_outputs(items)
+        # a judge that ranks is given a group even of one
+        return self._judge.judge_group(task, outputs) if self.listwise else [self._judge.judge(task, outputs[0])]
+
+    async def ajudge(self, items: Sequence[Rollout]) -> list[Judgement]:
+        """The same on an event loop."""
+        task, outputs = _task_and_outputs(items)
+        if self.listwise:
+            return await self._judge.ajudge_group(task, outputs)
+        return [await self._judge.ajudge(task, outputs[0])]
+
+    def failed(self, items: Sequence[Rollout], why: str) -> list[Judgement]:
+        """Judgements that say why there is no verdict."""
+        return [_failed(rollout, why) for rollout in items]
+
+
+def _task_and_outputs(rollouts: Sequence[Rollout]) -> tuple[WorkflowTask, list[WorkflowOutput]]:
+    return WorkflowTask(task=rollouts[0].task), [rollout.output for rollout in rollouts]
+
+
+def _failed(rollout: Rollout | None, why: str) -> Judgement:
+    where = f"task {rollout.task.task_id!r}: " if rollout and rollout.task.task_id else ""
+    return Judgement("failed", None, None, reason=why, error=f"{where}{why}")
+
+
+class ScoredLine(NamedTuple):
+    """One row of a rollout file with its verdict.
+
+    Attributes:
+        line: the row to be written, with its judgement and its end.
+        judgement: the same verdict.
+        name: the rollout's id; the row's place where it has none that can be read.
+        label: the row's own `label.is_success`, where it has one.
+    """
+
+    line: bytes
+    judgement: Judgement
+    name: str
+    label: bool | None
+
+
+class Settled(NamedTuple):
+    """A line that an earlier run judged: it is handed on in its place, unless its group has to be ranked anew."""
+
+    line: Line
+    scored: ScoredLine
+
+
+class LineJudge:
+    """Judges lines of rollout files, by units; they are parsed here, and leave ready to be written.
+
+    Args:
+        digest: names the configuration, for `scored_line`.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, config: Config, digest: str = "") -> None:
+        whole = load_config(config)
+        self._rollouts = RolloutJudge(whole)
+        self._digest = digest
+        self.recipe: tuple[object, ...] = (LineJudge, whole, digest)
+        self.kind = self._rollouts.kind
+        self.awaits = self._rollouts.awaits
+        self.listwise = self._rollouts.listwise
+        self.local_only = self._rollouts.local_only
+
+    def units(self, items: Iterable[Line | Settled]) -> Iterator[Unit[Line, ScoredLine]]:
+        """One line each; for a listwise judge, neighbours with one task id."""
+        first = 0
+        for number, (found, problem) in enumerate(groups(items, self._group_of)):
+            lines = [item.line if isinstance(item, Settled) else item for item in found]
+            results: Sequence[ScoredLine] | None = [item.scored for item in found if isinstance(item, Settled)]
+            if problem is not None:
+                results = self.failed(lines, problem)
+            elif len(results or ()) < len(lines):
+                # a part has no rank: where one row of a group is new, all are judged
+                results = None
+            yield Unit(number, first, lines, sum(len(line.raw) for line in lines), results)
+            first += len(lines)
+
+    def _group_of(self, item: Line | Settled) -> str:
+        if not self.listwise:
+            return ""
+        rollout = parse_line(item.line if isinstance(item, Settled) else item).rollout
+        return rollout.task.task_id if rollout else ""
+
+    def judge(self, items: Sequence[Line]) -> list[ScoredLine]:
+        """A scored line for each line of a unit."""
+        rows = [parse_line(line) for line in items]
+        rollouts = [row.rollout for row in rows if row.rollout is not None]
+        if len(rollouts) < len(rows):
+            return [self._scored(row, _bad_row(row)) for row in rows]
+        return list(map(self._scored, rows, self._rollouts.judge(rollouts)))
+
+    async def ajudge(self, items: Sequence[Line]) -> list[ScoredLine]:
+        """The same on an event loop."""
+        rows = [parse_line(line) for line in items]
+        rollouts = [row.rollout for row in rows if row.rollout is not None]
+        if len(rollouts) < len(rows):
+            return [self._scored(row, _bad_row(row)) for row in rows]
+        return list(map(self._scored, rows, await self._rollouts.ajudge(rollouts)))
+
+    def failed(self, items: Sequence[Line], why: str) -> list[ScoredLine]:
+        """Scored lines that say why there is no verdict."""
+        rows = [parse_line(line) for line in items]
+        return [self._scored(row, _failed(row.rollout, why)) for row in rows]
+
+    def _scored(self, row: Row, judgement: Judgement) -> ScoredLine:
+        if judgement.status == "failed":
+            judgement = replace(judgement, error=f"{row.where}: {judgement.error}")
+        name, label = name_and_label(row)
+        return ScoredLine(scored_line(row, judgement, self._digest), judgement, name, label)
+
+
+def _bad_row(row: Row) -> Judgement:
+    problem = row.problem or "it shares a unit with a row that cannot be read"
+    # failures are counted by reason: one kind of mistake is one reason, wherever in the row it is
+    kind = re.sub(r" at column \d+", "", problem)
+    return Judgement("failed", None, None, reason=f"bad row: {kind}", error=problem)
+
+
+def name_and_label(row: Row) -> tuple[str, bool | None]:
+    """What `Summary.add` is told of a row: its id, or its place; and its own `label.is_success`."""
+    if row.rollout is None:
+        return row.where, None
+    is_success = row.rollout.label.get("is_success") if row.rollout.label else None
+    return row.rollout.id, is_success if isinstance(is_success, bool) else None
