@@ -30,6 +30,7 @@ class RewardBatch(BaseModel):
     """Many rollouts. Neighbours with one task id are an advantage group, for judges that rank."""
 
     rollouts: list[RewardRow]
+    pointwise: bool = Field(default=False, description="neighbours are no groups: a judge that ranks refuses them")
 
 
 class RowJudgement(BaseModel):

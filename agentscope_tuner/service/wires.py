@@ -63,6 +63,8 @@ Wire = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any]]]
 async def native(served: Served, data: dict[str, Any]) -> dict[str, Any]:
     """`/reward`: one row, or `{"rollouts": [row, …]}`."""
     if "rollouts" in data:
+        if data.get("pointwise") and served.judge.listwise:
+            raise Refusal(422, "this judge ranks advantage groups, which these rows are not: set HttpJudge's listwise")
         return {"judgements": await _batch(served, read_batch(data, served.settings))}
     return written(data, await served.one(_alone(lambda: read_row(data, served.settings))))
 

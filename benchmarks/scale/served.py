@@ -28,9 +28,11 @@ class Served:
     Args:
         task_judge: the `astuner.task_judge` section.
         options: further words of the command line.
+        token: that `--token-file` among them holds.
     """
 
-    def __init__(self, task_judge: dict[str, Any], *options: str) -> None:
+    def __init__(self, task_judge: dict[str, Any], *options: str, token: str | None = None) -> None:
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._folder = tempfile.TemporaryDirectory()
         conf = Path(self._folder.name) / "judge.yaml"
         # JSON is YAML
@@ -47,12 +49,6 @@ class Served:
             raise RuntimeError(f"the service did not start: {line!r}")
         self.port = int(found.group(1))
         self._wait_until_ready()
-
-    def metrics(self) -> str:
-        """What `/metrics` says now."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as response:
-            text: bytes = response.read()
-        return text.decode()
 
     def pids(self) -> list[int]:
         """The service's processes: itself and all it started."""
@@ -93,9 +89,10 @@ class Served:
 
     def _wait_until_ready(self) -> None:
         end = time.monotonic() + _START_SECONDS
+        asked = urllib.request.Request(f"http://127.0.0.1:{self.port}/readyz", headers=self._headers)
         while True:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=10):
+                with urllib.request.urlopen(asked, timeout=10):
                     return
             except (urllib.error.URLError, OSError) as exc:
                 if time.monotonic() > end or self.process.poll() is not None:
