@@ -179,7 +179,7 @@ clean: ## remove environments and caches
 # the environment of these targets is $(AGENTSCOPE): an agent's library, and the model that answers it
 .PHONY: tutorials
 tutorials: ## every tutorial with a real small model on this machine: no key, no hub
-.PHONY: lint-deploy bench-http soak-serve
+.PHONY: lint-deploy bench-scale bench-http soak-serve
 DEPLOY_LINT := .venvs/deploy-lint/bin
 
 # no part of the package is needed for it: the linters have an environment of their own
@@ -192,6 +192,8 @@ lint-deploy: $(DEPLOY_LINT)/.ready ## the container file and the Kubernetes exam
 	$(DEPLOY_LINT)/hadolint deploy/Containerfile
 	$(DEPLOY_LINT)/yamllint --strict -c deploy/yamllint.yaml deploy
 	$(DEPLOY_LINT)/kubernetes-validate --strict deploy/kubernetes/*.yaml
+
+bench-scale: bench-http ## everything at scale: the engines, and the service over HTTP
 
 bench-http: $(ENV_BIN)/.ready ## the reward service under load: requests and rows a second, p50, p99
 	$(ENV_BIN)/python -m benchmarks.scale.http
