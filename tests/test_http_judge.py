@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pickle
+import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -230,6 +231,26 @@ def test_a_token_that_the_service_quotes_is_not_shown(tmp_path: Path) -> None:
     ):
         judge.compute_reward(TASK, OUTPUT)
     assert "s3c" not in str(caught.value)
+
+
+def test_a_token_that_was_changed_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("old")
+
+    def rotate(server: FaultyEnvServer, connection: socket.socket) -> bool:
+        path.write_text("new\n")
+        return refuse(server, connection)
+
+    refuse = answer('{"detail": "no token"}', "401 Unauthorized")
+    with (
+        FaultyEnvServer([rotate, answer(VERDICT), refuse]) as server,
+        served(server, token_file=str(path)) as judge,
+    ):
+        assert judge.compute_reward(TASK, OUTPUT)[0] == 1.0
+        with pytest.raises(JudgeError, match="answered 401"):
+            judge.compute_reward(TASK, OUTPUT)
+    sent = [headers["authorization"] for _, _, headers in server.requests]
+    assert sent == ["Bearer old", "Bearer new", "Bearer new"]
 
 
 def test_a_hostile_answer_is_sent_as_it_is() -> None:

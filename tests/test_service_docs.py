@@ -96,6 +96,7 @@ def test_what_a_guide_names_exists(guide: str) -> None:
     for metric in re.findall(r"`(astuner_[a-z_]+)`", text(guide)):
         assert f'"{metric.removesuffix("_total")}"' in SERVICE, metric
     assert f"`{DEADLINE_HEADER}`" in text(guide)
+    assert f'"{DEADLINE_HEADER}"' in SERVICE
 
 
 @pytest.mark.parametrize("guide", GUIDES)

@@ -12,13 +12,14 @@ import random
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx
 
 from agentscope_tuner._http.answer import Answer, BadAnswer, Call
+from agentscope_tuner._http.limits import Limits, Peer
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError
 
@@ -35,69 +36,6 @@ _MAX_BACKOFF = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How patient a client is, and how much it takes.
-
-    Attributes:
-        token: sent as `Authorization: Bearer …` when set.
-        connect_timeout: seconds to connect, within a try's own.
-        deadline: seconds a call may take in all: tries, the waits between them, the wait for a connection.
-        tries: how often a call that may be repeated is sent at most.
-        backoff: seconds before the second try; doubled each time, with jitter. A longer Retry-After is honoured.
-        max_response_bytes: a longer answer is refused while it streams in.
-        max_connections: calls under way at once; more wait their turn.
-    """
-
-    token: str | None = field(default=None, repr=False)
-    connect_timeout: float = 5.0
-    deadline: float = 300.0
-    tries: int = 3
-    backoff: float = 0.2
-    max_response_bytes: int = 8 * 1024 * 1024
-    max_connections: int = 64
-
-    def __post_init__(self) -> None:
-        for name in ("tries", "max_response_bytes", "max_connections"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise ConfigError(f"{name} must be a whole number, got {value!r}")
-            check_number(name, value)
-        check_number("connect_timeout", self.connect_timeout)
-        check_number("deadline", self.deadline)
-        check_number("backoff", self.backoff, or_zero=True)
-        # "!" to "~": whatever else a header cannot carry, and the network's error would show it
-        if self.token is not None and not (self.token and all("!" <= char <= "~" for char in self.token)):
-            raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
-
-
-def check_number(name: str, value: object, *, or_zero: bool = False) -> None:
-    """Raises a ConfigError unless `value` is a number above 0, or 0 where that is allowed."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ConfigError(f"{name} must be a number, got {value!r}")
-    if not (value > 0 or (or_zero and value == 0)):
-        raise ConfigError(f"{name} must be {'at least' if or_zero else 'above'} 0, got {value!r}")
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """The kind of service that is asked: what it is called, and what its failures become.
-
-    Attributes:
-        name: for messages: `env service`.
-        unreachable: the error of a connection that failed or broke, made of its message.
-        timeout: likewise of an answer that did not come in time.
-        bad_answer: likewise of an error status or a malformed answer, made of status, detail and the call's `where`.
-        deadline_header: in which the seconds that a try may take are told to the service; None: they are not.
-    """
-
-    name: str
-    unreachable: Callable[[str], JudgeError]
-    timeout: Callable[[str], JudgeError]
-    bad_answer: Callable[[int, str, str], JudgeError]
-    deadline_header: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Pool:
     """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
 
@@ -111,7 +49,8 @@ class Exchange:
     Args:
         peer: the kind of service.
         base_url: `http://host:port`, with a path when the service lives below one.
-        limits: patience and sizes.
+        limits: patience and sizes, and the token.
+        read_token: asked for the token again after a 401: who runs the service may have changed it.
         transport: in place of the network, for tests: httpx's own seam.
 
     Raises:
@@ -119,20 +58,26 @@ class Exchange:
     """
 
     def __init__(
-        self, peer: Peer, base_url: str, limits: Limits, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        peer: Peer,
+        base_url: str,
+        limits: Limits,
+        transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        read_token: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.base_url = _checked_url(peer.name, base_url)
         self.limits = limits
         self._peer = peer
         self._transport = transport
+        self._token = limits.token
+        self._read_token = read_token
         self._headers = {
             "User-Agent": f"agentscope-tuner/{__version__}",
             "Accept": "application/json",
             "Accept-Encoding": "identity",
             "Content-Type": "application/json",
         }
-        if limits.token is not None:
-            self._headers["Authorization"] = f"Bearer {limits.token}"
         self._urls: dict[str, httpx.URL] = {}
         self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = weakref.WeakKeyDictionary()
 
@@ -148,14 +93,18 @@ class Exchange:
         while True:
             tries += 1
             retry_after = 0.0
+            token = self._token
             try:
                 answer = await self._send(call, end - clock())
                 if answer.status in _PASSING_STATUS:
                     retry_after = _retry_after_seconds(answer.retry_after)
                 return call.parse(answer)
             except BadAnswer as exc:
-                error = self._peer.bad_answer(exc.status, self._without_token(exc.detail), exc.where)
+                detail = exc.detail if token is None else exc.detail.replace(token, "***")
+                error = self._peer.bad_answer(exc.status, detail, exc.where)
                 passing = call.repeatable and exc.status in _PASSING_STATUS
+                # refused before anything was done
+                passing = passing or (exc.status == 401 and self._has_other_token(token))
                 cause: Exception | None = exc.__cause__ if isinstance(exc.__cause__, Exception) else None
             except (httpx.TransportError, TimeoutError) as exc:
                 error, cause = self._network_error(exc, call, tries), exc
@@ -184,9 +133,9 @@ class Exchange:
                 body = await self._read(response, call.where)
             finally:
                 await response.aclose()
-        if response.status_code != 200 and self.limits.token is not None:
-            # before a long traceback is cut, perhaps in the middle of it
-            body = body.replace(self.limits.token.encode(), b"***")
+        if response.status_code != 200 and self._token is not None:
+            # a service that fails may quote the request's headers; here, before a long traceback is cut in its middle
+            body = body.replace(self._token.encode(), b"***")
         return Answer(
             status=response.status_code,
             content_type=response.headers.get("Content-Type", ""),
@@ -194,13 +143,15 @@ class Exchange:
             retry_after=response.headers.get("Retry-After", ""),
         )
 
-    def _without_token(self, detail: str) -> str:
-        # a service that fails may quote the request's headers in its traceback
-        token = self.limits.token
-        return detail if token is None else detail.replace(token, "***")
+    def _has_other_token(self, token: str | None) -> bool:
+        if self._token == token and (fresh := self._read_token()) is not None:
+            self._token = fresh
+        return self._token != token
 
     def _request(self, call: Call[T], seconds: float) -> httpx.Request:
         headers = dict(self._headers)
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
         if call.closing:
             headers["Connection"] = "close"
         if self._peer.deadline_header is not None:

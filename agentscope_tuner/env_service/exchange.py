@@ -15,7 +15,7 @@ from typing import TypeVar
 import httpx
 
 from agentscope_tuner._http import answer, exchange
-from agentscope_tuner._http.exchange import Limits, Peer, check_number
+from agentscope_tuner._http.limits import Limits, Peer, check_number
 from agentscope_tuner.env_service.wire import Call, Verb
 from agentscope_tuner.errors import ConfigError, EnvServerError, EnvTimeout, EnvUnreachable
 

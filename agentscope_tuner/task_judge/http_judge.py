@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -12,13 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner import _loop
 from agentscope_tuner._http.answer import Answer, BadAnswer, Call, detail_of, json_object, malformed, shown
-from agentscope_tuner._http.exchange import Exchange, Limits, Peer
+from agentscope_tuner._http.exchange import Exchange
 from agentscope_tuner._http.gathered import Gathered
+from agentscope_tuner._http.limits import Limits, Peer, checked_token
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
+_log = logging.getLogger(__name__)
 _WHERE = f"{SECTION}.judge_kwargs"
 #: In which the client says how many seconds it will wait; the service gives the work up by then.
 DEADLINE_HEADER = "X-Deadline-Seconds"
@@ -32,7 +35,7 @@ class HttpJudgeConfig(StrictSection):
 
     #: the native wire of the judge that is asked: `http://host:8000/reward`, or `http://host:8000/math/reward`
     url: str
-    #: a file that holds the service's bearer token, read when the judge is loaded
+    #: a file that holds the service's bearer token; read again when the service refuses what was in it
     token_file: str | None = None
     #: seconds that one try may take; the service is told
     timeout: float = Field(default=60.0, gt=0)
@@ -101,7 +104,7 @@ class HttpJudge(BaseJudge):
             max_connections=self.settings.max_connections,
         )
         peer = Peer("reward service", JudgeError, JudgeError, self._bad_answer, DEADLINE_HEADER)
-        self._exchange = Exchange(peer, self.settings.url, limits, transport)
+        self._exchange = Exchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
         self._gathered: Gathered[Reward | JudgeError] = Gathered(
             self._ask,
             most_rows=self.settings.max_batch,
@@ -180,6 +183,13 @@ class HttpJudge(BaseJudge):
             violations=tuple(verdict.violations),
         )
 
+    def _fresh_token(self) -> str | None:
+        try:
+            return _token(self.settings.token_file)
+        except ConfigError as exc:
+            _log.warning("%s", exc)
+            return None
+
     def _bad_answer(self, status: int, detail: str, where: str) -> JudgeError:
         return JudgeError(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
 
@@ -215,7 +225,7 @@ def _token(path: str | None) -> str | None:
     if path is None:
         return None
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        return checked_token(Path(path).read_text(encoding="utf-8").strip())
     except (OSError, ValueError) as exc:
         raise ConfigError(f"{_WHERE}.token_file: cannot read {path!r}: {exc}") from exc
 

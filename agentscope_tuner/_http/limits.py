@@ -1,0 +1,78 @@
+"""How patient a client is, how much it takes, and what its failures are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agentscope_tuner.errors import ConfigError, JudgeError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How patient a client is, and how much it takes.
+
+    Attributes:
+        token: sent as `Authorization: Bearer …` when set.
+        connect_timeout: seconds to connect, within a try's own.
+        deadline: seconds a call may take in all: tries, the waits between them, the wait for a connection.
+        tries: how often a call that may be repeated is sent at most.
+        backoff: seconds before the second try; doubled each time, with jitter. A longer Retry-After is honoured.
+        max_response_bytes: a longer answer is refused while it streams in.
+        max_connections: calls under way at once; more wait their turn.
+    """
+
+    token: str | None = field(default=None, repr=False)
+    connect_timeout: float = 5.0
+    deadline: float = 300.0
+    tries: int = 3
+    backoff: float = 0.2
+    max_response_bytes: int = 8 * 1024 * 1024
+    max_connections: int = 64
+
+    def __post_init__(self) -> None:
+        for name in ("tries", "max_response_bytes", "max_connections"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ConfigError(f"{name} must be a whole number, got {value!r}")
+            check_number(name, value)
+        check_number("connect_timeout", self.connect_timeout)
+        check_number("deadline", self.deadline)
+        check_number("backoff", self.backoff, or_zero=True)
+        if self.token is not None:
+            checked_token(self.token)
+
+
+def checked_token(token: str) -> str:
+    """`token`; raises a ConfigError that does not show it when a header cannot carry it."""
+    # "!" to "~": whatever else there is, and the network's error would show it
+    if not (token and all("!" <= char <= "~" for char in token)):
+        raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
+    return token
+
+
+def check_number(name: str, value: object, *, or_zero: bool = False) -> None:
+    """Raises a ConfigError unless `value` is a number above 0, or 0 where that is allowed."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ConfigError(f"{name} must be a number, got {value!r}")
+    if not (value > 0 or (or_zero and value == 0)):
+        raise ConfigError(f"{name} must be {'at least' if or_zero else 'above'} 0, got {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The kind of service that is asked: what it is called, and what its failures become.
+
+    Attributes:
+        name: for messages: `env service`.
+        unreachable: the error of a connection that failed or broke, made of its message.
+        timeout: likewise of an answer that did not come in time.
+        bad_answer: likewise of an error status or a malformed answer, made of status, detail and the call's `where`.
+        deadline_header: in which the seconds that a try may take are told to the service; None: they are not.
+    """
+
+    name: str
+    unreachable: Callable[[str], JudgeError]
+    timeout: Callable[[str], JudgeError]
+    bad_answer: Callable[[int, str, str], JudgeError]
+    deadline_header: str | None = None
