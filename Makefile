@@ -58,7 +58,7 @@ RAY := .venvs/ray
 
 $(RAY)/.ready: setup.cfg pyproject.toml
 	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
-	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e . 'ray>=2.40'
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray,test]'
 	@touch $@
 
 test-hostile: $(RAY)/.ready ## the hostile math answers inside a Ray actor
@@ -201,3 +201,9 @@ bench-http: $(ENV_BIN)/.ready ## the reward service under load: requests and row
 MINUTES ?= 10
 soak-serve: $(ENV_BIN)/.ready ## the reward service near its peak for MINUTES, then the same under attack
 	$(ENV_BIN)/python -m benchmarks.scale.soak --minutes $(MINUTES) $(if $(RATE),--rate $(RATE))
+.PHONY: test-ray bench-ray
+test-ray: $(RAY)/.ready ## judging on Ray: files, rollouts, RayJudge; workers and a node killed on the way
+	$(RAY)/bin/python -m pytest -W default tests_extra/ray
+
+bench-ray: $(RAY)/.ready ## rows a second through Ray beside the same workers without it; some minutes
+	$(RAY)/bin/python -m benchmarks.scale.ray_engine

@@ -28,6 +28,7 @@ from agentscope_tuner.cli.console import (
     out,
     printable,
 )
+from agentscope_tuner.cli.judge_ray import Engine, judge_on_ray
 from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import load_config, task_judge_section
 from agentscope_tuner.engines.judging import LineJudge, ScoredLine, Settled, name_and_label
@@ -40,6 +41,10 @@ _REDRAW_SECONDS = 0.1
 _JOBS = (
     "Rows at once. By default a process for each core for judges that compute, 64 for those that await, "
     "else 1, which judges in this process."
+)
+_ENGINE = (
+    "ray: --input is a pattern, of JSONL or Parquet files, --output a folder, and --jobs how many judge actors. Ray is "
+    "started on this machine unless --address says where it runs."
 )
 
 
@@ -55,8 +60,15 @@ def judge(
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Judge only the first N rows.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help=_JOBS, show_default="by the judge's kind")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first row that fails.")] = False,
+    engine: Annotated[Engine, typer.Option("--engine", help=_ENGINE)] = Engine.LOCAL,
+    address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
 ) -> None:
     """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
+    if engine is Engine.RAY:
+        if limit or strict:
+            raise fail("--limit and --strict need rows one after the other: --engine local")
+        judge_on_ray(conf, overrides, input_, output, digest=_digest, address=address, jobs=jobs, resume=resume)
+        return
     if str(output) == "-":
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
     summary, started = Summary(), time.perf_counter()

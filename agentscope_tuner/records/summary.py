@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -12,6 +14,7 @@ _REASON_CHARS = 160
 _MOST_EXAMPLES = 8
 _USAGE = "judge_"
 _MOST_USAGES = 50
+_PLAIN = ("rows", "statuses", "reward_sum", "successes", "violations", "failures", "labelled", "agreed", "usage")
 
 
 @dataclass(slots=True)
@@ -46,15 +49,57 @@ class Summary:
             if metric.startswith(_USAGE) and (metric in self.usage or len(self.usage) < _MOST_USAGES):
                 self.usage[metric] = self.usage.get(metric, 0.0) + value
         if judgement.reward is None:
-            reason = judgement.reason[:_REASON_CHARS]
-            # reasons may quote rows: past a thousand different ones the rest share a line
-            self.failures[reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"] += 1
+            self._add_failures(judgement.reason[:_REASON_CHARS], 1)
             return
         self.reward_sum += judgement.reward
         self.successes += bool(judgement.is_success)
         if label is not None:
             self.labelled += 1
             self.agreed += judgement.is_success == label
+
+    def _add_failures(self, reason: str, count: int) -> None:
+        # reasons may quote rows: past a thousand different ones the rest share a line
+        self.failures[reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"] += count
+
+    def merge(self, other: Summary) -> None:
+        """Add the counts of other rows, judged elsewhere."""
+        self.rows += other.rows
+        self.statuses.update(other.statuses)
+        self.reward_sum += other.reward_sum
+        self.successes += other.successes
+        self.violations.update(other.violations)
+        self.labelled += other.labelled
+        self.agreed += other.agreed
+        for reason, count in other.failures.items():
+            self._add_failures(reason, count)
+        for metric, total in other.usage.items():
+            if metric in self.usage or len(self.usage) < _MOST_USAGES:
+                self.usage[metric] = self.usage.get(metric, 0.0) + total
+        for kind, example in other.examples.items():
+            if len(self.examples) < _MOST_EXAMPLES:
+                self.examples.setdefault(kind, example)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        counted = {name: dict(value) for name, value in plain.items() if isinstance(value, dict)}
+        return {
+            **plain,
+            **counted,
+            "examples": [[name, judgement.to_dict()] for name, judgement in self.examples.values()],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Summary:
+        """What `to_dict` made."""
+        summary = cls()
+        for name, judgement in data["examples"]:
+            if example := Judgement.from_dict(judgement):
+                summary.add(example, name=name)
+        for name in _PLAIN:
+            kind = type(getattr(summary, name))
+            setattr(summary, name, kind(data[name]))
+        return summary
 
     @property
     def verdicts(self) -> int:

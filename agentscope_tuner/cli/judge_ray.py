@@ -1,0 +1,65 @@
+"""`astuner judge --engine ray`: folders of rollouts in, scored partitions and a manifest out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+from omegaconf import DictConfig
+from rich.progress import Progress
+
+from agentscope_tuner.cli.config import Overrides
+from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out, printable
+from agentscope_tuner.cli.summary_table import example_table, summary_table
+from agentscope_tuner.config import load_config
+from agentscope_tuner.engines.ray_files import score_files
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.records import Summary
+from agentscope_tuner.records.partition_source import input_files
+
+
+class Engine(StrEnum):
+    """Who judges the rows of `astuner judge`."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+def judge_on_ray(
+    conf: str,
+    overrides: Overrides,
+    input_: str,
+    output: Path,
+    *,
+    digest: Callable[[DictConfig], str],
+    address: str | None,
+    jobs: int | None,
+    resume: bool,
+) -> None:
+    """Judge the files that the pattern `input_` names into the folder `output`; exit code 3 when any row failed."""
+    summary, started = Summary(), time.perf_counter()
+    with config_errors():
+        config = load_config(conf, overrides or ())
+        if output.exists() and not output.is_dir():
+            raise ConfigError(f"--output must be a folder with --engine ray, got the file {str(output)!r}")
+        records = score_files(
+            config, input_files(input_), output, digest=digest(config), jobs=jobs, address=address, resume=resume
+        )
+        try:
+            with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
+                bar = progress.add_task("judging", total=None)
+                for record in records:
+                    summary.merge(Summary.from_dict(record.summary))
+                    progress.update(bar, description=f"{summary.rows} rows, {summary.statuses['failed']} failed")
+        except (JudgeError, KeyboardInterrupt) as exc:
+            why = printable(str(exc)) if isinstance(exc, JudgeError) else "interrupted"
+            kept = f"{summary.rows} rows in whole partitions are kept; --resume goes on"
+            err.print(f"stopped: {why}\n{kept}", markup=False, soft_wrap=True)
+            raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, JudgeError) else EXIT_INTERRUPTED) from exc
+    out.print(example_table(summary))
+    out.print(summary_table(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}"))
+    if summary.statuses["failed"]:
+        raise typer.Exit(EXIT_ROWS_FAILED)

@@ -1,0 +1,133 @@
+"""Ray, where it is wanted: its import, a session for a run, and what actors need of this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from agentscope_tuner.config import load_config
+from agentscope_tuner.errors import AstunerError, ConfigError
+
+# of this machine's shared memory, for a session of our own: rows pass by, and Ray spills what is too much
+_OBJECT_STORE_BYTES = 256 * 2**20
+
+
+def ray_module(name: str = "ray") -> Any:
+    """Ray, or one of its modules.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as exc:
+        raise ConfigError(f"Ray is not installed: pip install 'agentscope_tuner[ray]' ({exc})") from exc
+
+
+@contextmanager
+def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
+    """Ray, connected: the session that this process has, the cluster at `address`, or one of this machine's own.
+
+    What was begun here ends here. A cluster gets the modules of this process that stand in the working directory.
+
+    Args:
+        address: as `ray.init` takes it, such as `auto`; None for this machine.
+        workers: how many CPUs a session of our own offers; None for all.
+
+    Raises:
+        ConfigError: Ray is not installed, or nothing answers at `address`.
+    """
+    ray = ray_module()
+    if ray.is_initialized():
+        yield ray
+        return
+    try:
+        if address is None:
+            # it is for this run: nothing of it is reported or shown anywhere
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            ray.init(
+                num_cpus=workers,
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                log_to_driver=False,
+                logging_level="error",
+            )
+        else:
+            runtime_env = {"py_modules": own_modules()} if own_modules() else None
+            ray.init(address=address, runtime_env=runtime_env, log_to_driver=False, logging_level="error")
+    except (ConnectionError, ValueError, RuntimeError) as exc:
+        raise ConfigError(f"no Ray at address {address!r}: {exc}") from exc
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def own_modules() -> list[str]:
+    """Packages and modules of the working directory that this process has imported: judges of a project's own.
+
+    The workers of a cluster have no working directory of ours. Installed packages, this one too, they have themselves.
+    """
+    here = Path.cwd().resolve()
+    found = {path for module in list(sys.modules.values()) if (path := _top(module, here)) is not None}
+    return sorted(str(path) for path in found)
+
+
+def _top(module: ModuleType, here: Path) -> Path | None:
+    """The package folder or the file to ship for `module`; None when it is not of the directory `here`."""
+    name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
+    if not file or name.partition(".")[0] in ("__main__", "agentscope_tuner"):
+        return None
+    place = Path(file).resolve()
+    installed = Path(sys.prefix).resolve() in place.parents or "site-packages" in place.parts
+    if installed or here not in place.parents:
+        return None
+    depth = name.count(".")
+    if place.name == "__init__.py":
+        return place.parents[depth]
+    return place if depth == 0 else place.parents[depth - 1]
+
+
+def portable(config: str | Path | Mapping[str, Any] | DictConfig) -> dict[str, Any]:
+    """`config` as plain data that means the same in another process: files read, `astuner` resolved here.
+
+    Raises:
+        ConfigError: it cannot be read, or an interpolation under `astuner` cannot be resolved.
+    """
+    whole = load_config(config)
+    plain = OmegaConf.to_container(whole, resolve=False)
+    assert isinstance(plain, dict)
+    try:
+        plain["astuner"] = OmegaConf.to_container(whole.astuner, resolve=True)
+    except OmegaConfBaseException as exc:
+        raise ConfigError(f"cannot resolve astuner: {exc}") from exc
+    return {str(key): value for key, value in plain.items()}
+
+
+def enter(folder: str) -> None:
+    """In an actor: work where the caller works, when this node has that folder, so that relative paths hold."""
+    if os.path.isdir(folder):
+        os.chdir(folder)
+
+
+def own_error(exc: BaseException) -> AstunerError | None:
+    """The error of ours that Ray brings wrapped, as it was raised; None when there is none."""
+    seen: list[BaseException | None] = [exc]
+    while seen:
+        found = seen.pop()
+        if found is None:
+            continue
+        cause = getattr(found, "cause", None)
+        if isinstance(found, AstunerError) and not isinstance(cause, BaseException):
+            return found
+        seen += [found.__cause__, cause if isinstance(cause, BaseException) else None]
+    return None
