@@ -113,15 +113,18 @@ class Rows(Generic[Out]):
     def finish(self, units: Iterable[tuple[Unit[Any, Out], Sequence[Out]]]) -> None:
         """Take the results of units, from any thread."""
         with self._lock:
+            count = 0
             for unit, results in units:
                 if self._ordered:
                     self._held[unit.number] = (unit, results)
                 else:
                     self._release(unit, results)
-                self.settled += 1
+                count += 1
             while self._next in self._held:
                 self._release(*self._held.pop(self._next))
                 self._next += 1
+            # counted last: the caller reads without the lock, and goes home when all is settled and nothing is ready
+            self.settled += count
         self.news.set()
 
     def drop(self, count: int) -> None:

@@ -2,8 +2,8 @@
 
 Exact-match math, mixed math and a judge that waits 50 ms for a server, each with one and with two rows at a time (the
 waiting one also with 64). The plain loop beside them judges in one process without an engine. Each rate is the best of
-`--passes`, taken in turns, so that all of them meet the same machine; a pass includes the start of its workers. CPU is what
-all processes together used for a row.
+`--passes`, taken in turns, so that all of them meet the same machine; a pass includes the start of its workers. CPU is
+what all processes together used for a row.
 """
 
 from __future__ import annotations
