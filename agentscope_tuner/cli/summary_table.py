@@ -35,7 +35,8 @@ def summary_table(summary: Summary, seconds: float, *, title: str, more: Iterabl
         table.add_row(_cell(metric.replace("_", " ")), f"{total:,.6g}" if total % 1 else f"{total:,.0f}")
     for heading, value in more:
         table.add_row(_cell(heading), _cell(value))
-    table.add_row("rows per second", f"{summary.rows / seconds:,.0f}")
+    rate = summary.rows / seconds
+    table.add_row("rows per second", f"{rate:,.0f}" if rate >= 10 else f"{rate:.2f}")
     return table
 
 

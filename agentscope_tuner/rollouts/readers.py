@@ -145,6 +145,9 @@ def _gym_tasks(section: ReasoningGymConfig) -> Iterator[Task]:
 def _gym_task(entry: dict[str, Any], task_id: str) -> Task:
     # how the entry was made; what JSON has no form for (a fraction, a set) stands there as its text
     about = json.loads(json.dumps(entry.get("metadata") or {}, default=str))
+    if "numbers" in about:
+        # countdown's, under the name that its judge here reads
+        about.setdefault("nums", about["numbers"])
     return Task(task_id=task_id, main_query=entry["question"], metadata={**about, "answer": entry["answer"]})
 
 

@@ -11,7 +11,7 @@ import pytest
 from agentscope_tuner.env_service.environments.frozenlake import FrozenLakeEnv
 from agentscope_tuner.env_service.score import finite_score
 from agentscope_tuner.errors import BadScore
-from tutorial.example_frozenlake.policies import shortest_way
+from tutorial.example_frozenlake.scripted_policy import shortest_way
 
 
 def say(content: str) -> dict[str, Any]:

@@ -1,21 +1,15 @@
-"""Two policies for FrozenLake: one that knows the way but stumbles, and any model behind an OpenAI-compatible URL."""
+"""A policy without a model: it knows the way over the lake, and stumbles."""
 
 from __future__ import annotations
 
 import random
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 Message = dict[str, Any]
 
 STEPS = {"left": (0, -1), "down": (1, 0), "right": (0, 1), "up": (-1, 0)}
-
-
-class Policy(Protocol):
-    """Reads the chat so far and writes the next message."""
-
-    def reply(self, messages: Sequence[Message]) -> str: ...
 
 
 class ScriptedPolicy:
@@ -36,31 +30,6 @@ class ScriptedPolicy:
             return self._chance.choice(sorted(STEPS))
         lake = str(messages[-1]["content"]).rpartition("\n\n")[2]
         return shortest_way(lake)[0]
-
-
-class ModelPolicy:
-    """Asks a chat model.
-
-    Args:
-        base_url: of an OpenAI-compatible endpoint, with its `/v1`.
-        model: its name there.
-        api_key: any text, for local servers that ask for none.
-    """
-
-    def __init__(self, base_url: str, model: str, api_key: str = "none") -> None:
-        from openai import OpenAI
-
-        self._client = OpenAI(base_url=base_url, api_key=api_key, timeout=120.0)
-        self._model = model
-
-    def reply(self, messages: Sequence[Message]) -> str:
-        """What the model says to the first message, which has the rules, and the latest one, which has the lake."""
-        latest = [messages[0], *messages[-1:]] if len(messages) > 1 else list(messages)
-        prompt = "\n\n".join(str(message["content"]) for message in latest)
-        completion = self._client.chat.completions.create(
-            model=self._model, messages=[{"role": "user", "content": prompt}], temperature=0.8, max_tokens=32
-        )
-        return completion.choices[0].message.content or ""
 
 
 def shortest_way(lake: str) -> list[str]:
