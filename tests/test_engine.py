@@ -275,6 +275,58 @@ def test_an_abandoned_run_leaves_no_process_even_if_its_judge_hangs(hanging: boo
     assert all(has_ended(pid, 0) for pid in workers(tmp_path))
 
 
+@pytest.mark.parametrize("judge", ["Obedient", "InThisProcess"])
+def test_an_interrupt_hands_on_what_is_under_way_and_begins_nothing_more(judge: str, tmp_path: Path) -> None:
+    for name in ("r0", "r1"):
+        os.mkfifo(tmp_path / f"gate-{name}")
+
+    def interrupted() -> Iterator[Rollout]:
+        yield from rollouts(16, r0="wait", r1="wait")
+        for name in ("r0", "r1"):
+            # opens once the row is being judged
+            (tmp_path / f"gate-{name}").write_bytes(b"go")
+        raise KeyboardInterrupt
+
+    results = score(config(judge, tmp_path), interrupted(), jobs=2)
+    found: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(place for place, _ in results)
+    assert found == list(range(len(found)))
+    assert len(found) >= 2
+    assert noted(tmp_path, "begun") == {f"r{place}": 1 for place in found}
+
+
+def judge_file(folder: Path, *options: str) -> subprocess.Popen[str]:
+    command = ["-c", "from agentscope_tuner.cli import main; main()", "judge", "--conf", str(folder / "conf.json")]
+    files = ["--input", str(folder / "rows.jsonl"), "--output", str(folder / "scored.jsonl"), "--jobs", "2"]
+    return subprocess.Popen([sys.executable, *command, *files, *options], cwd=ROOT, text=True, stderr=subprocess.PIPE)
+
+
+def test_a_second_ctrl_c_ends_a_run_that_hangs_and_resume_goes_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate-r30")
+    (tmp_path / "conf.json").write_text(json.dumps(config("Obedient", tmp_path)), encoding="utf-8")
+    (tmp_path / "rows.jsonl").write_bytes(b"\n".join(line.raw for line in lines(rollouts(60, r30="wait"))))
+    with judge_file(tmp_path) as run, (tmp_path / "gate-r30").open("wb"):
+        ended = False
+        while not ended:
+            run.send_signal(signal.SIGINT)
+            ended = has_ended(run.pid, 1.5)
+        assert run.stderr is not None
+        assert "--resume goes on" in run.stderr.read()
+    assert run.returncode == 130
+    assert all(has_ended(pid) for pid in workers(tmp_path))
+    kept = [json.loads(line)["id"] for line in (tmp_path / "scored.jsonl.partial").read_bytes().splitlines()]
+    assert kept == [f"r{at}" for at in range(len(kept))]
+    (tmp_path / "gate-r30").unlink()
+    (tmp_path / "gate-r30").touch()
+    with judge_file(tmp_path, "--resume") as run:
+        assert run.wait() == 0
+    scored = [json.loads(line) for line in (tmp_path / "scored.jsonl").read_bytes().splitlines()]
+    assert [row["id"] for row in scored] == [f"r{at}" for at in range(60)]
+    judged = noted(tmp_path, "judged")
+    assert [name for name in kept if judged[name] > 1] == []
+
+
 SCRIPT = """
 import sys
 from tests.engine_judges import Obedient

@@ -1,7 +1,8 @@
-"""Who judges the units of a run, and the loop that feeds them and hands on what they finish."""
+"""What all that judge many units at once have in common, and the loop that feeds them and hands on what they finish."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from typing import Generic
 
@@ -10,30 +11,31 @@ from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
 _MOST_BYTES = 64 * 2**20
 
 
-class Crew(Generic[In, Out]):
-    """Judges units where it is created: here, in the caller's thread.
+class Crew(ABC, Generic[In, Out]):
+    """Judges units elsewhere than in the caller's thread.
 
     Args:
         work: what is done with a unit.
         rows: where finished rows go.
+        ahead: units begun and not handed on, at most: more would only fill the memory.
     """
 
-    # units begun and not handed on, at most: more would only fill the memory
-    ahead = 1
-
-    def __init__(self, work: Work[In, Out], rows: Rows[Out]) -> None:
+    def __init__(self, work: Work[In, Out], rows: Rows[Out], ahead: int) -> None:
         self.work = work
         self.rows = rows
+        self.ahead = ahead
 
+    @abstractmethod
     def begin(self, unit: Unit[In, Out]) -> None:
         """Take a unit; one that comes with results is finished with them."""
-        self.rows.finish([(unit, self.work.judge(unit.items) if unit.results is None else unit.results)])
 
+    @abstractmethod
     def drop(self) -> None:
         """Begin no more: what is not begun by now is dropped, what is under way is finished."""
 
-    def close(self, *, finished: bool) -> None:
-        """End all that was started. Unless the run is `finished`, nobody waits for a verdict any more."""
+    @abstractmethod
+    def close(self) -> None:
+        """End all that was started: nobody waits for a verdict any more."""
 
 
 class _Feed(Generic[In, Out]):
@@ -60,8 +62,6 @@ class _Feed(Generic[In, Out]):
             # counted last: Ctrl-C in between must not leave a unit that the run waits for in vain
             self._begun += 1
             self._begun_bytes += unit.size
-            if rows.ready:
-                return
 
     @property
     def under_way(self) -> bool:
@@ -75,7 +75,7 @@ def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[
     Ctrl-C ends the reading; what is under way is finished and handed on, for it may have been paid for. A second one
     ends that too.
     """
-    feed, finished = _Feed(crew, units), False
+    feed = _Feed(crew, units)
     try:
         try:
             yield from _hand_on(feed, crew.rows)
@@ -84,9 +84,8 @@ def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[
             crew.drop()
             yield from _hand_on(feed, crew.rows)
             raise
-        finished = True
     finally:
-        crew.close(finished=finished)
+        crew.close()
 
 
 def _hand_on(feed: _Feed[In, Out], rows: Rows[Out]) -> Iterator[tuple[int, Out]]:

@@ -48,14 +48,14 @@ class RolloutJudge:
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
         """One rollout each; for a listwise judge, neighbours with one task id."""
         first = 0
-        for number, (rollouts, problem) in enumerate(groups(items, self.group_of)):
+        for number, (rollouts, problem) in enumerate(groups(items, self.group_of if self.listwise else None)):
             results = None if problem is None else self.failed(rollouts, problem)
             yield Unit(number, first, rollouts, results=results)
             first += len(rollouts)
 
     def group_of(self, rollout: Rollout) -> str:
         """The name of the advantage group; empty for a rollout that is judged by itself."""
-        return rollout.task.task_id if self.listwise else ""
+        return rollout.task.task_id
 
     def judge(self, items: Sequence[Rollout]) -> list[Judgement]:
         """A judgement for each rollout of a unit; a failed one where there is no verdict."""
@@ -73,6 +73,31 @@ class RolloutJudge:
     def failed(self, items: Sequence[Rollout], why: str) -> list[Judgement]:
         """Judgements that say why there is no verdict."""
         return [_failed(rollout, why) for rollout in items]
+
+    def pack(self, items: Sequence[Rollout]) -> Any:
+        """A unit's rollouts, for another process: whatever trainers hang on them goes along."""
+        return list(items)
+
+    def judge_packed(self, packed: Any) -> Any:
+        """`judge` in that process."""
+        return [_fields(judgement) for judgement in self.judge(packed)]
+
+    def unpack(self, packed: Any) -> list[Judgement]:
+        """What `judge_packed` answered."""
+        return [Judgement(*fields) for fields in packed]
+
+
+def _fields(judgement: Judgement) -> tuple[Any, ...]:
+    return (
+        judgement.status,
+        judgement.reward,
+        judgement.is_success,
+        judgement.reason,
+        judgement.violations,
+        judgement.error,
+        dict(judgement.metrics),
+        judgement.seconds,
+    )
 
 
 def _task_and_outputs(rollouts: Sequence[Rollout]) -> tuple[WorkflowTask, list[WorkflowOutput]]:
@@ -130,20 +155,18 @@ class LineJudge:
     def units(self, items: Iterable[Line | Settled]) -> Iterator[Unit[Line, ScoredLine]]:
         """One line each; for a listwise judge, neighbours with one task id."""
         first = 0
-        for number, (found, problem) in enumerate(groups(items, self._group_of)):
+        for number, (found, problem) in enumerate(groups(items, self._group_of if self.listwise else None)):
             lines = [item.line if isinstance(item, Settled) else item for item in found]
-            results: Sequence[ScoredLine] | None = [item.scored for item in found if isinstance(item, Settled)]
+            results: Sequence[ScoredLine] | None = None
             if problem is not None:
                 results = self.failed(lines, problem)
-            elif len(results or ()) < len(lines):
-                # a part has no rank: where one row of a group is new, all are judged
-                results = None
+            # a part has no rank: where one row of a group is new, all are judged
+            elif all(isinstance(item, Settled) for item in found):
+                results = [item.scored for item in found if isinstance(item, Settled)]
             yield Unit(number, first, lines, sum(len(line.raw) for line in lines), results)
             first += len(lines)
 
     def _group_of(self, item: Line | Settled) -> str:
-        if not self.listwise:
-            return ""
         rollout = parse_line(item.line if isinstance(item, Settled) else item).rollout
         return rollout.task.task_id if rollout else ""
 
@@ -151,22 +174,33 @@ class LineJudge:
         """A scored line for each line of a unit."""
         rows = [parse_line(line) for line in items]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
-        if len(rollouts) < len(rows):
-            return [self._scored(row, _bad_row(row)) for row in rows]
-        return list(map(self._scored, rows, self._rollouts.judge(rollouts)))
+        judgements = self._rollouts.judge(rollouts) if len(rollouts) == len(rows) else map(_bad_row, rows)
+        return [self._scored(row, judgement) for row, judgement in zip(rows, judgements, strict=True)]
 
     async def ajudge(self, items: Sequence[Line]) -> list[ScoredLine]:
         """The same on an event loop."""
         rows = [parse_line(line) for line in items]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
-        if len(rollouts) < len(rows):
-            return [self._scored(row, _bad_row(row)) for row in rows]
-        return list(map(self._scored, rows, await self._rollouts.ajudge(rollouts)))
+        judgements = await self._rollouts.ajudge(rollouts) if len(rollouts) == len(rows) else map(_bad_row, rows)
+        return [self._scored(row, judgement) for row, judgement in zip(rows, judgements, strict=True)]
 
     def failed(self, items: Sequence[Line], why: str) -> list[ScoredLine]:
         """Scored lines that say why there is no verdict."""
         rows = [parse_line(line) for line in items]
         return [self._scored(row, _failed(row.rollout, why)) for row in rows]
+
+    def pack(self, items: Sequence[Line]) -> Any:
+        """A unit's lines, for another process."""
+        return [tuple(line) for line in items]
+
+    def judge_packed(self, packed: Any) -> Any:
+        """`judge` in that process."""
+        scored = self.judge([Line(*line) for line in packed])
+        return [(line, _fields(judgement), name, label) for line, judgement, name, label in scored]
+
+    def unpack(self, packed: Any) -> list[ScoredLine]:
+        """What `judge_packed` answered."""
+        return [ScoredLine(line, Judgement(*fields), name, label) for line, fields, name, label in packed]
 
     def _scored(self, row: Row, judgement: Judgement) -> ScoredLine:
         if judgement.status == "failed":

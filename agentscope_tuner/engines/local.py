@@ -70,8 +70,15 @@ def score_lines(
 def _score(
     work: Work[In, Out], items: Iterable[Any], jobs: int | None, ordered: bool
 ) -> Generator[tuple[int, Out], None, None]:
-    rows: Rows[Out] = Rows(ordered=ordered)
-    return run(_crew(work, rows, jobs or automatic_jobs(work)), work.units(items))
+    jobs = jobs or automatic_jobs(work)
+    if jobs == 1:
+        return _here(work, items)
+    return run(_crew(work, Rows(ordered=ordered), jobs), work.units(items))
+
+
+def _here(work: Work[In, Out], items: Iterable[Any]) -> Generator[tuple[int, Out], None, None]:
+    for unit in work.units(items):
+        yield from enumerate(work.judge(unit.items) if unit.results is None else unit.results, unit.first)
 
 
 def automatic_jobs(work: Work[In, Out]) -> int:
@@ -82,8 +89,6 @@ def automatic_jobs(work: Work[In, Out]) -> int:
 
 
 def _crew(work: Work[In, Out], rows: Rows[Out], jobs: int) -> Crew[In, Out]:
-    if jobs == 1:
-        return Crew(work, rows)
     if work.kind == "io":
         return LoopCrew(work, rows, jobs) if work.awaits else ThreadCrew(work, rows, jobs)
     if not work.local_only:

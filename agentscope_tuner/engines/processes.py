@@ -41,10 +41,9 @@ class ProcessCrew(Crew[In, Out]):
     """
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], jobs: int) -> None:
-        super().__init__(work, rows)
+        super().__init__(work, rows, jobs * _AHEAD_ROWS)
         self._jobs = jobs
         self._size = 1
-        self.ahead = jobs * _AHEAD_ROWS
         self._inbox: deque[Unit[In, Out]] = deque()
         self._again: deque[Task] = deque()
         self._workers: list[WorkerProcess] = []
@@ -74,7 +73,7 @@ class ProcessCrew(Crew[In, Out]):
         self._dropping = True
         self._ring()
 
-    def close(self, *, finished: bool) -> None:
+    def close(self) -> None:
         """See Crew."""
         if self._closing or os.getpid() != self._pid:
             return
@@ -152,7 +151,9 @@ class ProcessCrew(Crew[In, Out]):
         for task, answer in answered:
             results = pickle.loads(answer)
             # words instead of results: why there are none
-            finished.append((task.unit, self._failed(task, results) if isinstance(results, str) else results))
+            finished.append(
+                (task.unit, self._failed(task, results) if isinstance(results, str) else self.work.unpack(results))
+            )
             self._furthest = max(self._furthest, task.unit.number)
         if finished:
             self.rows.finish(finished)
@@ -207,7 +208,7 @@ class ProcessCrew(Crew[In, Out]):
                 self.rows.finish([(task.unit, task.unit.results)])
                 continue
             try:
-                payload = pickle.dumps(task.unit.items, pickle.HIGHEST_PROTOCOL)
+                payload = pickle.dumps(self.work.pack(task.unit.items), pickle.HIGHEST_PROTOCOL)
             # boundary: rollouts may hold anything; what cannot leave this process fails by itself
             except Exception as exc:  # noqa: BLE001
                 why = f"the row cannot be sent to a worker process: {type(exc).__name__}: {exc}"

@@ -62,12 +62,28 @@ class Work(Protocol[In, Out]):
     def failed(self, items: Sequence[In], why: str) -> Sequence[Out]:
         """Results that say why there is no verdict."""
 
+    # between processes travels plain data where it can: a pickle that names classes takes twenty times as long to read
 
-def groups(items: Iterable[In], key: Callable[[In], str]) -> Iterator[tuple[list[In], str | None]]:
+    def pack(self, items: Sequence[In]) -> Any:
+        """A unit's items, for another process."""
+
+    def judge_packed(self, packed: Any) -> Any:
+        """`judge` in that process."""
+
+    def unpack(self, packed: Any) -> Sequence[Out]:
+        """The results of `judge_packed`."""
+
+
+def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tuple[list[In], str | None]]:
     """Neighbours with one key, and items whose key is empty each by itself; and why a group cannot be judged, or None.
 
-    A run of more than `MOST_IN_GROUP` neighbours is no group that a judge could rank: its items come one by one.
+    Without a `key` every item is by itself. A run of more than `MOST_IN_GROUP` neighbours is no group that a judge
+    could rank: its items come one by one.
     """
+    if key is None:
+        for item in items:
+            yield [item], None
+        return
     for name, run in groupby(items, key):
         if not name:
             for item in run:

@@ -20,8 +20,7 @@ class ThreadCrew(Crew[In, Out]):
     """`jobs` threads. They are daemons: a judge that hangs cannot keep the program from ending."""
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], jobs: int) -> None:
-        super().__init__(work, rows)
-        self.ahead = jobs * _AHEAD
+        super().__init__(work, rows, jobs * _AHEAD)
         self._jobs = jobs
         self._threads: list[threading.Thread] = []
         self._queue: SimpleQueue[Unit[In, Out] | None] = SimpleQueue()
@@ -59,7 +58,7 @@ class ThreadCrew(Crew[In, Out]):
         """See Crew."""
         self._dropping = True
 
-    def close(self, *, finished: bool) -> None:
+    def close(self) -> None:
         """See Crew."""
         self._dropping = True
         for _ in self._threads:
@@ -70,8 +69,7 @@ class LoopCrew(Crew[In, Out]):
     """`jobs` units at once on the process's background event loop, where clients keep their connections."""
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], jobs: int) -> None:
-        super().__init__(work, rows)
-        self.ahead = jobs * _AHEAD
+        super().__init__(work, rows, jobs * _AHEAD)
         self._slots = asyncio.Semaphore(jobs)
         self._futures: set[Future[None]] = set()
         self._dropping = False
@@ -106,7 +104,7 @@ class LoopCrew(Crew[In, Out]):
         """See Crew."""
         self._dropping = True
 
-    def close(self, *, finished: bool) -> None:
+    def close(self) -> None:
         """See Crew."""
         self._dropping = True
         for future in list(self._futures):

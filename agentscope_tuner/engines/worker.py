@@ -85,7 +85,7 @@ def _judge(work: Any, notes: Journal, batch: int, units: list[bytes]) -> tuple[i
 def _result(work: Any, unit: bytes) -> bytes:
     """A pickled list of results, or a pickled text that says why there is none."""
     try:
-        return pickle.dumps(list(work.judge(pickle.loads(unit))), pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps(work.judge_packed(pickle.loads(unit)), pickle.HIGHEST_PROTOCOL)
     # boundary: what a row does to its judge fails that row, and the worker goes on
     except BaseException as exc:  # noqa: BLE001
         return pickle.dumps(f"{type(exc).__name__} in a worker process: {exc}")
