@@ -162,6 +162,15 @@ test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscop
 	$(AGENTSCOPE)/bin/mypy agentscope_tuner/model_tuner tests_extra/agentscope tutorial/example_math_agent/workflow.py tutorial/example_countdown/workflow.py tutorial/example_frozenlake/workflow.py
 	$(AGENTSCOPE)/bin/pytest -n auto tests_extra/agentscope
 
+.PHONY: test-serve
+# schemathesis writes requests from the service's own description
+$(ENV_BIN)/.ready-serve: $(ENV_BIN)/.ready
+	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check 'schemathesis>=4.20,<5'
+	@touch $@
+
+test-serve: $(ENV_BIN)/.ready-serve ## pytest of the reward service: real servers, real sockets
+	$(ENV_BIN)/pytest -n auto tests_extra/serve
+
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 

@@ -62,7 +62,15 @@ class ConfiguredJudge:
 
     async def ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
-        return await self._judge.ajudge(task, output)
+        try:
+            return await self._judge.ajudge(task, output)
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
+                raise
+            # the judge's own, which would end a caller that nobody cancelled
+            message = f"{self.name}: what the judge awaited was cancelled"
+            return Judgement("failed", None, None, reason=message, error=f"task {task.task_id!r}: {message}")
 
     async def aready(self) -> None:
         """Returns when what the judge depends on answers; see `BaseJudge.aready`."""
@@ -104,7 +112,7 @@ class ConfiguredJudge:
             nonlocal waiting
             turn = time.monotonic() + _TURN_SECONDS
             for index, (task, output) in rows:
-                judgements[index] = await self._judge.ajudge(task, output)
+                judgements[index] = await self.ajudge(task, output)
                 if time.monotonic() > turn:
                     # many cheap rows must not hold up everything else in the loop
                     waiting.cancel()

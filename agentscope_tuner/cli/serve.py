@@ -57,6 +57,10 @@ def serve(
         raise fail(f"astuner serve needs the extra 'serve': pip install 'agentscope_tuner[serve]' ({exc})") from exc
     from agentscope_tuner.adapters.configured import ConfiguredJudge
 
+    # a line each, as programs that collect logs want them
+    logging.basicConfig(
+        level=logging.getLogger().level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
+    )
     with config_errors():
         settings = ServiceSettings(
             token_file, max_body_bytes, max_rows, max_answer_chars, concurrency, queue, deadline, log_answers

@@ -54,7 +54,9 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
     app = FastAPI(title="astuner reward service", version=__version__, redoc_url=None, redirect_slashes=False)
     app.state.gate = gate
     app.add_api_route("/healthz", _healthz, methods=["GET"], summary="The process is alive", response_class=Response)
-    router = APIRouter(redirect_slashes=False)
+    # for the description alone: the guard below checks
+    bearer = [Security(HTTPBearer(auto_error=False))] if settings.token_file is not None else []
+    router = APIRouter(redirect_slashes=False, dependencies=bearer)
     _add_operator_routes(router, Probe(judges), gate, metrics)
     handlers = {}
     for name, judge in judges.items():
@@ -69,12 +71,12 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
             for path in paths:
                 handlers[prefix + path] = Exchange(served, wire, WIRES[wire], gate)
                 _describe(router, name, wire, prefix + path)
+        # a client that was given http://host:port/name asks for that, without a slash
+        handlers.setdefault(prefix, handlers[f"{prefix}/"])
     app.add_middleware(Direct, handlers=handlers)
     if settings.token_file is not None:
         # added last, so that it stands before everything else
         app.add_middleware(BearerGuard, token=TokenFile(settings.token_file))
-        # for the description alone: the guard checks
-        router.dependencies.append(Security(HTTPBearer(auto_error=False)))
     app.include_router(router)
     return app
 
