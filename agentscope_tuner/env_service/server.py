@@ -108,7 +108,14 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
 
 def serve(app: FastAPI, listener: socket.socket) -> None:
     """Serves `app` on `listener` until SIGTERM or SIGINT, then ends all episodes."""
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_SECONDS)
+    config = uvicorn.Config(
+        app,
+        # uvloop, which uvicorn takes where it is installed, breaks when an environment closes a pipe in mid-call
+        loop="asyncio",
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+    )
     uvicorn.Server(config).run(sockets=[listener])
 
 
