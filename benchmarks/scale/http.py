@@ -18,8 +18,9 @@ from typing import Any
 
 from agentscope_tuner.config import SECTION
 from benchmarks.scale.load import Load, Row, Tally, against_nothing, shots
-from benchmarks.scale.rows import MATH_JUDGE, STUB_JUDGE, exact_rows, io_rows, mixed_rows
+from benchmarks.scale.rows import MATH_JUDGE, exact_rows, mixed_rows
 from benchmarks.scale.served import Served
+from benchmarks.scale.workload import STUB, StubServer
 
 BATCH = 64
 _WARM_UP_SECONDS = 2.0
@@ -41,13 +42,16 @@ class Case:
     aims: tuple[float, float] | None = None
 
 
-def cases(count: int) -> list[Case]:
-    """Exact-match math, math of all kinds, and a judge that waits 50 ms."""
+def cases(count: int, stub_port: int) -> list[Case]:
+    """Exact-match math, math of all kinds, and a judge that waits 50 ms for a server."""
+    waiting = {"judge_protocol": STUB, "judge_kwargs": {"port": stub_port}}
+    # the stub server pays every answer
+    paid = [Row(row.body, True) for row in mixed_rows(count)]
     return [
         Case("exact-match math", MATH_JUDGE, exact_rows(count), aims=(1_500, 15_000)),
         Case("mixed math, 1 math worker", MATH_JUDGE, mixed_rows(count)),
         Case("mixed math, 2 math workers", MATH_JUDGE, mixed_rows(count), (f"{SECTION}.math.workers=2",)),
-        Case("50 ms of I/O", STUB_JUDGE, io_rows(count)),
+        Case("50 ms of I/O", waiting, paid),
     ]
 
 
@@ -83,21 +87,31 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {asked.connections} connections; ", end="")
     print(f"client and service on one machine, {asked.seconds:g} s a line")
     print(f"{'':<34} {'req/s':>8} {'rows/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'errors':>7} {'CPU us/row':>11}")
-    # as many rows as a batch for each connection, at least
-    every = cases(max(2_048, BATCH * asked.connections))
-    for batch in (1, BATCH):
-        right = [Row(row.body, True) for row in every[0].rows]
-        alone = against_nothing(shots(right, batch), asked.connections, asked.seconds)
-        print(_line(f"client alone, {_shape(batch)}", alone))
-    errors = 0
-    for case in every:
-        with Served(case.task_judge, *case.options) as served:
-            for batch in (1, BATCH):
-                tally, cpu = measure(served, case.rows, batch, asked.connections, asked.seconds)
-                print(_line(f"{case.name}, {_shape(batch)}", tally, cpu, _verdict(case, batch, tally)))
-                print("".join(f"    {example}\n" for example in tally.examples), end="", flush=True)
-                errors += tally.errors
+    with StubServer() as stub:
+        # as many rows as a batch for each connection, at least
+        every = cases(max(2_048, BATCH * asked.connections), stub.port)
+        _alone(every[0].rows, asked)
+        errors = sum(_case(case, asked) for case in every)
     raise SystemExit(1 if errors else 0)
+
+
+def _alone(rows: Sequence[Row], asked: argparse.Namespace) -> None:
+    right = [Row(row.body, True) for row in rows]
+    for batch in (1, BATCH):
+        tally = against_nothing(shots(right, batch), asked.connections, asked.seconds)
+        print(_line(f"client alone, {_shape(batch)}", tally))
+
+
+def _case(case: Case, asked: argparse.Namespace) -> int:
+    """Measures and prints one case; how many rows went wrong."""
+    errors = 0
+    with Served(case.task_judge, *case.options) as served:
+        for batch in (1, BATCH):
+            tally, cpu = measure(served, case.rows, batch, asked.connections, asked.seconds)
+            print(_line(f"{case.name}, {_shape(batch)}", tally, cpu, _verdict(case, batch, tally)))
+            print("".join(f"    {example}\n" for example in tally.examples), end="", flush=True)
+            errors += tally.errors
+    return errors
 
 
 def _shape(batch: int) -> str:
