@@ -170,6 +170,11 @@ $(ENV_BIN)/.ready-serve: $(ENV_BIN)/.ready
 
 test-serve: $(ENV_BIN)/.ready-serve ## pytest of the reward service: real servers, real sockets
 	$(ENV_BIN)/pytest -n auto tests_extra/serve
+.PHONY: tutorial-math-agent
+tutorials: tutorial-math-agent
+tutorial-math-agent: $(AGENTSCOPE)/.ready ## an agent with a calculator, played by a small model on this machine: a minute
+	$(AGENTSCOPE)/bin/python -m tutorial.with_local_model -- $(AGENTSCOPE)/bin/astuner rollout \
+		--conf tutorial/example_math_agent/math_agent.yaml --output out/math_agent.jsonl
 
 clean: ## remove environments and caches
 	rm -rf $(VENV) .venvs out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

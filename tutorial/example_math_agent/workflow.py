@@ -30,23 +30,19 @@ SYSTEM = (
 )
 CHECK = "You check a calculation. Answer with one word, right or wrong."
 
-# question, what to calculate, the result, the answer
+# question, what to calculate, its result; every answer repeats it in the same words, which a small model can follow
 SHOTS = (
-    ("What is 6 + 11?", "6 + 11", "17", "6 + 11 = 17. \\boxed{17}"),
-    ("What is 20 * 4?", "20 * 4", "80", "20 * 4 = 80. \\boxed{80}"),
-    ("What is 10% of 240?", "240 * 10 / 100", "24", "10% of 240 is 24. \\boxed{24}"),
-    (
-        "Tom buys 3 cups at $4 each. How many dollars does Tom pay?",
-        "3 * 4",
-        "12",
-        "Tom pays 3 * 4 = 12 dollars. \\boxed{12}",
-    ),
+    ("What is 6 + 11?", "6 + 11", "17"),
+    ("What is 20 * 4?", "20 * 4", "80"),
+    ("What is 10% of 240?", "240 * 10 / 100", "24"),
+    ("Tom buys 3 cups at $4 each. How many dollars does Tom pay?", "3 * 4", "12"),
+    ("Mia has 12 keys and gets 3 more. How many keys does Mia have now?", "12 + 3", "15"),
 )
 
 
 def worked_examples() -> Iterator[Msg]:
     """What the agent remembers of earlier problems: each solved with one call of the calculator."""
-    for number, (question, expression, result, answer) in enumerate(SHOTS):
+    for number, (question, expression, result) in enumerate(SHOTS):
         name, call_id = "calculator", f"example-{number}"
         yield UserMsg("user", question)
         yield AssistantMsg(
@@ -57,7 +53,7 @@ def worked_examples() -> Iterator[Msg]:
                     id=call_id, name=name, input=json.dumps({"expression": expression}), state=ToolCallState.FINISHED
                 ),
                 ToolResultBlock(id=call_id, name=name, output=result, state=ToolResultState.SUCCESS),
-                TextBlock(text=answer),
+                TextBlock(text=f"It is {result}. \\boxed{{{result}}}"),
             ],
         )
 
