@@ -236,3 +236,10 @@ tutorial-frozenlake: $(AGENTSCOPE)/.ready ## an agent walks over frozen lakes in
 
 bench-rollout: $(AGENTSCOPE)/.ready ## 64 rollouts at once against an endpoint with 200 ms latency, and beside one that hangs
 	$(AGENTSCOPE)/bin/python -m benchmarks.rollout.at_once
+.PHONY: bench-engine bench-memory
+bench-scale: bench-engine
+bench-engine: $(READY) ## rows a second of the local engine, with one and two workers
+	$(BIN)/python -m benchmarks.scale.local_engine
+
+bench-memory: $(READY) ## the local engine's memory over a million rows; a minute or two
+	$(BIN)/python -m benchmarks.scale.memory

@@ -70,14 +70,12 @@ def score_lines(
 def _score(
     work: Work[In, Out], items: Iterable[Any], jobs: int | None, ordered: bool
 ) -> Generator[tuple[int, Out], None, None]:
+    units = work.units(items)
     jobs = jobs or automatic_jobs(work)
-    if jobs == 1:
-        return _here(work, items)
-    return run(_crew(work, Rows(ordered=ordered), jobs), work.units(items))
-
-
-def _here(work: Work[In, Out], items: Iterable[Any]) -> Generator[tuple[int, Out], None, None]:
-    for unit in work.units(items):
+    if jobs > 1:
+        yield from run(_crew(work, Rows(ordered=ordered), jobs), units)
+        return
+    for unit in units:
         yield from enumerate(work.judge(unit.items) if unit.results is None else unit.results, unit.first)
 
 

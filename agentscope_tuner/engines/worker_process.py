@@ -84,6 +84,9 @@ class WorkerProcess:
                 pass_fds=descriptors,
                 start_new_session=True,
             )
+        except OSError:
+            self.forget()
+            raise
         finally:
             theirs.close()
             os.close(their_lifeline)
@@ -150,7 +153,11 @@ class WorkerProcess:
 
     def is_dead(self) -> bool:
         """Whether the process has ended. It is not collected: its number, and its group's, stay its own."""
-        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            # the program collects all children itself
+            return True
 
     def leave(self) -> None:
         """Ask it to end: it finishes the batch in hand first."""
