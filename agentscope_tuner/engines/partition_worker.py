@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -24,6 +24,9 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 # units at once for a judge that awaits its verdicts
 _AWAITED_AT_ONCE = 64
+# rows that a worker loses with its life have cost it less than this. Where one has died, each unit is written at once:
+# the file then ends before the row that its worker dies on
+_FLUSH_SECONDS = 0.1
 # a worker that dies before it reaches a row would be started for ever
 _MOST_DEATHS = 5
 
@@ -59,6 +62,8 @@ class PartitionWorker:
     def __init__(self, job: FileJob) -> None:
         self._job = job
         self._judge = LineJudge(job.config, job.digest)
+        # what computes does not wait, whatever its form
+        self._at_once = _AWAITED_AT_ONCE if self._judge.awaits and self._judge.kind == "io" else 1
         self._output = PartitionedOutput(Path(job.folder), job.digest)
 
     def judge(self, partition: Partition) -> PartitionRecord:
@@ -72,13 +77,14 @@ class PartitionWorker:
         earlier = _Earlier(self._job.digest, lost[-1] if lost else None, leftovers[-1] if leftovers else None)
         partial = self._output.new_partial(partition, self._job.run, len(lost))
         source, tally = hashlib.sha256(), _Tally()
+        flushed = time.monotonic()
         with open(partial, "wb") as stream:
             items = map(earlier.settled, checksummed(partition_lines(partition), source))
             for results in self._scored(self._judge.units(items), deaths):
-                # one write a unit, at once: a killed worker leaves whole units, and shows which one it died on
                 stream.write(tally.add(results))
-                stream.flush()
-            os.fsync(stream.fileno())
+                if lost or time.monotonic() - flushed > _FLUSH_SECONDS:
+                    stream.flush()
+                    flushed = time.monotonic()
         record = tally.record(partition, source.hexdigest(), self._job.digest)
         self._output.finish(partial, record)
         return record
@@ -87,8 +93,8 @@ class PartitionWorker:
         """The results of each unit, in order."""
         pending: deque[Future[Sequence[ScoredLine]]] = deque()
         for unit in units:
-            alone = not self._judge.awaits or deaths.suspect(unit.first)
-            while pending and (alone or len(pending) >= _AWAITED_AT_ONCE):
+            alone = self._at_once == 1 or deaths.suspect(unit.first)
+            while pending and (alone or len(pending) >= self._at_once):
                 yield pending.popleft().result()
             if alone:
                 yield self._verdict(unit, deaths)

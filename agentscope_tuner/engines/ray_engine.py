@@ -78,7 +78,7 @@ class _Actor:
         """Answered when the judge is loaded."""
 
     def judge(self, units: Sequence[Sequence[Rollout]]) -> list[Sequence[Judgement]]:
-        if not self._judge.awaits:
+        if not self._judge.awaits or self._judge.kind == "cpu":
             return [self._judge.judge(unit) for unit in units]
         return _loop.run(self._all(units))
 
@@ -119,8 +119,9 @@ class _Pool:
         self, ray: Any, judge: RolloutJudge, told: tuple[dict[str, Any], str], workers: int, rows: Rows[Judgement]
     ) -> None:
         self._ray, self._judge, self._told, self._rows = ray, judge, told, rows
-        self._batch = _AWAITED if judge.awaits else _QUICK if judge.kind == "cpu" else 1
-        self._actor = ray.remote(num_cpus=1, max_concurrency=_CALLS if judge.awaits else 1)(_Actor)
+        awaits = judge.awaits and judge.kind == "io"
+        self._batch = _AWAITED if awaits else _QUICK if judge.kind == "cpu" else 1
+        self._actor = ray.remote(num_cpus=1, max_concurrency=_CALLS if awaits else 1)(_Actor)
         # actors that Ray has still to find a place for get nothing to do: there may be none since a node was lost
         self._starting: dict[Any, _Worker] = {}
         self._workers: list[_Worker] = []

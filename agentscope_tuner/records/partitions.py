@@ -241,6 +241,4 @@ def write_json(path: Path, data: dict[str, Any]) -> None:
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     with open(aside, "w", encoding="utf-8") as stream:
         json.dump(data, stream, indent=1)
-        stream.flush()
-        os.fsync(stream.fileno())
     os.replace(aside, path)
