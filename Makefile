@@ -58,7 +58,7 @@ RAY := .venvs/ray
 
 $(RAY)/.ready: setup.cfg pyproject.toml
 	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
-	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray,test]'
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray,serve,test]'
 	@touch $@
 
 test-hostile: $(RAY)/.ready ## the hostile math answers inside a Ray actor

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import Annotated
+import signal
+import threading
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import typer
+from omegaconf import DictConfig
 
 from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import config_errors, err, fail
@@ -43,6 +47,14 @@ def serve(
         float, typer.Option(help="Seconds that requests under way get to end on SIGTERM.", min=0)
     ] = 30.0,
     log_answers: Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")] = False,
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="This process, or replicas that Ray Serve runs.")
+    ] = "local",
+    replicas: Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--address", help="With --engine ray: the cluster; none starts Ray here."),
+    ] = None,
 ) -> None:
     """Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.
 
@@ -66,17 +78,49 @@ def serve(
             token_file, max_body_bytes, max_rows, max_answer_chars, concurrency, queue, deadline, log_answers
         )
         named = _named(conf, overrides or [])
-        judges = {name: ConfiguredJudge(load_config(path, overrides or ())) for name, path in named.items()}
+        configs = {name: load_config(path, overrides or ()) for name, path in named.items()}
+        # before anything listens, and here also where replicas judge: what is wrong is said now
+        judges = {name: ConfiguredJudge(config) for name, config in configs.items()}
         app = create_app(judges, settings)
     if log_answers:
         logging.getLogger("agentscope_tuner.service").setLevel(logging.INFO)
     if token_file is None and not is_loopback(host):
         err.print(f"warning: anyone who reaches {host} may use this service", style="yellow")
+    if engine == "ray":
+        _by_ray(configs, settings, host=host, port=port, replicas=replicas, cluster=cluster, drain=drain_seconds)
+        return
     listener = listen(host, port)
     shown = ", ".join(f"{judge.name} at /{name}" for name, judge in judges.items())
     # plain and flushed: scripts that took port 0 read the address off this line
     print(f"serving {shown} on {address(host, listener)}", flush=True)
     serve_app(app, listener, drain_seconds=drain_seconds, threads=concurrency)
+
+
+def _by_ray(
+    configs: Mapping[str, DictConfig],
+    settings: ServiceSettings,
+    *,
+    host: str,
+    port: int,
+    replicas: int,
+    cluster: str | None,
+    drain: float,
+) -> None:
+    from agentscope_tuner.service.ray_serve import deployed
+
+    stopped = threading.Event()
+    with (
+        config_errors(),
+        deployed(
+            configs, settings, host=host, port=port, replicas=replicas, address=cluster, drain_seconds=drain
+        ) as url,
+    ):
+        # now: Ray has put handlers of its own in place, which end the process at once
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopped.set())
+        print(f"serving {', '.join(f'/{name}' for name in configs)} by Ray Serve on {url}", flush=True)
+        while not stopped.wait(0.5):
+            pass
 
 
 def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
