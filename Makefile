@@ -237,7 +237,7 @@ tutorial-frozenlake: $(AGENTSCOPE)/.ready ## an agent walks over frozen lakes in
 bench-rollout: $(AGENTSCOPE)/.ready ## 64 rollouts at once against an endpoint with 200 ms latency, and beside one that hangs
 	$(AGENTSCOPE)/bin/python -m benchmarks.rollout.at_once
 .PHONY: bench-engine bench-memory
-bench-scale: bench-engine
+bench-scale: bench-engine bench-ray
 bench-engine: $(READY) ## rows a second of the local engine, with one and two workers
 	$(BIN)/python -m benchmarks.scale.local_engine
 
