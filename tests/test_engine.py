@@ -281,7 +281,7 @@ def test_an_interrupt_hands_on_what_is_under_way_and_begins_nothing_more(judge: 
         os.mkfifo(tmp_path / f"gate-{name}")
 
     def interrupted() -> Iterator[Rollout]:
-        yield from rollouts(16, r0="wait", r1="wait")
+        yield from rollouts(8, r0="wait", r1="wait")
         for name in ("r0", "r1"):
             # opens once the row is being judged
             (tmp_path / f"gate-{name}").write_bytes(b"go")
@@ -307,15 +307,16 @@ def test_a_second_ctrl_c_ends_a_run_that_hangs_and_resume_goes_on(tmp_path: Path
     (tmp_path / "conf.json").write_text(json.dumps(config("Obedient", tmp_path)), encoding="utf-8")
     (tmp_path / "rows.jsonl").write_bytes(b"\n".join(line.raw for line in lines(rollouts(60, r30="wait"))))
     with judge_file(tmp_path) as run, (tmp_path / "gate-r30").open("wb"):
-        ended = False
-        while not ended:
-            run.send_signal(signal.SIGINT)
-            ended = has_ended(run.pid, 1.5)
         assert run.stderr is not None
+        run.send_signal(signal.SIGINT)
+        assert "interrupted: what is under way" in run.stderr.readline()
+        run.send_signal(signal.SIGINT)
         assert "--resume goes on" in run.stderr.read()
     assert run.returncode == 130
     assert all(has_ended(pid) for pid in workers(tmp_path))
-    kept = [json.loads(line)["id"] for line in (tmp_path / "scored.jsonl.partial").read_bytes().splitlines()]
+    partial = tmp_path / "scored.jsonl.partial"
+    # with order nothing is written while the first row's worker still starts
+    kept = [json.loads(line)["id"] for line in partial.read_bytes().splitlines()] if partial.exists() else []
     assert kept == [f"r{at}" for at in range(len(kept))]
     (tmp_path / "gate-r30").unlink()
     (tmp_path / "gate-r30").touch()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from typing import Generic
 
 from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
+
+_log = logging.getLogger(__name__)
 
 _MOST_BYTES = 64 * 2**20
 
@@ -82,6 +85,8 @@ def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[
         except KeyboardInterrupt:
             feed.open = False
             crew.drop()
+            if feed.under_way:
+                _log.warning("interrupted: what is under way is finished; a second interrupt ends it")
             yield from _hand_on(feed, crew.rows)
             raise
     finally:
