@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Generator, Iterable
 from contextlib import closing
 from typing import Any
@@ -31,6 +32,8 @@ _log = logging.getLogger(__name__)
 
 # as many as an LLM judge's client lets through at once, unless it is configured
 _AWAITED_AT_ONCE = 64
+# workers note their results in memory that survives them, and end with their parent by a signal of its pipe
+_HAS_PROCESSES = sys.platform == "linux"
 
 
 def score(
@@ -82,14 +85,17 @@ def _score(
 def automatic_jobs(work: Work[In, Out]) -> int:
     """How many rows are judged at once when nobody says."""
     if work.kind == "cpu":
-        return len(os.sched_getaffinity(0))
+        return len(os.sched_getaffinity(0)) if _HAS_PROCESSES else 1
     return _AWAITED_AT_ONCE if work.awaits else 1
 
 
 def _crew(work: Work[In, Out], rows: Rows[Out], jobs: int) -> Crew[In, Out]:
     if work.kind == "io":
         return LoopCrew(work, rows, jobs) if work.awaits else ThreadCrew(work, rows, jobs)
-    if not work.local_only:
+    if not _HAS_PROCESSES:
+        _log.warning("worker processes need Linux: judging in threads")
+    elif work.local_only:
+        _log.warning("the judge's class is in the main script, which worker processes do not run: judging in threads")
+    else:
         return ProcessCrew(work, rows, jobs)
-    _log.warning("the judge's class stands in the main script, which worker processes do not run: judging in threads")
     return ThreadCrew(work, rows, jobs)
