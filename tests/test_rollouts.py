@@ -135,6 +135,32 @@ def test_how_an_agent_ended_is_marked(reason: str, status: str, reward: float | 
         assert "is_read_only=True" in (row.judgement.error or "")
 
 
+def test_an_exception_that_cannot_be_told_is_a_failed_row_all_the_same() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    class Raises(Workflow):
+        async def execute(self, task: WorkflowTask, model_tuner: Any) -> WorkflowOutput:
+            task.task.metadata["myself"] = task.task.metadata
+            raise Mute
+
+    row = run_all(runner_of(workflow=Raises), [Task(task_id="t0", metadata={"answer": "1"})])["t0-0"]
+    assert (row.played.status, row.judgement.status) == ("failed", "failed")
+    assert "Mute" in row.judgement.reason
+    assert json.loads(row.to_line("d"))["task"] == {"task_id": "t0"}
+
+
+def test_stopping_keeps_an_output_whose_judge_was_still_at_work() -> None:
+    runner = runner_of(max_env_worker=2)
+    groups = runner.run(tasks_of("unending", "x"))
+    assert next(groups)[0].id == "t1-0"
+    runner.stop()
+    ((row,),) = list(groups)
+    assert (row.id, row.played.status, row.judgement.status) == ("t0-0", "finished", "failed")
+    assert "interrupted before there was a verdict" in (row.judgement.error or "")
+
+
 def test_what_a_workflow_leaves_behind_does_not_hold_it_up() -> None:
     assert run_all(runner_of(), tasks_of("leave"))["t0-0"].judgement.reward == 5.0
 

@@ -104,7 +104,10 @@ def whole_run(config: DictConfig, output: Path, lend: Lend, *, resume: bool = Fa
         raise typer.Exit(EXIT_INTERRUPTED) from exc
     title = f"{settings.reader.type} ▸ {output}"
     out.print(example_table(written.summary))
-    out.print(summary_table(written.summary, time.perf_counter() - started, title=title, more=written.tally.lines()))
+    more = written.tally.lines()
+    if written.left_behind:
+        more.append(("left behind", f"{written.left_behind}: they did not end when they were cancelled"))
+    out.print(summary_table(written.summary, time.perf_counter() - started, title=title, more=more))
     if written.summary.statuses["failed"]:
         raise typer.Exit(EXIT_ROWS_FAILED)
 
@@ -116,6 +119,7 @@ class _Written:
     digest: str
     summary: Summary = field(default_factory=Summary)
     tally: RolloutTally = field(default_factory=RolloutTally)
+    left_behind: int = 0
 
     def write(self, group: Sequence[RolloutRow], scored: ScoredFile) -> None:
         for row in group:
@@ -151,6 +155,7 @@ def _roll_out(
         for group in chain(earlier.whole_groups(), runner.run(todo)):
             written.write(group, scored)
             show()
+        written.left_behind = runner.left_behind
         if interrupted():
             # not begun again, but paid for
             for group in earlier.remaining():

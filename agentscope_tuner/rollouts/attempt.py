@@ -83,7 +83,8 @@ class Attempt:
             return self._without_output("timed_out", f"no end within {self._script.timeout:g} s", exc.__cause__)
         # the boundary to a user's workflow: it may fail in any way, sys.exit included, and none of them is an answer
         except BaseException as exc:  # noqa: BLE001
-            return self._without_output("failed", f"{type(exc).__name__}: {exc}", exc)
+            # not str(exc), which may fail in its turn
+            return self._without_output("failed", " ".join("".join(traceback.format_exception_only(exc)).split()), exc)
         status, why_not = ending(output)
         if why_not is not None:
             return self._without_output(status, why_not)
@@ -183,7 +184,7 @@ class Attempt:
             raise _OutOfTime
         if not isinstance(output, WorkflowOutput):
             raise TypeError(f"execute must return a WorkflowOutput, got {output!r:.200}")
-        check_writable(output)
+        check_writable(self._task.task, output)
         return output
 
 

@@ -68,8 +68,8 @@ class Group:
         return [self.rows[index] for index in sorted(self.rows)]
 
     def what_there_is(self) -> list[RolloutRow]:
-        """The rows of a group that was interrupted; outputs that wait to be ranked are kept without a verdict."""
-        why = "interrupted before the group was ranked"
+        """The rows of a group that was interrupted; outputs that wait for their verdict are kept without one."""
+        why = "interrupted before there was a verdict"
         for index, played in (self.played | self.to_judge).items():
             if index not in self.rows:
                 self.settle(index, played, Judgement("failed", None, None, reason=why, error=why))
@@ -156,6 +156,11 @@ class Job:
         if self.attempt is not None and self.played is None:
             self.cancelled = True
             self.attempt.cancel()
+
+    def keep_unjudged(self) -> None:
+        """Leave the output, if there is one, to a later run: the judge was interrupted."""
+        if self.index is not None and not self.cancelled and self.played is not None and self.played.output is not None:
+            self.group.to_judge[self.index] = self.played
 
     def settle(self) -> Job | None:
         """Hand the outcome to the group; the group's ranking, when this was all it waited for."""

@@ -106,7 +106,11 @@ class RolloutRow:
             "trajectory": list(played.trajectory),
         }
         judgement = self.judgement.to_dict()
-        line = _encode({**row, "judgement": judgement})
+        try:
+            line = _encode({**row, "judgement": judgement})
+        except (ValueError, RecursionError):
+            # a workflow that failed had put something endless into its task
+            line = _encode({**row, "task": {"task_id": played.task.task_id}, "judgement": judgement})
         if len(line) > MAX_LINE_BYTES:
             row["trajectory_left_out"] = f"{len(played.trajectory)} calls, the row had {len(line)} bytes"
             line = _encode({**row, "trajectory": [], "judgement": judgement})
@@ -127,14 +131,14 @@ def ending(output: WorkflowOutput) -> tuple[str, str | None]:
     return _NO_VERDICT.get(told, (told, None))
 
 
-def check_writable(output: WorkflowOutput) -> None:
-    """Whether a row can hold `output`.
+def check_writable(task: Task, output: WorkflowOutput) -> None:
+    """Whether a row can hold what the workflow made of `task`, and its `output`.
 
     Raises:
-        ValueError: it holds itself, or is nested without end.
+        ValueError: one holds itself, or is nested without end.
     """
     try:
-        _encode(output.model_dump(exclude_unset=True))
+        _encode({"task": task.model_dump(exclude_unset=True), "output": output.model_dump(exclude_unset=True)})
     except (ValueError, RecursionError) as exc:
         raise ValueError(f"the workflow's output cannot be written as JSON: {exc}") from exc
 

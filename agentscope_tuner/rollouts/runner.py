@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from agentscope_tuner.rollouts.attempt import Attempt, Script
@@ -131,15 +132,14 @@ class RolloutRunner:
 
     def _wait(self, until: float) -> None:
         """Until a job ends, or is overdue, or `stop` is called."""
-        try:
+        with suppress(Empty):
             job = self._ended.get(timeout=max(0.0, until - time.monotonic()))
-        except Empty:
-            for late in [job for job in self._jobs if job.deadline <= time.monotonic()]:
-                self._leave_behind(late)
-            return
-        # one that was left behind ends unheard
-        if job is not None and job in self._jobs:
-            self._settle(job)
+            # one that was left behind ends unheard
+            if job is not None and job in self._jobs:
+                self._settle(job)
+        now = time.monotonic()
+        for late in [job for job in self._jobs if job.deadline <= now]:
+            self._leave_behind(late)
 
     def _leave_behind(self, job: Job) -> None:
         if not job.is_done:
@@ -168,6 +168,8 @@ class RolloutRunner:
         until = time.monotonic() + self._grace
         while self._jobs and time.monotonic() < until:
             self._wait(until)
+        for job in self._jobs:
+            job.keep_unjudged()
 
     def _let_go(self) -> None:
         """Release every episode that is still held, as well as can be."""
@@ -185,5 +187,5 @@ class RolloutRunner:
     def _release(self, attempt: Attempt) -> None:
         # in a thread: the environment service may be what hangs
         thread = threading.Thread(target=attempt.release, daemon=True)
-        self._releases.append(thread)
+        self._releases = [*(one for one in self._releases if one.is_alive()), thread]
         thread.start()
