@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,11 @@ def test_frozenlake_is_played_in_the_service_and_judged_by_it(tmp_path: Path) ->
 
     with JudgeServer(each(walk)) as server, RunningServer() as lakes:
         where = [f"astuner.rollout.model.base_url={server.url}", f"astuner.task_reader.env_service.env_url={lakes.url}"]
-        options = [*where, "astuner.rollout.max_env_worker=4", "--limit", "2"]
+        options = [*where, "astuner.rollout.max_env_worker=4", "astuner.rollout.num_repeat=2", "--limit", "2"]
         rows = rolled_out(tmp_path / "rows.jsonl", FROZENLAKE, *options)
         assert lakes.workers() == [], "every episode was released"
     rewards = {name: row["judgement"]["reward"] for name, row in rows.items()}
-    assert rewards == {f"train-{lake}-{n}": [1.5, 0.0][lake] for lake in range(2) for n in range(4)}
+    assert rewards == {f"train-{lake}-{n}": [1.5, 0.0][lake] for lake in range(2) for n in range(2)}
     assert rows["train-0-0"]["output"]["metadata"]["turns"] == len(rows["train-0-0"]["trajectory"]) == 4
 
 
@@ -112,3 +113,22 @@ def test_a_data_set_that_cannot_be_made_is_said_at_load(settings: dict[str, Any]
     done = CliRunner().invoke(app, ["rollout", "--conf", str(COUNTDOWN), *options])
     assert done.exit_code == 2
     assert words in done.output.replace("\n", " ")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["rollout.md", "rollout.zh.md"])
+def test_the_guides_run_works_as_it_is_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,), (conf,) = blocks("rollout.md", "python"), blocks(page, "yaml")
+    (tmp_path / "my_workflow.py").write_text(source, encoding="utf-8")
+    (tmp_path / "my_run.yaml").write_text(conf, encoding="utf-8")
+    (tmp_path / "tasks.jsonl").write_text('{"task_id": "a", "main_query": "2 + 2?", "metadata": {"answer": "4"}}\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with JudgeServer(each(lambda body: Say(r"\boxed{4}"))) as server:
+        where = f"astuner.rollout.model.base_url={server.url}"
+        rows = rolled_out(tmp_path / "rows.jsonl", Path("my_run.yaml"), where)
+    assert [row["judgement"]["reward"] for row in rows.values()] == [1.0] * 4
