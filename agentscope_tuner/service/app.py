@@ -58,27 +58,35 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
     bearer = [Security(HTTPBearer(auto_error=False))] if settings.token_file is not None else []
     router = APIRouter(redirect_slashes=False, dependencies=bearer)
     _add_operator_routes(router, Probe(judges), gate, metrics)
-    handlers = {}
+    handlers: dict[str, Exchange] = {}
     for name, judge in judges.items():
-        if name and (_NAME.fullmatch(name) is None or name in _RESERVED):
-            raise ConfigError(
-                f"a judge's name is the prefix of its routes: letters, digits, - and _, and none of "
-                f"{sorted(_RESERVED - {''})!r}, got {name!r}"
-            )
-        served = Served(name, judge, settings, JudgeMetrics(metrics, name))
-        prefix = f"/{name}" if name else ""
-        for wire, paths in PATHS.items():
-            for path in paths:
-                handlers[prefix + path] = Exchange(served, wire, WIRES[wire], gate)
-                _describe(router, name, wire, prefix + path)
-        # a client that was given http://host:port/name asks for that, without a slash
-        handlers.setdefault(prefix, handlers[f"{prefix}/"])
+        _add_judge(router, handlers, Served(_checked(name), judge, settings, JudgeMetrics(metrics, name)), gate)
     app.add_middleware(Direct, handlers=handlers)
     if settings.token_file is not None:
         # added last, so that it stands before everything else
         app.add_middleware(BearerGuard, token=TokenFile(settings.token_file))
     app.include_router(router)
     return app
+
+
+def _checked(name: str) -> str:
+    if name and (_NAME.fullmatch(name) is None or name in _RESERVED):
+        raise ConfigError(
+            f"a judge's name is the prefix of its routes: letters, digits, - and _, and none of "
+            f"{sorted(_RESERVED - {''})!r}, got {name!r}"
+        )
+    return name
+
+
+def _add_judge(router: APIRouter, handlers: dict[str, Exchange], served: Served, gate: Gate) -> None:
+    prefix = f"/{served.name}" if served.name else ""
+    for wire, paths in PATHS.items():
+        exchange = Exchange(served, wire, WIRES[wire], gate)
+        for path in paths:
+            handlers[prefix + path] = exchange
+            _describe(router, served.name, wire, prefix + path)
+    # a client that was given http://host:port/name asks for that, without a slash
+    handlers.setdefault(prefix, handlers[f"{prefix}/"])
 
 
 async def _healthz() -> Response:

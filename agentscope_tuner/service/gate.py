@@ -49,7 +49,7 @@ class Gate:
         """
         if self.draining:
             raise Refusal(503, "the service is shutting down", retry_after=_RETRY_SECONDS)
-        if self._inside >= self._most or self.waiting > self._queue:
+        if self._inside >= self._most or (self._slots.locked() and self.waiting >= self._queue):
             raise self._full()
         self._inside += 1
         self._empty.clear()
@@ -101,7 +101,9 @@ class Gate:
         await self._empty.wait()
 
     def _full(self) -> Refusal:
-        return Refusal(429, f"the service is full: {self.running} judged, {self.waiting} wait", retry_after=1)
+        return Refusal(
+            429, f"the service is full: {self.running} judged, {self.waiting} wait", retry_after=_RETRY_SECONDS
+        )
 
 
 class Held:
