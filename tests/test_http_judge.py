@@ -157,8 +157,8 @@ TRIES = 3
 FAULTS: dict[str, tuple[Behaviour, int, str]] = {
     "reset": (reset_after(b""), TRIES, "try 3: ReadError"),
     "closed in the body": (close_after(HEADERS + b'{"status": "judged", "reward": 0.0'), TRIES, "RemoteProtocolError"),
-    "hang": (hang_after(b""), TRIES, "0.2 s for a try"),
-    "drip": (drip(HEADERS * 9), TRIES, "0.2 s for a try"),
+    "hang": (hang_after(b""), TRIES, "try 3: TimeoutError (0.2 s for a try"),
+    "drip": (drip(HEADERS * 9), TRIES, "try 3: TimeoutError (0.2 s for a try"),
     "429": (answer('{"detail": "full"}', "429 Too Many Requests", extra=["Retry-After: 0"]), TRIES, "429: full"),
     "503": (answer('{"detail": "draining"}', "503 Service Unavailable"), TRIES, "answered 503: draining"),
     "504": (answer('{"detail": "out of time"}', "504 Gateway Timeout"), TRIES, "answered 504"),
@@ -193,7 +193,9 @@ def test_a_fault_is_asked_again_only_where_that_may_help_and_is_never_a_number(f
         judge.compute_reward(TASK, OUTPUT)
     assert message in str(caught.value)
     assert f"{server.url}/reward" in str(caught.value)
-    assert server.paths == ["/reward"] * asked
+    if "for a try" not in message:
+        # where time runs out the error counts the tries: a busy server may not have read a request by then
+        assert server.paths == ["/reward"] * asked
 
 
 @pytest.mark.parametrize("fault", ["reset", "429", "503", "closed in the body"])
@@ -405,7 +407,8 @@ def test_a_row_that_waits_too_long_for_its_turn_is_not_sent() -> None:
     with FaultyEnvServer([hang_after(b"")]) as server:
         with served(server, timeout=0.2, deadline=0.2, max_connections=1, max_batch=1) as judge:
             judgements = judge.judge_group(TASK, OUTPUTS)
-        assert len(server.requests) == 1
+        # none where the machine is too busy to read it in time
+        assert len(server.requests) <= 1
     assert sum("not sent within 0.2 s" in str(judgement.error) for judgement in judgements) == 2
 
 
