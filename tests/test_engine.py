@@ -297,7 +297,12 @@ def test_an_interrupt_hands_on_what_is_under_way_and_begins_nothing_more(judge: 
 
 
 def judge_file(folder: Path, *options: str) -> subprocess.Popen[str]:
-    command = ["-c", "from agentscope_tuner.cli import main; main()", "judge", "--conf", str(folder / "conf.json")]
+    # a shell's background job, such as a CI's, has Ctrl-C switched off, and its children inherit that
+    script = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from agentscope_tuner.cli import main; main()"
+    )
+    command = ["-c", script, "judge", "--conf", str(folder / "conf.json")]
     files = ["--input", str(folder / "rows.jsonl"), "--output", str(folder / "scored.jsonl"), "--jobs", "2"]
     return subprocess.Popen([sys.executable, *command, *files, *options], cwd=ROOT, text=True, stderr=subprocess.PIPE)
 
