@@ -204,7 +204,11 @@ def test_a_fault_is_its_own_error_and_never_plays_twice(ask: Ask, fault: Fault) 
         assert fault.message in str(caught.value) or expected is not fault.error
         assert INSTANCE in str(caught.value)
         seen[path] = server.paths.count(path)
-    assert seen == {"/evaluate": fault.evaluates, "/step": 1, "/create": 1}
+        if fault.options is HASTY:
+            assert f"try {fault.evaluates if verb == 'evaluate' else 1}: " in str(caught.value)
+    expected_seen = {"/evaluate": fault.evaluates, "/step": 1, "/create": 1}
+    # where only the clock ends a try, it may end before a busy server has read the request
+    assert seen == expected_seen or (fault.options is HASTY and all(seen[p] <= n for p, n in expected_seen.items()))
 
 
 @clients
