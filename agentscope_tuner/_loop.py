@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -52,6 +52,23 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
         # Ctrl-C while waiting: do not leave the work running behind the caller's back
         future.cancel()
         raise
+
+
+async def in_thread(function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)` in a thread, for foreign code: what it raises cannot stop or hang the loop that waits for it.
+
+    Raises:
+        RuntimeError: in place of a StopIteration, which no future takes, so that its waiter would wait for ever; of a
+            KeyboardInterrupt, which would end the loop; and of a CancelledError, which would pass for the caller's own.
+    """
+
+    def contained() -> T:
+        try:
+            return function(*args)
+        except (StopIteration, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError) as exc:
+            raise RuntimeError(f"{type(exc).__name__} inside a thread: {exc}") from exc
+
+    return await asyncio.to_thread(contained)
 
 
 async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:

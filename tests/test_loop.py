@@ -78,3 +78,14 @@ def test_run_works_in_a_forked_child() -> None:
     with os.fdopen(read) as pipe:
         assert pipe.read() == "10"
     os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("ending", [StopIteration, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError])
+def test_code_in_a_thread_cannot_hang_or_end_the_loop_that_waits_for_it(ending: type[BaseException]) -> None:
+    """asyncio of Python 3.11 never answers for a thread's StopIteration, such as that of `next(iter([]))`."""
+
+    def ends() -> None:
+        raise ending("of a judge")
+
+    with pytest.raises(RuntimeError, match=f"{ending.__name__} inside a thread: of a judge"):
+        _loop.run(asyncio.wait_for(_loop.in_thread(ends), 20))

@@ -392,3 +392,10 @@ def test_a_protocol_resolves_against_the_working_directory(tmp_path: Path, monke
 def test_the_auto_grader_type_resolves_or_says_why() -> None:
     with pytest.raises(ConfigError):
         load_judge({"astuner": {"task_judge": {"judge_type": "rubrics_auto_grader"}}})
+
+
+def test_a_judge_that_finds_nothing_by_next_fails_its_row_in_an_event_loop_too() -> None:
+    judge = build(lambda: next(iter([])))
+    judgement = asyncio.run(asyncio.wait_for(judge.ajudge(TASK, says("x")), 20))
+    assert judgement.status == "failed"
+    assert "StopIteration" in str(judgement.error)

@@ -64,12 +64,13 @@ class ConfiguredJudge:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
         try:
             return await self._judge.ajudge(task, output)
-        except asyncio.CancelledError:
+        # the judge's own would end a caller that nobody cancelled, or the whole loop
+        except (asyncio.CancelledError, KeyboardInterrupt) as exc:
             current = asyncio.current_task()
             if current is None or current.cancelling():
                 raise
-            # the judge's own, which would end a caller that nobody cancelled
-            message = f"{self.name}: what the judge awaited was cancelled"
+            told = "what the judge awaited was cancelled" if isinstance(exc, asyncio.CancelledError) else repr(exc)
+            message = f"{self.name}: {told}"
             return Judgement("failed", None, None, reason=message, error=f"task {task.task_id!r}: {message}")
 
     async def aready(self) -> None:
@@ -83,7 +84,11 @@ class ConfiguredJudge:
     async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """`judge_batch` for callers inside an event loop."""
         if self.listwise:
-            return await asyncio.to_thread(self._judge_groups, pairs)
+            return [
+                judgement
+                for group in groups(pairs)
+                for judgement in await self._judge.ajudge_group(group[0][0], [output for _, output in group])
+            ]
         return await self._judge_rows(pairs)
 
     def reward(self, judgement: Judgement) -> float | None:

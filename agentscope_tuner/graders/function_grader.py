@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from agentscope_tuner import _loop
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, is_finite_number
@@ -41,7 +42,7 @@ class FunctionGrader(BaseGrader):
             if inspect.iscoroutinefunction(self.func):
                 result = await self.func(**kwargs)
             else:
-                result = await asyncio.to_thread(self.func, **kwargs)
+                result = await _loop.in_thread(partial(self.func, **kwargs))
                 if inspect.isawaitable(result):
                     result = await result
             return self._read(result)

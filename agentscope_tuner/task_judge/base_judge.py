@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -117,7 +116,7 @@ class BaseJudge:
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         """The same for callers inside an event loop; unless overridden, `compute_reward` in a thread."""
-        return await asyncio.to_thread(self.compute_reward, workflow_task, workflow_output)
+        return await _loop.in_thread(self.compute_reward, workflow_task, workflow_output)
 
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 from collections.abc import Awaitable, Callable
@@ -67,7 +66,7 @@ class EnvServiceJudge(BaseJudge):
         instance_id = workflow_task.task_env_uuid
         evaluate = _bound_evaluate(self._handle(workflow_task), instance_id)
         try:
-            answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await asyncio.to_thread(evaluate)
+            answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await _loop.in_thread(evaluate)
             if inspect.isawaitable(answer):
                 answer = await answer
         except Exception as exc:  # the boundary to foreign code: whatever it raises, there is no verdict

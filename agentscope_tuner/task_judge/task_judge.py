@@ -129,7 +129,11 @@ class TaskJudge:
 
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         if self._ranks:
-            return await asyncio.to_thread(self._ranked, task, outputs)
+            try:
+                with self._naming(task):
+                    return await _loop.in_thread(self._ranked, task, outputs)
+            except JudgeError as error:
+                return [error] * len(outputs)
         return await asyncio.gather(*(self._aoutcome(task, output) for output in outputs))
 
     def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:

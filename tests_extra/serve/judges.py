@@ -52,10 +52,21 @@ class Breaks(BaseJudge):
         answer = workflow_output.metadata["final_answer"]
         if answer == "cancels itself":
             raise asyncio.CancelledError
+        if answer == "interrupts":
+            raise KeyboardInterrupt
         ways: dict[str, Any] = {"nan": (float("nan"), True), "none": None, "text": ("1.0", True)}
         if answer in ways:
             return ways[answer]
         raise {"exit": SystemExit, "judge": JudgeError, "memory": MemoryError}.get(answer, ValueError)(f"on {answer}")
+
+
+class BreaksInAThread(BaseJudge):
+    """Fails in ways that a thread does not hand on to an event loop, or that end the loop."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Any:
+        if workflow_output.metadata["final_answer"] == "interrupts":
+            raise KeyboardInterrupt
+        return next(iter(()))
 
 
 class Costs(BaseJudge):

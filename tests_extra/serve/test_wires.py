@@ -20,7 +20,12 @@ LONG = 1_100_000
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     folder = tmp_path_factory.mktemp("configs")
     options = ["--conf", config_file(folder, rules=[{"id": "not_empty", "kind": "non_empty", "action": "mark_bad"}])]
-    for name, judge in (("breaks", "Breaks"), ("costs", "Costs"), ("shortest", "Shortest")):
+    for name, judge in (
+        ("breaks", "Breaks"),
+        ("thread", "BreaksInAThread"),
+        ("costs", "Costs"),
+        ("shortest", "Shortest"),
+    ):
         options += ["--conf", f"{name}={config_file(folder, JUDGES + judge)}"]
     options += ["--max-answer-chars", str(LONG), "--max-rows", "200"]
     with RunningService(*options) as running:
@@ -97,6 +102,17 @@ def test_a_judge_that_cancels_itself_gives_no_verdict(service: RunningService) -
     assert service.post("/breaks/reward", row("cancels itself")).json()["status"] == "failed"
     batch = service.post("/breaks/reward", {"rollouts": [row("cancels itself"), row("judge")]})
     assert [item["status"] for item in batch.json()["judgements"]] == ["failed", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "answer"), [("breaks", "interrupts"), ("thread", "interrupts"), ("thread", "next(iter(()))")]
+)
+def test_a_judge_can_neither_end_nor_hang_the_service(service: RunningService, judge: str, answer: str) -> None:
+    rows = {"rollouts": [row(answer), row(answer)]}
+    batch = service.post(f"/{judge}/reward", rows, **{"X-Deadline-Seconds": "20"}).json()
+    assert [item["status"] for item in batch["judgements"]] == ["failed", "failed"]
+    assert service.post(f"/{judge}/reward", row(answer), **{"X-Deadline-Seconds": "20"}).json()["status"] == "failed"
+    assert service.post("/reward", row(r"\boxed{42}")).json()["reward"] == 1.0
 
 
 def verify(text: str, truth: str = "42") -> dict[str, Any]:
