@@ -399,3 +399,54 @@ def test_a_judge_that_finds_nothing_by_next_fails_its_row_in_an_event_loop_too()
     judgement = asyncio.run(asyncio.wait_for(judge.ajudge(TASK, says("x")), 20))
     assert judgement.status == "failed"
     assert "StopIteration" in str(judgement.error)
+
+
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class Coded(JudgeError):
+    """Cannot be copied: Python would call it with what it gave its parent."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(Speechless(), "Speechless"), (Coded(3, "the GPU is gone"), "the GPU is gone"), (JudgeError(5), "5")],  # type: ignore[arg-type]
+    ids=["no str", "no copy", "no text"],
+)
+def test_an_error_that_cannot_be_shown_or_copied_is_a_failure_like_any_other(error: Exception, told: str) -> None:
+    judgement = build(raising(error)).judge(TASK, says("x"))
+    assert judgement.status == "failed"
+    assert told in judgement.reason
+    with pytest.raises(JudgeError, match="'t1': Counting"):
+        build(raising(error)).compute_reward(TASK, says("x"))
+
+
+class Named(str):
+    """A class that another process may not know."""
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [
+        Reward(1.0, True, violations=(object(),)),  # type: ignore[arg-type]
+        Reward(1.0, True, violations="abc"),  # type: ignore[arg-type]
+        Reward(1.0, True, filtered_by=7),  # type: ignore[arg-type]
+    ],
+    ids=["object", "letters", "number"],
+)
+def test_violations_are_ids_of_rules(reward: Reward) -> None:
+    judgement = build(lambda: reward).judge(TASK, says("x"))
+    assert judgement.status == "failed"
+    assert "ids of rules" in judgement.reason
+
+
+def test_names_that_a_judge_gives_leave_it_as_plain_text() -> None:
+    reward = Reward(1.0, True, violations=(Named("r1"),), metrics={Named("calls"): 1.0})
+    judgement = build(lambda: reward).judge(TASK, says("x"))
+    assert [type(name) for name in (*judgement.violations, *judgement.metrics)] == [str, str]

@@ -161,14 +161,17 @@ class TaskJudge:
 
     def _failure(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
         """`exc` as a JudgeError that names the task and the judge."""
-        if isinstance(exc, JudgeError):
+        try:
             # a copy: a judge may raise one stored error for many tasks
-            error = copy.copy(exc)
-            error.task_id = exc.task_id or task.task_id
-            error.judge = exc.judge or self._name
-        else:
-            error = JudgeError(f"{type(exc).__name__}: {exc}", task_id=task.task_id, judge=self._name)
-        error.message = error.message[:_MOST_CHARS]
+            error = copy.copy(exc) if isinstance(exc, JudgeError) else JudgeError(f"{type(exc).__name__}: {exc}")
+            error.message = error.message[:_MOST_CHARS]
+        # a class of the judge's own may refuse to be copied, or to say what is wrong
+        except Exception:  # noqa: BLE001
+            error = JudgeError(
+                f"{type(exc).__name__}: {getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}"
+            )
+        error.task_id = error.task_id or task.task_id
+        error.judge = error.judge or self._name
         return error
 
     def _reward(self, outcome: _Outcome) -> Reward:
@@ -210,11 +213,20 @@ def _checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     if not isinstance(result.reason, str):
         raise JudgeError(f"a reward's reason must be a str, got {result.reason!r:.200}")
     reason, metrics = result.reason[:_MOST_CHARS], _checked_metrics(result.metrics)
-    broken = (*violations, *result.violations)
+    broken = (*violations, *_checked_violations(result))
     if result.filtered_by:
         broken = broken if result.filtered_by in result.violations else (*broken, result.filtered_by)
         return Judgement("filtered", float(raw_reward), bool(is_success), reason, broken, None, metrics)
     return Judgement("judged", float(raw_reward), bool(is_success), reason, broken, None, metrics)
+
+
+def _checked_violations(result: Any) -> tuple[str, ...]:
+    if not result.violations and isinstance(result.filtered_by, str):
+        return ()
+    names = (*result.violations, result.filtered_by)
+    if isinstance(result.violations, str) or not all(isinstance(name, str) for name in names):
+        raise JudgeError(f"a reward's violations and filtered_by must be ids of rules, got {names!r:.200}")
+    return tuple(str(name) for name in result.violations)
 
 
 def _checked_metrics(metrics: Any) -> dict[str, float]:
@@ -222,7 +234,8 @@ def _checked_metrics(metrics: Any) -> dict[str, float]:
         return {}
     if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
         raise JudgeError(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
-    return {name: float(value) for name, value in metrics.items()}
+    # str(): a verdict goes to other processes, where a class of the judge's own may be unknown
+    return {str(name): float(value) for name, value in metrics.items()}
 
 
 def _is_finite(value: object) -> bool:
