@@ -200,6 +200,19 @@ def test_a_judge_that_cancels_fails_its_row_and_not_the_run() -> None:
     assert [judgement.status for judgement in found.values()] == ["judged", "judged", "failed", "judged", "judged"]
 
 
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("judge", ["Obedient", "InThisProcess", "Meeting"])
+def test_rows_before_an_error_of_the_input_are_handed_on(judge: str, jobs: int, tmp_path: Path) -> None:
+    def breaking() -> Iterator[Rollout]:
+        yield from rollouts(20)
+        raise OSError("the disk is gone")
+
+    places: list[int] = []
+    with pytest.raises(OSError, match="the disk is gone"):
+        places.extend(place for place, _ in score(config(judge, tmp_path, at_once=1), breaking(), jobs=jobs))
+    assert places == list(range(20))
+
+
 def test_jobs_follow_the_judge(tmp_path: Path) -> None:
     assert automatic_jobs(LineJudge(config(MATH))) == len(os.sched_getaffinity(0))
     assert automatic_jobs(LineJudge(config("Meeting", at_once=1))) == 64

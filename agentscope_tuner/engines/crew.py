@@ -42,10 +42,16 @@ class Crew(ABC, Generic[In, Out]):
 
 
 class _Feed(Generic[In, Out]):
-    """The input's end of a run: takes units from it as the crew, and who takes the rows, can have them."""
+    """The input's end of a run: takes units from it as the crew, and who takes the rows, can have them.
+
+    Attributes:
+        open: whether there may be more.
+        error: what the input raised.
+    """
 
     def __init__(self, crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> None:
         self.open = True
+        self.error: Exception | None = None
         self._crew, self._units, self._rows = crew, units, crew.rows
         self._begun = self._begun_bytes = 0
 
@@ -57,7 +63,11 @@ class _Feed(Generic[In, Out]):
             and self._begun - rows.released < crew.ahead
             and self._begun_bytes - rows.released_bytes < _MOST_BYTES
         ):
-            unit = next(self._units, None)
+            try:
+                unit = next(self._units, None)
+            # boundary: the input's own error is raised once what was read before it is handed on
+            except Exception as exc:  # noqa: BLE001
+                unit, self.error = None, exc
             if unit is None:
                 self.open = False
                 return
@@ -75,8 +85,8 @@ class _Feed(Generic[In, Out]):
 def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[int, Out], None, None]:
     """`(place in the input, result)` for every row; `units` is read as the crew and the caller can take them.
 
-    Ctrl-C ends the reading; what is under way is finished and handed on, for it may have been paid for. A second one
-    ends that too.
+    Ctrl-C ends the reading, and so does an error of the input; what is under way is finished and handed on, for it may
+    have been paid for. A second Ctrl-C ends that too.
     """
     feed = _Feed(crew, units)
     try:
@@ -89,6 +99,8 @@ def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[
                 _log.warning("interrupted: what is under way is finished; a second interrupt ends it")
             yield from _hand_on(feed, crew.rows)
             raise
+        if feed.error is not None:
+            raise feed.error
     finally:
         crew.close()
 
