@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import Task, Workflow, WorkflowOutput, WorkflowTask
+from agentscope_tuner import BaseJudge, Task, Workflow, WorkflowOutput, WorkflowTask
 from agentscope_tuner.rollouts import RolloutRow
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from tests.rollout_world import (
@@ -142,13 +142,36 @@ def test_an_exception_that_cannot_be_told_is_a_failed_row_all_the_same() -> None
 
     class Raises(Workflow):
         async def execute(self, task: WorkflowTask, model_tuner: Any) -> WorkflowOutput:
-            task.task.metadata["myself"] = task.task.metadata
             raise Mute
 
-    row = run_all(runner_of(workflow=Raises), [Task(task_id="t0", metadata={"answer": "1"})])["t0-0"]
+    row = run_all(runner_of(workflow=Raises), tasks_of("a"))["t0-0"]
     assert (row.played.status, row.judgement.status) == ("failed", "failed")
     assert "Mute" in row.judgement.reason
-    assert json.loads(row.to_line("d"))["task"] == {"task_id": "t0"}
+
+
+def test_what_a_workflow_writes_into_its_task_reaches_no_judge_no_repeat_and_no_row() -> None:
+    class Cheat(Workflow):
+        async def execute(self, task: WorkflowTask, model_tuner: Any) -> WorkflowOutput:
+            found.append(task.task.metadata["answer"]["is"])
+            task.task.metadata["answer"]["is"] = "666"
+            task.task.metadata["myself"] = task.task.metadata
+            task.task.task_id = task.task_id = "other"
+            task.gym_env = "an environment of its own"
+            return WorkflowOutput(reward=1.0, is_success=True, metadata={"final_answer": "666"})
+
+    class SameJudge(BaseJudge):
+        def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+            assert workflow_task.gym_env == "an environment of its own"
+            assert workflow_task.task_id == "t0"
+            same = workflow_task.task.metadata == {"answer": {"is": workflow_output.metadata["final_answer"]}}
+            return float(same), same
+
+    found: list[str] = []
+    given = Task(task_id="t0", metadata={"answer": {"is": "4"}})
+    rows = run_all(runner_of(SameJudge({}), workflow=Cheat, num_repeat=3, max_env_worker=1), [given])
+    assert found == ["4"] * 3
+    assert [(name, row.judgement.reward) for name, row in rows.items()] == [("t0-0", 0), ("t0-1", 0), ("t0-2", 0)]
+    assert json.loads(rows["t0-0"].to_line("d"))["task"] == {"task_id": "t0", "metadata": {"answer": {"is": "4"}}}
 
 
 def test_stopping_keeps_an_output_whose_judge_was_still_at_work() -> None:

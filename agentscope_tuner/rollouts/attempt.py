@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import sys
 import threading
@@ -62,7 +63,8 @@ class Attempt:
 
     def __init__(self, script: Script, task: Task) -> None:
         self._script = script
-        # a copy for each: a workflow may write into its task
+        # copies: what a workflow writes into its task must not reach the other repeats, nor the judge
+        self._given = task.model_copy(deep=True)
         self._task = WorkflowTask(task=task.model_copy(deep=True))
         self._lender: Lender | None = None
         self._env: GymEnv | None = None
@@ -88,7 +90,7 @@ class Attempt:
         status, why_not = ending(output)
         if why_not is not None:
             return self._without_output(status, why_not)
-        return Played(status, self._task, output, self._calls(), seconds=self._seconds())
+        return Played(status, self._judged_task(), output, self._calls(), seconds=self._seconds())
 
     def close(self) -> None:
         """End what the workflow left behind in its loop; never returns when that refuses to be cancelled."""
@@ -119,9 +121,14 @@ class Attempt:
         told = "".join(traceback.format_exception(exc)) if exc is not None else stack
         # a traceback ends with its exception; where something stood, and polite answers, do not say why
         error = told.rstrip() if status == "failed" and told else f"{told}{reason}"
-        return Played(
-            status, self._task, None, self._calls(), bounded(error), self._seconds(), reason[:MOST_REASON_CHARS]
-        )
+        task, calls, short = self._judged_task(), self._calls(), reason[:MOST_REASON_CHARS]
+        return Played(status, task, None, calls, bounded(error), self._seconds(), short)
+
+    def _judged_task(self) -> WorkflowTask:
+        """The data set's part as it was read: a tool that the policy talked into it could change the ground truth."""
+        given = {"task": self._given, "task_id": self._given.task_id, "env_type": self._given.env_type}
+        # an environment of the workflow's own stays: the judge may ask it
+        return self._task.model_copy(update=given)
 
     def _seconds(self) -> float:
         return time.monotonic() - self._started
@@ -151,8 +158,8 @@ class Attempt:
             env.release()
             raise RuntimeError("given up while its environment was being created")
         self._task.gym_env, self._task.task_env_uuid = env, env.instance_id
-        task = self._task.task
-        task.init_messages = task.init_messages or [dict(message) for message in env.state]
+        for task in (self._given, self._task.task):
+            task.init_messages = task.init_messages or copy.deepcopy(env.state)
 
     async def _execute(self) -> WorkflowOutput:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -184,7 +191,7 @@ class Attempt:
             raise _OutOfTime
         if not isinstance(output, WorkflowOutput):
             raise TypeError(f"execute must return a WorkflowOutput, got {output!r:.200}")
-        check_writable(self._task.task, output)
+        check_writable(output)
         return output
 
 

@@ -40,7 +40,8 @@ class Played:
         status: `finished`; `failed`, it raised; `timed_out`; `interrupted` or `awaiting_tool_calls`, which leave
             nothing to judge; or another `finished_reason` of the output, such as `exceed_max_iters`: the policy's own
             way to end, which is judged.
-        task: the task as the workflow had it: an environment's opening messages are in it.
+        task: for the judge: the data set's part as it was read, whatever the workflow wrote into it, and an
+            environment's opening messages.
         output: what the workflow returned; None when there is nothing to judge.
         trajectory: the model's recorded calls, as plain data.
         error: the traceback, or where it stood when its time was over; None when there is an output.
@@ -106,11 +107,7 @@ class RolloutRow:
             "trajectory": list(played.trajectory),
         }
         judgement = self.judgement.to_dict()
-        try:
-            line = _encode({**row, "judgement": judgement})
-        except (ValueError, RecursionError):
-            # a workflow that failed had put something endless into its task
-            line = _encode({**row, "task": {"task_id": played.task.task_id}, "judgement": judgement})
+        line = _encode({**row, "judgement": judgement})
         if len(line) > MAX_LINE_BYTES:
             row["trajectory_left_out"] = f"{len(played.trajectory)} calls, the row had {len(line)} bytes"
             line = _encode({**row, "trajectory": [], "judgement": judgement})
@@ -131,14 +128,14 @@ def ending(output: WorkflowOutput) -> tuple[str, str | None]:
     return _NO_VERDICT.get(told, (told, None))
 
 
-def check_writable(task: Task, output: WorkflowOutput) -> None:
-    """Whether a row can hold what the workflow made of `task`, and its `output`.
+def check_writable(output: WorkflowOutput) -> None:
+    """Whether a row can hold `output`.
 
     Raises:
-        ValueError: one holds itself, or is nested without end.
+        ValueError: it holds itself, or is nested without end.
     """
     try:
-        _encode({"task": task.model_dump(exclude_unset=True), "output": output.model_dump(exclude_unset=True)})
+        _encode(output.model_dump(exclude_unset=True))
     except (ValueError, RecursionError) as exc:
         raise ValueError(f"the workflow's output cannot be written as JSON: {exc}") from exc
 
