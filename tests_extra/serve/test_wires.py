@@ -236,3 +236,8 @@ def test_answers_stay_out_of_the_log(tmp_path: Path) -> None:
             log = service.log()
         assert "gave no verdict on 1 of 1 rows" in log
         assert (secret in log.replace("\n", " ")) is asked
+
+
+def test_a_path_that_is_almost_a_judges_is_not_found(service: RunningService) -> None:
+    for path in ("/reward%0A", "/reward/", "/reward%00"):
+        assert service.post(path, row("x")).status_code == 404, path
