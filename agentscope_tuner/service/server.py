@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 import uvicorn
 from fastapi import FastAPI
 
+from agentscope_tuner.service.connection import BoundedConnection
 from agentscope_tuner.service.gate import Gate
 from agentscope_tuner.verify.sandbox import close_all
 
@@ -76,7 +77,7 @@ def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, thread
     config = uvicorn.Config(
         app,
         loop="uvloop",
-        http="httptools",
+        http=BoundedConnection,
         ws="none",
         log_config=None,
         log_level="warning",

@@ -1,0 +1,69 @@
+"""Connections that never finish asking: uvicorn bounds neither a request's head nor the wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+# beside what comes with a head's first bytes
+_HEAD_BYTES = 64 * 2**10
+
+
+class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
+    """uvicorn's connection, closed when a request's head takes too long or grows too large.
+
+    All of this is before the token is asked for. Bodies have limits of their own (`read_body`), and so has uvicorn's
+    wait for the next request.
+
+    Attributes:
+        head_seconds: from the connection, or what comes after an answer, to the end of a request's head.
+    """
+
+    head_seconds: ClassVar[float] = 20.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """See asyncio.Protocol."""
+        super().connection_made(transport)
+        self._asking = True
+        self._begins = False
+        self._head_bytes = 0
+        self._late: asyncio.TimerHandle | None = self.loop.call_later(self.head_seconds, self.shutdown)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.Protocol."""
+        self._asked()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio.Protocol."""
+        self._begins = False
+        super().data_received(data)
+        # line breaks between requests end uvicorn's wait for the next one, and begin none
+        if not self._asking and not (self.cycle is not None and self.cycle.response_complete):
+            return
+        if self._late is None and not self.transport.is_closing():
+            # an answer that is still on its way goes out first
+            self._late = self.loop.call_later(self.head_seconds, self.shutdown)
+        if self._asking and not self._begins:
+            self._head_bytes += len(data)
+            if self._head_bytes > _HEAD_BYTES:
+                self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """See httptools."""
+        super().on_message_begin()
+        self._asking = self._begins = True
+        self._head_bytes = 0
+
+    def on_headers_complete(self) -> None:
+        """See httptools."""
+        self._asked()
+        super().on_headers_complete()
+
+    def _asked(self) -> None:
+        self._asking = False
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
