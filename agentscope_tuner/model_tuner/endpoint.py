@@ -73,6 +73,19 @@ class EndpointModel(OpenAIChatModel):
         """Close the connections."""
         await self.client.close()
 
+    async def _call_api(self, *args: Any, **kwargs: Any) -> ChatResponse | AsyncGenerator[ChatResponse, None]:
+        import openai
+
+        try:
+            answer: ChatResponse | AsyncGenerator[ChatResponse, None] = await super()._call_api(*args, **kwargs)
+        except openai.APIError as exc:
+            # "Connection error." and "Error code: 404" are all that the client says
+            exc.add_note(f"asked {exc.request.url}" + (f": {exc.__cause__}" if exc.__cause__ else ""))
+            if isinstance(exc, openai.NotFoundError) and "/v1" not in exc.request.url.path:
+                exc.add_note("is base_url without its /v1?")
+            raise
+        return answer
+
     def _parse_completion_response(
         self, start_datetime: datetime, response: Any, audio_format: str = "wav"
     ) -> ChatResponse:

@@ -8,9 +8,10 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
+from urllib.parse import urlsplit
 
 from omegaconf import DictConfig
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.config import StrictSection, read_section, task_judge_section
@@ -87,6 +88,14 @@ class ModelConfig(StrictSection):
     logprobs: bool = False
     temperature: float = Field(default=1.0, ge=0)
     max_tokens: int = Field(default=1024, ge=1)
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_a_url(cls, value: str) -> str:
+        found = urlsplit(value)
+        if found.scheme not in ("http", "https") or not found.hostname:
+            raise ValueError("must read like http://127.0.0.1:8000/v1")
+        return value
 
 
 class RolloutConfig(StrictSection):

@@ -229,6 +229,29 @@ def test_a_call_that_fails_is_raised_and_recorded_once(fault: str, stream: bool)
 
 
 @BOTH
+@pytest.mark.parametrize(
+    ("path", "say", "words"),
+    [
+        ("", Say(how=Canned(status=404)), ["/chat/completions", "without its /v1"]),
+        ("/v1", Say(how=Canned(drop=True)), ["/v1/chat/completions: "]),
+    ],
+)
+def test_an_error_names_the_address_that_was_asked(path: str, say: Say, words: list[str], stream: bool) -> None:
+    async def run(address: str) -> None:
+        tuner = ModelTuner.for_endpoint(address + path, "policy", stream=stream, max_retries=0)
+        with pytest.raises(openai.APIError) as caught:
+            await ask(tuner)
+        await tuner.aclose()
+        notes = " ".join(caught.value.__notes__)
+        assert notes.startswith(f"asked {address}")
+        for word in words:
+            assert word in notes
+
+    with JudgeServer(in_turn(say)) as server:
+        asyncio.run(run(server.url.removesuffix("/v1")))
+
+
+@BOTH
 def test_the_endpoints_client_alone_retries_and_a_call_stays_one(stream: bool) -> None:
     busy = Say(how=Canned(status=503, headers={"retry-after-ms": "1"}))
 
