@@ -450,3 +450,33 @@ def test_names_that_a_judge_gives_leave_it_as_plain_text() -> None:
     reward = Reward(1.0, True, violations=(Named("r1"),), metrics={Named("calls"): 1.0})
     judgement = build(lambda: reward).judge(TASK, says("x"))
     assert [type(name) for name in (*judgement.violations, *judgement.metrics)] == [str, str]
+
+
+class Ending(BaseJudge):
+    """Raises what would end its caller, unless it is the caller's own."""
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        await asyncio.sleep(0)
+        endings = {"interrupts": KeyboardInterrupt, "cancels": asyncio.CancelledError}
+        if ending := endings.get(workflow_output.metadata["final_answer"]):
+            raise ending
+        return 1.0, True
+
+
+@pytest.mark.parametrize("ending", ["interrupts", "cancels"])
+def test_a_judge_that_raises_its_callers_end_fails_its_row_of_a_group(ending: str) -> None:
+    """On astuner's own loop a KeyboardInterrupt ended the loop's thread, and everybody waited for ever."""
+    judge = TaskJudge(Ending({}), compile_rules(()))
+    judgements = judge.judge_group(TASK, [says("x"), says(ending), says("x")])
+    assert [judgement.status for judgement in judgements] == ["judged", "failed", "judged"]
+
+
+def test_a_callers_cancellation_is_no_failure_of_the_judge() -> None:
+    async def cancelled() -> None:
+        task = asyncio.create_task(TaskJudge(Ending({}), compile_rules(())).ajudge(TASK, says("x")))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())

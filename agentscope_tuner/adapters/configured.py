@@ -64,13 +64,9 @@ class ConfiguredJudge:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
         try:
             return await self._judge.ajudge(task, output)
-        # the judge's own would end a caller that nobody cancelled, or the whole loop
-        except (asyncio.CancelledError, KeyboardInterrupt) as exc:
-            current = asyncio.current_task()
-            if current is None or current.cancelling():
-                raise
-            told = "what the judge awaited was cancelled" if isinstance(exc, asyncio.CancelledError) else repr(exc)
-            message = f"{self.name}: {told}"
+        # in a server's main thread, where Ctrl-C is no exception, it is the judge's own, and would end the server
+        except KeyboardInterrupt as exc:
+            message = f"{self.name}: {exc!r}"
             return Judgement("failed", None, None, reason=message, error=f"task {task.task_id!r}: {message}")
 
     async def aready(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import math
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -154,8 +155,10 @@ class TaskJudge:
         """Every failure leaves as a JudgeError that names the task and the judge."""
         try:
             yield
-        except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit):
-            raise  # the caller's own ends, not the judge's failures
+        except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
+            if _is_the_callers(exc):
+                raise
+            raise self._failure(exc, task) from exc
         except BaseException as exc:  # a user's judge may fail in any way, sys.exit included; none of them is a verdict
             raise self._failure(exc, task) from exc
 
@@ -182,6 +185,20 @@ class TaskJudge:
         if self._on_error == "raise":
             raise outcome
         return Reward(0.0, False, reason=f"no verdict, 0.0 by on_error: zero: {outcome}", metrics={"failed": 1.0})
+
+
+def _is_the_callers(exc: BaseException) -> bool:
+    """Whether it was meant for whoever called the judge; the judge's own would end them, or the loop's thread."""
+    if isinstance(exc, KeyboardInterrupt):
+        # Ctrl-C strikes no other
+        return threading.current_thread() is threading.main_thread()
+    if isinstance(exc, asyncio.CancelledError):
+        try:
+            current = asyncio.current_task()
+        except RuntimeError:
+            return False
+        return current is None or current.cancelling() > 0
+    return True
 
 
 def _judgement(outcome: _Outcome, started: float) -> Judgement:
