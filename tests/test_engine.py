@@ -264,6 +264,20 @@ def test_settled_lines_keep_their_place_and_a_group_with_a_new_row_is_ranked_ane
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
+def test_a_line_that_cannot_be_read_does_not_part_its_group(jobs: int, tmp_path: Path) -> None:
+    """The row behind it was ranked by itself, and came first whatever it held."""
+    source = lines(rollout("a", answer="x" * length) for length in (3, 2, 1))
+    source.insert(2, Line("f:9", b"{broken"))
+    found = list(score_lines(LineJudge(config("Ranking", tmp_path)), source, jobs=jobs))
+    assert [row.judgement.status for row in found] == ["judged", "judged", "failed", "judged"]
+    assert [row.judgement.reason for row in found if row.judgement.reward is not None] == [
+        "place 0 of 3",
+        "place 1 of 3",
+        "place 2 of 3",
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_lines_leave_ready_to_be_written(jobs: int, tmp_path: Path) -> None:
     source = [*lines(rollouts(3, r1="die" if jobs == 2 else "interrupt no one")), Line("f:3", b"{not json")]
     found = list(score_lines(LineJudge(config("Obedient", tmp_path), "d1"), source, jobs=jobs))

@@ -154,8 +154,16 @@ class LineJudge:
 
     def units(self, items: Iterable[Line | Settled]) -> Iterator[Unit[Line, ScoredLine]]:
         """One line each; for a listwise judge, neighbours with one task id."""
-        first = 0
-        for number, (found, problem) in enumerate(groups(items, self._group_of if self.listwise else None)):
+        first, group = 0, ""
+
+        def group_of(item: Line | Settled) -> str:
+            # a line that cannot be read does not part the group that it stands in: the parts would be ranked apart
+            nonlocal group
+            rollout = parse_line(item.line if isinstance(item, Settled) else item).rollout
+            group = rollout.task.task_id if rollout else group
+            return group
+
+        for number, (found, problem) in enumerate(groups(items, group_of if self.listwise else None)):
             lines = [item.line if isinstance(item, Settled) else item for item in found]
             results: Sequence[ScoredLine] | None = None
             if problem is not None:
@@ -166,23 +174,21 @@ class LineJudge:
             yield Unit(number, first, lines, sum(len(line.raw) for line in lines), results)
             first += len(lines)
 
-    def _group_of(self, item: Line | Settled) -> str:
-        rollout = parse_line(item.line if isinstance(item, Settled) else item).rollout
-        return rollout.task.task_id if rollout else ""
-
     def judge(self, items: Sequence[Line]) -> list[ScoredLine]:
-        """A scored line for each line of a unit."""
+        """A scored line for each line of a unit; those that cannot be read fail alone."""
         rows = [parse_line(line) for line in items]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
-        judgements = self._rollouts.judge(rollouts) if len(rollouts) == len(rows) else map(_bad_row, rows)
-        return [self._scored(row, judgement) for row, judgement in zip(rows, judgements, strict=True)]
+        return self._all_scored(rows, self._rollouts.judge(rollouts) if rollouts else ())
 
     async def ajudge(self, items: Sequence[Line]) -> list[ScoredLine]:
         """The same on an event loop."""
         rows = [parse_line(line) for line in items]
         rollouts = [row.rollout for row in rows if row.rollout is not None]
-        judgements = await self._rollouts.ajudge(rollouts) if len(rollouts) == len(rows) else map(_bad_row, rows)
-        return [self._scored(row, judgement) for row, judgement in zip(rows, judgements, strict=True)]
+        return self._all_scored(rows, await self._rollouts.ajudge(rollouts) if rollouts else ())
+
+    def _all_scored(self, rows: Sequence[Row], judgements: Sequence[Judgement]) -> list[ScoredLine]:
+        judged = iter(judgements)
+        return [self._scored(row, _bad_row(row) if row.rollout is None else next(judged)) for row in rows]
 
     def failed(self, items: Sequence[Line], why: str) -> list[ScoredLine]:
         """Scored lines that say why there is no verdict."""
@@ -210,7 +216,8 @@ class LineJudge:
 
 
 def _bad_row(row: Row) -> Judgement:
-    problem = row.problem or "it shares a unit with a row that cannot be read"
+    assert row.problem is not None
+    problem = row.problem
     # failures are counted by reason: one kind of mistake is one reason, wherever in the row it is
     kind = re.sub(r" at column \d+", "", problem)
     return Judgement("failed", None, None, reason=f"bad row: {kind}", error=problem)
