@@ -1,7 +1,8 @@
 """The local engine: many rows on this machine, in order or as they come, with bounded memory.
 
 How rows are judged follows from the judge: see `BaseJudge.judge_kind`. What is promised: every row gets a judgement;
-the input is read as needed; nothing is left running when the iterator ends, fails or is closed.
+the input is read as needed; nothing is left running when the iterator ends, fails or is closed, but a verdict in a
+thread, which nothing can end: it is reached, and not looked at.
 
 For judges in worker processes (`judge_kind = "cpu"` and two jobs or more), also: a worker that dies loses no row. A row
 whose verdict was reached is not judged again, even if the worker dies in the same batch, so that what judging it did to
