@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Row, ScoredFile, Summary, read_rows, scored_line
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -123,6 +124,20 @@ def test_output_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         scored.write(b'{"id": "b"}\n')
     assert path.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
     assert sorted(file.name for file in tmp_path.iterdir()) == ["scored.jsonl"]
+
+
+@pytest.mark.parametrize(("first", "second"), [(False, False), (False, True), (True, True), (True, False)])
+def test_two_runs_do_not_write_over_each_others_rows(tmp_path: Path, first: bool, second: bool) -> None:
+    path = tmp_path / "scored.jsonl"
+    path.write_bytes(b'{"id": "a"}\n')
+    with ScoredFile(path, resume=first) as scored:
+        with pytest.raises(ConfigError, match="another run is writing"), ScoredFile(path, resume=second):
+            pass
+        scored.write(b'{"id": "b"}\n')
+    assert path.read_bytes() == b'{"id": "b"}\n'
+    assert list(tmp_path.iterdir()) == [path], "the lock is gone"
+    with ScoredFile(path, resume=True):
+        pass
 
 
 def test_a_resumed_run_that_is_interrupted_too_loses_nothing(tmp_path: Path) -> None:
