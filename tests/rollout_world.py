@@ -70,6 +70,9 @@ class Act(Workflow):
             case "interrupt":
                 os.kill(os.getpid(), signal.SIGINT)
                 await asyncio.Event().wait()
+            case "terminate":
+                os.kill(os.getpid(), signal.SIGTERM)
+                await asyncio.Event().wait()
             case "hang":
                 await asyncio.Event().wait()
             case "polite":

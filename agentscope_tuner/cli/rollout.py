@@ -51,8 +51,8 @@ def rollout(
 ) -> None:
     """Run the workflow on every task, some times each, and judge every rollout.
 
-    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C keeps
-    what is done.
+    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C and
+    SIGTERM keep what is done.
     """
     with config_errors():
         whole_run(load_config(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit)
@@ -165,22 +165,26 @@ def _roll_out(
 
 @contextmanager
 def _interrupting(runner: RolloutRunner) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C lets the runner hand on what is done, a second one is Python's own; says whether there was any."""
+    """Ctrl-C and SIGTERM let the runner hand on what is done, a second one does not wait; says if there was any."""
     stopped = threading.Event()
 
     def handle(number: int, frame: object) -> None:
         stopped.set()
         runner.stop()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for again in before:
+            signal.signal(again, signal.default_int_handler)
 
     if threading.current_thread() is not threading.main_thread():
         yield stopped.is_set
         return
-    before = signal.signal(signal.SIGINT, handle)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, handle)
     try:
         yield stopped.is_set
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
