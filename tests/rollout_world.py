@@ -29,7 +29,7 @@ class FakeCall:
     words: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {"response": {"content": self.words}, "prompt_tokens": 3, "completion_tokens": 2}
+        return {"role": "default", "response": {"content": self.words}, "prompt_tokens": 3, "completion_tokens": 2}
 
 
 @dataclass

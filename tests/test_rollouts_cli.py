@@ -182,6 +182,14 @@ def test_resume_refuses_rows_of_another_configuration(folder: Folder) -> None:
     assert folder.run(*elsewhere, resume=True) == 0
 
 
+def test_a_role_to_be_trained_that_nobody_plays_is_told(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert folder.run("astuner.rollout.trainable_targets=[default,solvr]") == 0
+    assert "trainable_targets without a call │ solvr" in capsys.readouterr().out
+    folder.output.unlink()
+    assert folder.run("astuner.rollout.trainable_targets=[default]") == 0
+    assert "without a call" not in capsys.readouterr().out
+
+
 def test_limit_takes_the_first_tasks(folder: Folder) -> None:
     assert folder.run(limit=1) == 0
     assert sorted(folder.rows()) == ["t0-0", "t0-1"]

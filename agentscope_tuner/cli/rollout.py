@@ -94,7 +94,8 @@ def whole_run(config: DictConfig, output: Path, lend: Lend, *, resume: bool = Fa
     if str(output) == "-":
         raise ConfigError("--output must be a file: rows are written aside and renamed when they are whole")
     judge, lender = load_judge(config), lend(settings)
-    written, started = _Written(settings.digest), time.perf_counter()
+    tally = RolloutTally(unheard=set(settings.rollout.trainable_targets or ()))
+    written, started = _Written(settings.digest, tally), time.perf_counter()
     try:
         with open_tasks(settings, limit=limit) as tasks, ScoredFile(output, resume=resume) as scored:
             _roll_out(settings, judge, lender, tasks, scored, written)
@@ -117,8 +118,8 @@ class _Written:
     """What went into the file so far."""
 
     digest: str
+    tally: RolloutTally
     summary: Summary = field(default_factory=Summary)
-    tally: RolloutTally = field(default_factory=RolloutTally)
     left_behind: int = 0
 
     def write(self, group: Sequence[RolloutRow], scored: ScoredFile) -> None:

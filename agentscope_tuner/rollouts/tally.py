@@ -25,6 +25,8 @@ class RolloutTally:
     seconds: float = 0.0
     rows: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
+    # roles to be trained of which no call was seen yet
+    unheard: set[str] = field(default_factory=set)
 
     def add(self, group: Sequence[RolloutRow]) -> None:
         """Count one group."""
@@ -38,6 +40,7 @@ class RolloutTally:
             self.seconds += row.played.seconds
             for call in row.played.trajectory:
                 self.calls += 1
+                self.unheard.discard(str(call.get("role")))
                 self.prompt_tokens += _count(call.get("prompt_tokens"))
                 self.completion_tokens += _count(call.get("completion_tokens"))
 
@@ -52,6 +55,9 @@ class RolloutTally:
         told.append(("seconds a rollout", f"{self.seconds / self.rows:.2f}"))
         told.append(("model calls", f"{self.calls:,} ({self.calls / self.rows:.1f} a rollout)"))
         told.append(("tokens", f"{self.prompt_tokens:,} in, {self.completion_tokens:,} out"))
+        if self.unheard:
+            # a misspelt role is one that nobody plays
+            told.append(("trainable_targets without a call", ", ".join(sorted(self.unheard))))
         return told
 
 
