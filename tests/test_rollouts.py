@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from agentscope_tuner import BaseJudge, Task, Workflow, WorkflowOutput, WorkflowTask
 from agentscope_tuner.rollouts import RolloutRow
@@ -351,6 +352,31 @@ def test_an_output_that_cannot_be_written_at_all_fails_its_row() -> None:
     assert row.played.status == "failed"
     assert "cannot be written as JSON" in (row.played.error or "")
     assert json.loads(row.to_line("d"))["output"] is None
+
+
+def test_an_output_too_long_to_be_read_again_fails_its_row() -> None:
+    class Long(Workflow):
+        async def execute(self, task: WorkflowTask, model_tuner: Any) -> WorkflowOutput:
+            return WorkflowOutput(metadata={"final_answer": "x", "log": "y" * 17 * 2**20})
+
+    row = run_all(runner_of(workflow=Long), tasks_of("a"))["t0-0"]
+    assert (row.played.status, row.judgement.reward) == ("failed", None)
+    assert "bytes as JSON, and a row at most 16777216" in row.judgement.reason
+
+
+def test_a_message_in_the_output_is_written_whole() -> None:
+    class Block(BaseModel):
+        type: str = "text"
+        text: str
+
+    class Says(Workflow):
+        async def execute(self, task: WorkflowTask, model_tuner: Any) -> WorkflowOutput:
+            return WorkflowOutput(metadata={"final_answer": "x", "said": [Block(text="y")]})
+
+    row = run_all(runner_of(workflow=Says), tasks_of("a"))["t0-0"]
+    assert json.loads(row.to_line("d"))["output"] == {
+        "metadata": {"final_answer": "x", "said": [{"type": "text", "text": "y"}]}
+    }
 
 
 def test_a_row_too_long_to_be_read_again_leaves_its_trajectory_out() -> None:

@@ -97,9 +97,9 @@ class RolloutRow:
         played = self.played
         row: dict[str, Any] = {
             "id": self.id,
-            "task": played.task.task.model_dump(exclude_unset=True),
+            "task": _set_fields(played.task.task),
             # null, not empty: whoever judges the file again finds no output to reward either
-            "output": None if played.output is None else played.output.model_dump(exclude_unset=True),
+            "output": None if played.output is None else _set_fields(played.output),
             "status": played.status,
             "error": played.error,
             "seconds": round(played.seconds, 3),
@@ -132,12 +132,19 @@ def check_writable(output: WorkflowOutput) -> None:
     """Whether a row can hold `output`.
 
     Raises:
-        ValueError: it holds itself, or is nested without end.
+        ValueError: it holds itself, is nested without end, or is too long to be read again.
     """
     try:
-        _encode(output.model_dump(exclude_unset=True))
+        size = len(_encode(_set_fields(output)))
     except (ValueError, RecursionError) as exc:
         raise ValueError(f"the workflow's output cannot be written as JSON: {exc}") from exc
+    if size > MAX_LINE_BYTES:
+        raise ValueError(f"the workflow's output has {size} bytes as JSON, and a row at most {MAX_LINE_BYTES}")
+
+
+def _set_fields(model: Task | WorkflowOutput) -> dict[str, Any]:
+    """What was set, and all of what is inside: `exclude_unset` would take a message's blocks their types."""
+    return model.model_dump(include=model.model_fields_set)
 
 
 def bounded(text: str) -> str:
