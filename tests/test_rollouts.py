@@ -16,9 +16,11 @@ from agentscope_tuner.rollouts import RolloutRow
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from tests.rollout_world import (
     FOR_EVER,
+    Act,
     EnvWorld,
     FakeLender,
     Gate,
+    LengthJudge,
     RankJudge,
     run_all,
     runner_of,
@@ -176,7 +178,21 @@ def test_what_a_workflow_writes_into_its_task_reaches_no_judge_no_repeat_and_no_
 
 
 def test_stopping_keeps_an_output_whose_judge_was_still_at_work() -> None:
-    runner = runner_of(max_env_worker=2)
+    at_work = threading.Event()
+
+    class Telling(LengthJudge):
+        def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+            if workflow_output.metadata["final_answer"] == "unending":
+                at_work.set()
+            return super().compute_reward(workflow_task, workflow_output)
+
+    class Following(Act):
+        async def execute(self, task: WorkflowTask, model_tuner: FakeLender) -> WorkflowOutput:
+            if task.task.main_query == "x":
+                at_work.wait(FOR_EVER)
+            return await super().execute(task, model_tuner)
+
+    runner = runner_of(Telling(), workflow=Following, max_env_worker=2)
     groups = runner.run(tasks_of("unending", "x"))
     assert next(groups)[0].id == "t1-0"
     runner.stop()
