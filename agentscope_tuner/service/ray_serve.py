@@ -53,14 +53,19 @@ def deployed(
     plain = {name: portable(config) for name, config in configs.items()}
     with session(address, workers=None):
         try:
-            ray_serve.start(http_options={"host": host, "port": port})
-            ray_serve.run(_application(ray_serve, plain, settings, replicas, drain_seconds), name=APP, route_prefix="/")
+            _start(ray_serve, host, port, _application(ray_serve, plain, settings, replicas, drain_seconds))
             yield f"http://{host}:{port}"
             ray_serve.delete(APP)
-        except RuntimeError as exc:
-            raise ConfigError(f"Ray Serve could not start the service: {exc}") from exc
         finally:
             ray_serve.shutdown()
+
+
+def _start(ray_serve: Any, host: str, port: int, application: Any) -> None:
+    try:
+        ray_serve.start(http_options={"host": host, "port": port})
+        ray_serve.run(application, name=APP, route_prefix="/")
+    except RuntimeError as exc:
+        raise ConfigError(f"Ray Serve could not start the service: {exc}") from exc
 
 
 def _application(
