@@ -143,6 +143,11 @@ def test_a_batch_is_judged_in_order_and_a_failure_stays_its_own(judge: str) -> N
     assert [judgement.reward for judgement in judgements] == [1.0, 0.0, None, 0.0] * 25
 
 
+def test_rollouts_without_a_task_id_are_not_ranked_together() -> None:
+    pairs = [pair("x", task_id=""), pair("xxx", task_id=""), pair("xx", task_id="a"), pair("x", task_id="a")]
+    assert [len(group) for group in groups(pairs)] == [1, 1, 2]
+
+
 def test_listwise_judges_see_whole_groups() -> None:
     pairs = [pair(answer, task_id=task_id) for task_id, answer in zip("aaab", ["x", "xxx", "xx", "x"], strict=True)]
     assert [len(group) for group in groups(pairs)] == [3, 1]

@@ -146,8 +146,11 @@ class ConfiguredJudge:
 
 
 def groups(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    """Runs of neighbours that share a task id: trainers lay a group's completions side by side."""
-    return [list(run) for _, run in groupby(pairs, key=lambda pair: pair[0].task_id)]
+    """Runs of neighbours that share a task id: trainers lay a group's completions side by side.
+
+    One without a task id is a group of its own: ranking strangers together would pay one for what another wrote.
+    """
+    return [list(run) for _, run in groupby(pairs, key=lambda pair: pair[0].task_id or object())]
 
 
 _lock = threading.Lock()
