@@ -86,7 +86,7 @@ $(ENV_BIN)/.ready: setup.cfg pyproject.toml
 	@touch $@
 
 test-env: $(ENV_BIN)/.ready ## pytest of the env service's reference server and its environments
-	$(ENV_BIN)/pytest -n auto tests_extra/env
+	$(ENV_BIN)/pytest -n auto tests/with_servers/env
 
 bench-env: $(ENV_BIN)/.ready ## an evaluate through the client beside a bare pooled httpx call
 	$(ENV_BIN)/python -m benchmarks.env.evaluate_latency
@@ -113,7 +113,7 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 	$(LOCAL_LLM)/bin/python -m tutorial.with_local_model -- $(LOCAL_LLM)/bin/astuner rubrics learn \
 		--conf tutorial/example_rm_auto_grader/local.yaml --force astuner.experiment_dir=out/rubrics-local
 
-# Inside real trainers: each in an environment of its own, which tests_extra/trainers/<name>.txt describes.
+# Inside real trainers: each in an environment of its own, which tests/with_trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
 TRAINERS := trl verl openrlhf agentscope1 trinity nemogym envs
 .PHONY: train test-trainers $(TRAINERS:%=test-%)
@@ -125,7 +125,7 @@ NODEPS_nemogym := --ignore-requires-python nemo-gym==0.7.0
 TRAINER_PIP := --quiet --disable-pip-version-check --no-compile
 TRAINER_ENV := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.venvs/%/.trainer: tests_extra/trainers/%.txt setup.cfg pyproject.toml
+.venvs/%/.trainer: tests/with_trainers/%.txt setup.cfg pyproject.toml
 	test -x .venvs/$*/bin/python || $(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/python -m pip install $(TRAINER_PIP) -r $< -e .
 	$(if $(NODEPS_$*),.venvs/$*/bin/python -m pip install $(TRAINER_PIP) --no-deps $(NODEPS_$*))
@@ -139,7 +139,7 @@ test-trinity: ## Trinity-RFT's registry and workflows
 test-nemogym: ## NeMo-Gym's own classes on our wire
 test-envs: ## the guide's snippets inside SkyRL-gym and verifiers
 $(TRAINERS:%=test-%): test-%: .venvs/%/.trainer
-	$(TRAINER_ENV) .venvs/$*/bin/python -m pytest -W default tests_extra/trainers/test_$*.py
+	$(TRAINER_ENV) .venvs/$*/bin/python -m pytest -W default tests/with_trainers/test_$*.py
 
 test-trainers: $(TRAINERS:%=test-%) ## all the trainers
 
@@ -159,9 +159,9 @@ $(AGENTSCOPE)/.ready: setup.cfg pyproject.toml
 
 # mypy a second time, over what meets agentscope: only here does it see agentscope's own types
 test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscope 2.0, over real sockets
-	$(AGENTSCOPE)/bin/mypy --follow-imports=silent agentscope_tuner/model_tuner tests_extra/agentscope \
+	$(AGENTSCOPE)/bin/mypy --follow-imports=silent agentscope_tuner/model_tuner tests/with_agentscope \
 		tutorial/example_math_agent/workflow.py tutorial/example_countdown/workflow.py tutorial/example_frozenlake/workflow.py
-	$(AGENTSCOPE)/bin/pytest -n auto tests_extra/agentscope
+	$(AGENTSCOPE)/bin/pytest -n auto tests/with_agentscope
 
 .PHONY: test-serve
 # schemathesis writes requests from the service's own description
@@ -170,7 +170,7 @@ $(ENV_BIN)/.ready-serve: $(ENV_BIN)/.ready
 	@touch $@
 
 test-serve: $(ENV_BIN)/.ready-serve ## pytest of the reward service: real servers, real sockets
-	$(ENV_BIN)/pytest -n auto tests_extra/serve
+	$(ENV_BIN)/pytest -n auto tests/with_servers/serve
 .PHONY: tutorial-math-agent
 tutorials: tutorial-math-agent
 tutorial-math-agent: $(AGENTSCOPE)/.ready ## an agent with a calculator, played by a small model on this machine: a minute
@@ -218,7 +218,7 @@ soak-serve: $(ENV_BIN)/.ready ## the reward service near its peak for MINUTES, t
 	$(ENV_BIN)/python -m benchmarks.scale.soak --minutes $(MINUTES) $(if $(RATE),--rate $(RATE))
 .PHONY: test-ray bench-ray
 test-ray: $(RAY)/.ready ## judging on Ray: files, rollouts, RayJudge; workers and a node killed on the way
-	$(RAY)/bin/python -m pytest -W default tests_extra/ray
+	$(RAY)/bin/python -m pytest -W default tests/with_ray
 
 bench-ray: $(RAY)/.ready ## rows a second through Ray beside the same workers without it; some minutes
 	$(RAY)/bin/python -m benchmarks.scale.ray_engine

@@ -1,11 +1,11 @@
-"""Every verdict over the labelled cases and the recorded rollouts, one JSON line each: run it before and after a change.
+"""Every verdict over the labelled cases and the recorded rollouts, one JSON line each, to compare before and after.
 
     python -m benchmarks.verdicts > before.jsonl
     python -m benchmarks.verdicts > after.jsonl
     diff before.jsonl after.jsonl
 
-Only public names are used, so that the same file runs on both sides of a move. `--cases` adds a file of pairs whose keys are
-`gold` and `pred`, `--rollouts` a file of rollouts that the math judge reads.
+Only public names are used, so that the same file runs on both sides of a move. `--cases` adds a file of pairs with
+the keys `gold` and `pred`, `--rollouts` a file of rollouts that the math judge reads.
 """
 
 from __future__ import annotations

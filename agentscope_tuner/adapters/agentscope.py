@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner.adapters.configured import judge_for
 from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.batch import judge_for
 
 if TYPE_CHECKING:
     from agentscope.tuner import JudgeOutput

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.adapters.configured import ConfiguredJudge, Pair
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, message_text
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.judgement import Judgement
 
 # of nemo_gym.failure_kinds: the judge, not the environment or the policy

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.configured import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.judgement import Judgement
 
 # queries are decoded with their special tokens; an answer must not end differently for that than under other trainers

@@ -12,8 +12,8 @@ import logging
 
 from trinity.common.rewards.reward_fn import RewardFn
 
-from agentscope_tuner.adapters.configured import judge_for
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
+from agentscope_tuner.task_judge.batch import judge_for
 
 _log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentscope_tuner.adapters.configured import Config, ConfiguredJudge, Pair
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.batch import Config, ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.judgement import Judgement
 
 LogMetric = Callable[[str, float], None]

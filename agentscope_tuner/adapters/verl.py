@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from agentscope_tuner.adapters.configured import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _ON_FAILED = ("raise", "mask")

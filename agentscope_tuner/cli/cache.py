@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from agentscope_tuner.cli.console import fail, out
-from agentscope_tuner.graders.verdict_cache import default_cache_dir, open_cache
+from agentscope_tuner.graders.client.verdict_cache import default_cache_dir, open_cache
 
 app = typer.Typer(help="Replies of judge models, kept on disk and shared by processes.", no_args_is_help=True)
 

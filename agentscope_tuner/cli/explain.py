@@ -12,7 +12,7 @@ from rich.text import Text
 from agentscope_tuner.cli.console import fail, out
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math_answer import STAGES, bare, reference, run_stage, symbolic_verdict
+from agentscope_tuner.verify.math.answer import STAGES, bare, reference, run_stage, symbolic_verdict
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 
 Reference = Annotated[str, typer.Option("--reference", help="The ground truth: bare, in dollars, boxed, or GSM8K's.")]

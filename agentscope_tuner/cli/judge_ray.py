@@ -15,10 +15,10 @@ from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out, printable
 from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import load_config
-from agentscope_tuner.engines.ray_files import score_files
 from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.on_ray.files import score_files
+from agentscope_tuner.on_ray.partition_source import input_files
 from agentscope_tuner.records import Summary
-from agentscope_tuner.records.partition_source import input_files
 
 
 class Engine(StrEnum):

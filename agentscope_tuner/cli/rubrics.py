@@ -15,13 +15,13 @@ from agentscope_tuner.cli.config import Conf, Overrides
 from agentscope_tuner.cli.console import config_errors, err, fail, out
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import GraderError
-from agentscope_tuner.graders.chat_model import ChatModel
-from agentscope_tuner.graders.rubrics.config import AutoGraderConfig, auto_grader_config
-from agentscope_tuner.graders.rubrics.evaluate import evaluate
-from agentscope_tuner.graders.rubrics.learn import journal_path, learn_and_save
-from agentscope_tuner.graders.rubrics.plan import Plan, plan
-from agentscope_tuner.graders.rubrics.samples import read_samples
-from agentscope_tuner.graders.rubrics.saved import SavedGrader, load
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.rubrics.config import AutoGraderConfig, auto_grader_config
+from agentscope_tuner.rubrics.evaluate import evaluate
+from agentscope_tuner.rubrics.learn import journal_path, learn_and_save
+from agentscope_tuner.rubrics.plan import Plan, plan
+from agentscope_tuner.rubrics.samples import read_samples
+from agentscope_tuner.rubrics.saved import SavedGrader, load
 
 EXIT_LEARNING_FAILED = 3
 EXIT_NO_BETTER = 4

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.rule_tally import FlowTally, RuleTally
+from agentscope_tuner.rule_tables.tally import FlowTally, RuleTally
 
 _MOST_PAIRS = 10
 

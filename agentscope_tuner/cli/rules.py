@@ -19,7 +19,7 @@ from agentscope_tuner.cli.console import EXIT_BAD_USAGE, EXIT_ROWS_FAILED, confi
 from agentscope_tuner.cli.rule_report import plot_tally, tally_report
 from agentscope_tuner.cli.rule_sources import RuleSource, agent_rules, config_rules
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.records.rule_tables import OnProblem, OnRow, check_table, count_table
+from agentscope_tuner.rule_tables.run import OnProblem, OnRow, check_table, count_table
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.rules.kinds import KINDS
 from agentscope_tuner.rules.problems import import_rule_modules

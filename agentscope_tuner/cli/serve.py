@@ -67,7 +67,7 @@ def serve(
         from agentscope_tuner.service.server import serve as serve_app
     except ImportError as exc:
         raise fail(f"astuner serve needs the extra 'serve': pip install 'agentscope_tuner[serve]' ({exc})") from exc
-    from agentscope_tuner.adapters.configured import ConfiguredJudge
+    from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
     # a line each, as programs that collect logs want them
     logging.basicConfig(
@@ -106,7 +106,7 @@ def _by_ray(
     cluster: str | None,
     drain: float,
 ) -> None:
-    from agentscope_tuner.service.ray_serve import deployed
+    from agentscope_tuner.on_ray.serve import deployed
 
     stopped = threading.Event()
     with (

@@ -1,1 +1,1 @@
-"""Running a judge over many rollouts: on this machine's cores, or on a cluster."""
+"""Running a judge over many rollouts on the cores of this machine."""

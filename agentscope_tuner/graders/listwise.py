@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.schema import GraderRank
-from agentscope_tuner.graders.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)

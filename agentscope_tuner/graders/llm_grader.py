@@ -10,19 +10,19 @@ from agentscope_tuner.config import validate_section
 from agentscope_tuner.errors import AstunerError, GraderError
 from agentscope_tuner.graders import combine
 from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.chat_model import Answer, ChatModel, ChatSettings
-from agentscope_tuner.graders.judge_prompt import as_texts, build_prompt, echoes
-from agentscope_tuner.graders.prompt_template import LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.reply import Reply, final_json, label_score, rank_of, reason_of, score_of
-from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
-from agentscope_tuner.graders.usage import Usage
-from agentscope_tuner.graders.wording import (
+from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, ChatSettings
+from agentscope_tuner.graders.client.reply import Reply, final_json, label_score, rank_of, reason_of, score_of
+from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.prompt.judge_prompt import as_texts, build_prompt, echoes
+from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.prompt.wording import (
     label_form,
     rank_form,
     rank_schema,
     score_form,
     score_schema,
 )
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
 
 ScoreSource = Literal["text", "logprobs"]
 

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.adapters.configured import ConfiguredJudge
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.service.gate import Gate
 from agentscope_tuner.service.handler import Exchange
@@ -22,6 +21,7 @@ from agentscope_tuner.service.readiness import Probe
 from agentscope_tuner.service.settings import ServiceSettings
 from agentscope_tuner.service.token_file import BearerGuard, TokenFile, own_path
 from agentscope_tuner.service.wires import WIRES, Served
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping
 
-from agentscope_tuner.adapters.configured import ConfiguredJudge
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
 _log = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from agentscope_tuner.adapters import nemo_gym, openrlhf
-from agentscope_tuner.adapters.configured import ConfiguredJudge
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
 from agentscope_tuner.service.refusal import Refusal
 from agentscope_tuner.service.rows import BadRow, Pair, check_answer, first_problem, read_batch, read_row, written
 from agentscope_tuner.service.settings import ServiceSettings
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _log = logging.getLogger(__name__)

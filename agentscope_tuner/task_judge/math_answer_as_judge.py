@@ -8,7 +8,7 @@ from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math_answer import MathVerdict, acompare, compare, compare_exact
+from agentscope_tuner.verify.math.answer import MathVerdict, acompare, compare, compare_exact
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 

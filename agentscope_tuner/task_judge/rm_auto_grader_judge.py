@@ -8,14 +8,14 @@ from typing import Any
 
 from agentscope_tuner import _loop
 from agentscope_tuner.errors import GraderError, JudgeError
-from agentscope_tuner.graders.content_guard import no_content
-from agentscope_tuner.graders.endpoint import probe
+from agentscope_tuner.graders.client.endpoint import probe
+from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.listwise import Ranking, place_reward, rank_all, shared_places
-from agentscope_tuner.graders.rubrics.config import WHERE, auto_grader_config
-from agentscope_tuner.graders.rubrics.learn import learn_once
-from agentscope_tuner.graders.rubrics.saved import load, make_grader
+from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.schema import GraderScore
-from agentscope_tuner.graders.usage import Usage
+from agentscope_tuner.rubrics.config import WHERE, auto_grader_config
+from agentscope_tuner.rubrics.learn import learn_once
+from agentscope_tuner.rubrics.saved import load, make_grader
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 

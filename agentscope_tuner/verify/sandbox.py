@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.verify.math_answer import Verdict
+from agentscope_tuner.verify.math.answer import Verdict
 
 MEMORY_BYTES = 512 * 1024**2
 DEADLINE = 0.5
@@ -31,7 +31,7 @@ _WALL_FACTOR, _WALL_FLOOR = 40.0, 20.0
 _TRIES = 3
 # workers that die while they start or wait say nothing about an answer, but an end there must be
 _MOST_STARTS = 20
-_SCRIPT = Path(__file__).with_name("worker.py")
+_SCRIPT = Path(__file__).with_name("sandbox_worker.py")
 
 
 class _Late(Exception):

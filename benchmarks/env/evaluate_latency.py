@@ -17,7 +17,7 @@ import time
 import httpx
 
 from agentscope_tuner.env_service import AsyncEnvServiceClient, EnvServiceClient
-from tests_extra.env.running_server import RunningServer
+from tests.with_servers.env.running_server import RunningServer
 
 CALLS = 1_000
 WARM_UP = 50

@@ -25,7 +25,7 @@ from agentscope_tuner.env_service.environments.countdown import make_puzzle
 from agentscope_tuner.errors import EnvServiceError
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-from tests_extra.env.running_server import RunningServer, alive
+from tests.with_servers.env.running_server import RunningServer, alive
 
 JUNK = "I would rather talk about \ud800 something else."
 PUZZLES = 40

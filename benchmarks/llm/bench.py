@@ -27,7 +27,7 @@ import openai
 
 from agentscope_tuner import _loop
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
-from agentscope_tuner.graders.wording import closing, score_form, score_schema
+from agentscope_tuner.graders.prompt.wording import closing, score_form, score_schema
 
 CONCURRENCY = 64
 TEMPLATE = PromptTemplate(

@@ -17,9 +17,9 @@ from typing import Any
 
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
-from agentscope_tuner.verify.math_answer import bare
-from agentscope_tuner.verify.math_parse import parse
-from agentscope_tuner.verify.math_text import Unreadable
+from agentscope_tuner.verify.math.answer import bare
+from agentscope_tuner.verify.math.parse import parse
+from agentscope_tuner.verify.math.text import Unreadable
 from benchmarks.math import hostile
 from benchmarks.math.workload import solutions
 

@@ -21,9 +21,9 @@ from typing import Any
 
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score_lines
-from agentscope_tuner.engines.ray_engine import score
-from agentscope_tuner.engines.ray_files import score_files
-from agentscope_tuner.engines.ray_session import ray_module, session
+from agentscope_tuner.on_ray.engine import score
+from agentscope_tuner.on_ray.files import score_files
+from agentscope_tuner.on_ray.session import ray_module, session
 from agentscope_tuner.records import Line, ScoredFile, Summary, read_lines, read_rows
 from benchmarks.scale.workload import MATH, STUB, StubServer, config, exact_lines, mixed_lines
 

@@ -1,0 +1,268 @@
+"""The one client of judge models: OpenAI-compatible, limited, retried, cached, counted.
+
+    model = ChatModel(ChatSettings(model_name="qwen-plus"))
+    answer = await model.ask(prompt, parse)
+
+A verdict is asked for until it parses, within its deadline. Nothing that went wrong on the way becomes a value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from pydantic import Field, SecretStr
+
+from agentscope_tuner import _loop
+from agentscope_tuner.config import StrictSection
+from agentscope_tuner.graders.client import transport
+from agentscope_tuner.graders.client.endpoint import Endpoint, resolve
+from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.usage import Prices, Usage
+from agentscope_tuner.graders.client.verdict_cache import ReplyStore
+from agentscope_tuner.graders.prompt.template import ChatMessage
+
+T = TypeVar("T")
+
+
+class ChatSettings(StrictSection):
+    """A judge model, and how it may be used."""
+
+    model_name: str = Field(min_length=1)
+    base_url: str | None = Field(
+        default=None, description="an OpenAI-compatible endpoint; by the model's name when None"
+    )
+    api_key: SecretStr | None = Field(
+        default=None, exclude=True, repr=False, description="from the environment when None"
+    )
+    temperature: float | None = Field(
+        default=0.0, ge=0, description="not sent when None: some reasoning models refuse it"
+    )
+    max_tokens: int | None = Field(default=2048, ge=1, description="of one reply; not sent when None")
+    extra_body: dict[str, Any] = Field(default_factory=dict, description="sent along, such as {enable_thinking: false}")
+    concurrency: int = Field(default=64, ge=1, description="requests at once, in this process")
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    deadline_seconds: float = Field(default=120.0, gt=0, description="for a verdict, retries included")
+    try_seconds: float | None = Field(
+        default=None, gt=0, description="for one request; a quarter of the deadline when None"
+    )
+    max_retries: int = Field(default=8, ge=0, description="of a verdict's requests that failed in transport")
+    max_reasks: int = Field(default=3, ge=0, description="of a verdict's replies that could not be read")
+    cache: bool = Field(default=True, description="keep replies on disk, shared by processes")
+    cache_dir: str | None = Field(
+        default=None, description="$ASTUNER_CACHE_DIR, else the user's cache folder, when None"
+    )
+    prices: Prices | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is asked.
+
+    Attributes:
+        messages: as they are sent, or what makes them: a question answered before needs none.
+        identity: what of the messages makes a question the same question, where that is less than all of their text: a
+            delimiter drawn per call must not count. Empty: their text.
+        schema: the JSON schema of the reply; None when the reply is free text.
+        top_logprobs: how many log probabilities to ask for per token; 0 for none.
+        draw: number of the sample: equal prompts with different draws are asked separately, for votes.
+    """
+
+    messages: Sequence[ChatMessage] | Callable[[], Sequence[ChatMessage]]
+    identity: str = ""
+    schema: Mapping[str, Any] | None = None
+    top_logprobs: int = 0
+    draw: int = 0
+
+    def written(self) -> Sequence[ChatMessage]:
+        """The messages."""
+        return self.messages() if callable(self.messages) else self.messages
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """A reply that parsed: its `value`, and what it cost."""
+
+    value: T
+    usage: Usage
+
+
+class ChatModel:
+    """A judge model. Equal models in a process share one HTTP client, one set of limits and one count of usage.
+
+    Safe to use from any thread, event loop, forked child or Ray actor; picklable. Nothing is opened before the first
+    `ask`.
+
+    Args:
+        settings: which model, where, and within which limits.
+        store: where replies that parsed are kept; the verdict cache on disk when None and `settings.cache` is on.
+    """
+
+    def __init__(self, settings: ChatSettings, store: ReplyStore | None = None) -> None:
+        self.settings = settings
+        self._store = store
+        self._state_of: tuple[int, transport.SharedState | None] = (0, None)
+
+    def __repr__(self) -> str:
+        return f"ChatModel({self.settings!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"settings": self.settings, "_store": self._store, "_state_of": (0, None)}
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        """Where requests go.
+
+        Raises:
+            ConfigError: there is no key for this model.
+        """
+        key = self.settings.api_key
+        return resolve(self.settings.model_name, self.settings.base_url, key.get_secret_value() if key else None)
+
+    @property
+    def usage(self) -> Usage:
+        """What this process has spent on this model so far."""
+        return self._state.usage
+
+    async def ask(self, prompt: Prompt, parse: Callable[[Reply], T]) -> Answer[T]:
+        """Ask until a reply parses.
+
+        An equal question already on its way is waited for, not asked again; one answered before comes from the store.
+
+        Args:
+            prompt: the question.
+            parse: from a reply to a value; raises ReplyError for a reply that holds none.
+
+        Raises:
+            GraderError: no readable reply within the deadline and the bounds on retries; says what each try failed of.
+            ConfigError: there is no key for this model.
+        """
+        loop = _loop.get_loop()
+        asking = self._ask(prompt, parse)
+        if asyncio.get_running_loop() is loop:
+            return await asking
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
+
+    async def embed(self, model_name: str, texts: Sequence[str]) -> list[list[float]]:
+        """Embeddings of `texts` by the same endpoint's `model_name`.
+
+        Raises:
+            GraderError: the endpoint gives none, or not one for each text.
+        """
+        loop = _loop.get_loop()
+        work = transport.embed(self.settings, self._state, self.endpoint, model_name, texts)
+        if asyncio.get_running_loop() is loop:
+            return await work
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+
+    @property
+    def _state(self) -> transport.SharedState:
+        # by process: a forked child starts its own
+        if self._state_of[0] != os.getpid():
+            self._state_of = (os.getpid(), transport.shared_state(self.settings, self.endpoint))
+        state = self._state_of[1]
+        assert state is not None
+        return state
+
+    async def _ask(self, prompt: Prompt, parse: Callable[[Reply], T]) -> Answer[T]:
+        state = self._state
+        store = self._store or state.cache
+        key = self.key(prompt)
+        kept = store.get(key) if store is not None else None
+        if kept is not None:
+            try:
+                answer = Answer(parse(kept), Usage(cache_hits=1))
+            except ReplyError:
+                pass  # kept by a version with laxer rules: ask again
+            else:
+                state.usage += answer.usage
+                return answer
+        # by store, too: a journal must see every reply of its own
+        place = (key, id(self._store))
+        flight = state.flights.get(place)
+        if flight is not None:
+            shared: Answer[T] = await flight.join()
+            state.usage += Usage(cache_hits=1)
+            return replace(shared, usage=Usage(cache_hits=1))
+        flight = Flight(self._fly(state, store, key, prompt, parse), state.flights, place)
+        first: Answer[T] = await flight.join()
+        return first
+
+    async def _fly(
+        self,
+        state: transport.SharedState,
+        store: ReplyStore | None,
+        key: str,
+        prompt: Prompt,
+        parse: Callable[[Reply], T],
+    ) -> Answer[T]:
+        reply, value, usage = await transport.fetch(
+            self.settings, state, self.endpoint, self._body(prompt), prompt.schema, parse
+        )
+        if store is not None:
+            store.put(key, reply)
+        return Answer(value, usage)
+
+    def key(self, prompt: Prompt) -> str:
+        """The digest under which a reply to `prompt` is kept: endpoint, model, messages, sampling, schema, draw."""
+        digest = hashlib.sha256(self._sampling)
+        if prompt.identity:
+            digest.update(prompt.identity.encode())
+        else:
+            digest.update(json.dumps([[message.role, message.content] for message in prompt.written()]).encode())
+        digest.update(json.dumps([prompt.schema, prompt.top_logprobs, prompt.draw]).encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def _sampling(self) -> bytes:
+        settings = self.settings
+        parts = [settings.model_name, settings.temperature, settings.max_tokens, settings.extra_body]
+        return json.dumps([self.endpoint.base_url, *parts], sort_keys=True).encode()
+
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
+        settings = self.settings
+        body: dict[str, Any] = {
+            "model": settings.model_name,
+            "messages": [{"role": message.role, "content": message.content} for message in prompt.written()],
+        }
+        if settings.temperature is not None:
+            body["temperature"] = settings.temperature
+        if prompt.top_logprobs:
+            # the first token that is not white space decides; a few in case the model begins with some
+            body |= {"logprobs": True, "top_logprobs": prompt.top_logprobs, "max_tokens": 4}
+        elif settings.max_tokens is not None:
+            body["max_tokens"] = settings.max_tokens
+        return body | settings.extra_body
+
+
+class Flight(Generic[T]):
+    """One question on its way, and the callers waiting for it. When the last of them is gone, it is given up."""
+
+    def __init__(self, work: Coroutine[Any, Any, T], board: dict[tuple[str, int], Any], place: tuple[str, int]) -> None:
+        self._task = asyncio.get_running_loop().create_task(work)
+        self._task.add_done_callback(lambda _: self._leave())
+        self._board, self._place = board, place
+        self._waiting = 0
+        board[place] = self
+
+    def _leave(self) -> None:
+        if self._board.get(self._place) is self:
+            del self._board[self._place]
+
+    async def join(self) -> T:
+        """The answer, or its error, for one more caller."""
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self._task)
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not self._task.done():
+                self._leave()  # at once: who asks from here on must not join a flight that is being cancelled
+                self._task.cancel()

@@ -1,0 +1,299 @@
+"""Requests to an endpoint: one HTTP client per process, retries within a verdict's deadline, the reply format found
+out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import email.utils
+import os
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agentscope_tuner import _loop
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.client.endpoint import Endpoint
+from agentscope_tuner.graders.client.limits import Limits
+from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.reply_format import ReplyFormat
+from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
+
+if TYPE_CHECKING:
+    import openai
+
+    from agentscope_tuner.graders.client.chat_model import ChatSettings
+
+T = TypeVar("T")
+
+_RETRIED = frozenset({408, 409, 429})
+_BACKOFF_SECONDS, _BACKOFF_LIMIT = 0.25, 8.0
+_REASK_TEMPERATURE = 0.3
+_RETRY = Usage(retries=1)
+_WHAT_TO_MEND = {
+    400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
+    401: "the key was refused: set api_key or the provider's environment variable",
+    403: "the key may not use this model",
+    404: "check model_name and base_url",
+}
+
+
+class SharedState:
+    """What equal models share within a process. Lives on the background loop."""
+
+    def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self.limits = Limits(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+        self.format = ReplyFormat()
+        self.flights: dict[tuple[str, int], Any] = {}
+        self.usage = Usage()
+        directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
+        self.cache = VerdictCache(directory) if settings.cache else None
+
+    @cached_property
+    def client(self) -> openai.AsyncOpenAI:
+        """The HTTP client, made for the first request that the cache cannot answer: importing openai takes a while."""
+        return _client(self._endpoint)
+
+
+# by process: a forked child must not use its parent's sockets, nor close them by forgetting them
+_states: dict[tuple[int, Endpoint, str], SharedState] = {}
+_clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
+
+
+def shared_state(settings: ChatSettings, endpoint: Endpoint) -> SharedState:
+    """The state that models with these settings share in this process, made on first use."""
+    key = (os.getpid(), endpoint, settings.model_dump_json())
+    if key not in _states:
+        # setdefault: two threads may get here at once, and only one state may win
+        return _states.setdefault(key, SharedState(settings, endpoint))
+    return _states[key]
+
+
+def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
+    import openai
+
+    key = (os.getpid(), endpoint)
+    if key not in _clients:
+        # no timeout and no retries of its own: both are bounded per verdict, here
+        client = openai.AsyncOpenAI(
+            base_url=endpoint.base_url,
+            api_key=endpoint.api_key,
+            max_retries=0,
+            timeout=None,
+            http_client=openai.DefaultAioHttpClient(timeout=None),
+        )
+        return _clients.setdefault(key, client)
+    return _clients[key]
+
+
+@atexit.register
+def _close_clients() -> None:
+    # sockets left open make aiohttp complain on stderr at the end of a program
+    mine = [client for (pid, _), client in _clients.items() if pid == os.getpid()]
+    if mine:
+        closing = asyncio.run_coroutine_threadsafe(_close_all(mine), _loop.get_loop())
+        with contextlib.suppress(Exception):  # the process is ending: there is nobody left to tell
+            closing.result(timeout=1)
+
+
+async def _close_all(clients: Sequence[openai.AsyncOpenAI]) -> None:
+    await asyncio.gather(*(client.close() for client in clients), return_exceptions=True)
+
+
+async def fetch(
+    settings: ChatSettings,
+    state: SharedState,
+    endpoint: Endpoint,
+    body: dict[str, Any],
+    schema: Mapping[str, Any] | None,
+    parse: Callable[[Reply], T],
+) -> tuple[Reply, T, Usage]:
+    """Ask until a reply parses.
+
+    The deadline starts with the first request's turn: waiting for one's own limits is not the endpoint's fault.
+
+    Raises:
+        GraderError: see ChatModel.ask.
+    """
+    tries = _Tries(settings, endpoint)
+    usage = Usage()
+    try:
+        async with asyncio.timeout(None) as clock:
+            while True:
+                try:
+                    reply, used = await _request(settings, state, tries.varied(body), schema, clock)
+                    usage += used
+                    state.usage += used
+                    return reply, parse(reply), usage
+                except ReplyError as exc:
+                    tries.unreadable(exc)
+                except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
+                    await asyncio.sleep(tries.failed(exc, clock.when()))
+                usage += _RETRY
+                state.usage += _RETRY
+    except TimeoutError as exc:
+        raise GraderError(tries.report(f"no verdict within {settings.deadline_seconds:g} s")) from exc
+
+
+async def _request(
+    settings: ChatSettings,
+    state: SharedState,
+    body: dict[str, Any],
+    schema: Mapping[str, Any] | None,
+    clock: asyncio.Timeout,
+) -> tuple[Reply, Usage]:
+    expected = sum(len(message["content"]) for message in body["messages"]) // 3 + 256
+    async with state.format.turn(schema) as turn, state.limits.slot(expected):
+        if clock.when() is None:
+            clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
+        while True:
+            try:
+                async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
+                    data = await state.client.post("/chat/completions", body=body | turn.fields(), cast_to=object)
+            except Exception as exc:
+                if turn.refused(getattr(exc, "status_code", None)):
+                    continue  # the next format, in the same turn: no try is lost
+                raise
+            turn.accepted()
+            break
+    reply, usage = _read(data, settings)
+    state.limits.spent(expected, usage.prompt_tokens + usage.completion_tokens)
+    return reply, usage
+
+
+def _read(data: object, settings: ChatSettings) -> tuple[Reply, Usage]:
+    """A chat completion's first choice and its usage.
+
+    Raises:
+        ReplyError: it is something else, such as a proxy's HTML page.
+    """
+    try:
+        assert isinstance(data, dict)
+        choice = data["choices"][0]
+        message = choice["message"]
+        content = message.get("content")
+        if isinstance(content, list):
+            content = "".join(part.get("text", "") for part in content)
+        logprobs = (choice.get("logprobs") or {}).get("content") or []
+        tops = [{top["token"]: float(top["logprob"]) for top in token["top_logprobs"]} for token in logprobs]
+        reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops)
+        used = data.get("usage") or {}
+        prompt, completion = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
+        cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+    except (AssertionError, KeyError, IndexError, TypeError, ValueError, AttributeError) as exc:
+        raise ReplyError(f"not a chat completion: {data!r:.200}") from exc
+    cost = settings.prices.cost(prompt, completion, cached) if settings.prices else 0.0
+    return reply, Usage(1, 0, prompt, completion, cached, 0, cost)
+
+
+class _Tries:
+    """What went wrong so far with one verdict, and whether to go on."""
+
+    def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
+        self._settings = settings
+        self._endpoint = endpoint
+        self._unreadable = 0
+        self.failures: list[str] = []
+
+    def unreadable(self, exc: ReplyError) -> None:
+        """Raises GraderError once replies were unreadable too often."""
+        self._unreadable += 1
+        self.failures.append(str(exc))
+        if self._unreadable > self._settings.max_reasks:
+            raise GraderError(self.report("no readable verdict")) from exc
+
+    def varied(self, body: dict[str, Any]) -> dict[str, Any]:
+        """`body`, warmer once a reply was unreadable: a model at temperature 0 would write the same again."""
+        if not self._unreadable or body.get("temperature") is None:
+            return body
+        return body | {"temperature": max(body["temperature"], _REASK_TEMPERATURE)}
+
+    def failed(self, exc: Exception, deadline: float | None) -> float:
+        """Seconds to wait before the next try; raises GraderError when there is none."""
+        import openai
+
+        if isinstance(exc, openai.APIStatusError):
+            self.failures.append(f"HTTP {exc.status_code}: {exc.message}")
+            if (exc.status_code not in _RETRIED and exc.status_code < 500) or exc.code == "insufficient_quota":
+                hint = _WHAT_TO_MEND.get(exc.status_code, "the endpoint refuses such requests")
+                if exc.code == "insufficient_quota":
+                    hint = "the account has no quota left"
+                raise GraderError(self.report(hint)) from exc
+        elif isinstance(exc, TimeoutError):
+            self.failures.append(
+                f"no answer within {self._settings.try_seconds or self._settings.deadline_seconds / 4:g} s"
+            )
+        elif isinstance(exc, openai.APIConnectionError):
+            # a refused connection arrives as a timeout's class, too: the aiohttp transport maps it so; its cause tells
+            self.failures.append(f"connection failed: {exc.__cause__ or exc}")
+        elif isinstance(exc, openai.APIError | ValueError):
+            self.failures.append(f"the endpoint's answer could not be read: {exc}")
+        else:
+            raise exc
+        tried = len(self.failures) - self._unreadable
+        if tried > self._settings.max_retries:
+            raise GraderError(self.report("the endpoint failed too often")) from exc
+        wait = min(_BACKOFF_LIMIT, _BACKOFF_SECONDS * 2.0 ** (tried - 1)) * random.uniform(0.5, 1.0)
+        asked = _retry_after(exc.response.headers) if isinstance(exc, openai.APIStatusError) else 0.0
+        if deadline is not None and asked > deadline - asyncio.get_running_loop().time():
+            raise GraderError(self.report(f"the endpoint asks to wait {asked:.0f} s, beyond the deadline")) from exc
+        return max(wait, asked)
+
+    def report(self, headline: str) -> str:
+        """`headline` and what each kind of failure was, without the key."""
+        counted = dict.fromkeys(self.failures, 0)
+        for failure in self.failures:
+            counted[failure] += 1
+        causes = "; ".join(f"{failure} ({times}x)" if times > 1 else failure for failure, times in counted.items())
+        model = f"{self._settings.model_name} at {self._endpoint.base_url}"
+        return self._endpoint.masked(f"{model}: {headline}: {causes or 'no answer'}")
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 section 10.2.3); 0 when
+    absent.
+    """
+    with contextlib.suppress(KeyError, ValueError):
+        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    value = headers.get("retry-after", "")
+    with contextlib.suppress(ValueError):
+        return max(0.0, float(value))
+    with contextlib.suppress(ValueError, TypeError):
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    return 0.0
+
+
+async def embed(
+    settings: ChatSettings, state: SharedState, endpoint: Endpoint, model_name: str, texts: Sequence[str]
+) -> list[list[float]]:
+    """See ChatModel.embed."""
+    tries = _Tries(settings, endpoint)
+    body = {"model": model_name, "input": list(texts)}
+    try:
+        async with asyncio.timeout(settings.deadline_seconds) as clock:
+            while True:
+                try:
+                    async with state.limits.slot(sum(map(len, texts)) // 3):
+                        data: Any = await state.client.post("/embeddings", body=body, cast_to=object)
+                    break
+                except Exception as exc:  # noqa: BLE001 - as in fetch
+                    await asyncio.sleep(tries.failed(exc, clock.when()))
+    except TimeoutError as exc:
+        raise GraderError(tries.report("no embeddings within the deadline")) from exc
+    try:
+        rows = sorted(data["data"], key=lambda row: row["index"])
+        vectors = [[float(number) for number in row["embedding"]] for row in rows]
+    except (KeyError, TypeError, ValueError) as exc:
+        raise GraderError(f"{model_name} at {endpoint.base_url}: not embeddings: {data!r:.200}") from exc
+    if len(vectors) != len(texts) or any(not any(vector) for vector in vectors):
+        raise GraderError(
+            f"{model_name} at {endpoint.base_url}: {len(vectors)} embeddings for {len(texts)} texts, or zeros"
+        )
+    return vectors

@@ -1,0 +1,69 @@
+"""Prompts for judge models: a template filled with data that stays data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agentscope_tuner.graders.client.chat_model import Prompt
+from agentscope_tuner.graders.prompt.fence import fence_all, neutralise, new_delimiter
+from agentscope_tuner.graders.prompt.template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.prompt.wording import closing, nothing_given
+
+Texts = Mapping[str, str | list[str]]
+
+
+def as_texts(values: Mapping[str, Any], language: LanguageEnum, max_chars: int) -> dict[str, str | list[str]]:
+    """`values` as neutralised texts, at most `max_chars` each: lists of str as lists, other data as JSON, None in
+    words.
+    """
+
+    def text(value: Any) -> str | list[str]:
+        if value is None:
+            return nothing_given(language)
+        if isinstance(value, str):
+            return neutralise(value, max_chars)
+        if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            return [neutralise(item, max_chars) for item in value]
+        return neutralise(json.dumps(value, ensure_ascii=False, default=str), max_chars)
+
+    return {name: text(value) for name, value in values.items()}
+
+
+def build_prompt(
+    template: PromptTemplate,
+    language: LanguageEnum,
+    own: Mapping[str, str],
+    texts: Texts,
+    form: str,
+    schema: Mapping[str, Any] | None = None,
+    top_logprobs: int = 0,
+    draw: int = 0,
+) -> Prompt:
+    """The prompt that `template` makes.
+
+    Args:
+        template: the prompt's frame.
+        language: which of its languages.
+        own: variables whose values are the grader's own words and stand in the prompt as they are.
+        texts: variables whose values are data, as `as_texts` makes them; they are fenced.
+        form: what to reply, in words; stands at the end, after what the fences mean.
+        schema, top_logprobs, draw: see Prompt.
+    """
+
+    def write() -> list[ChatMessage]:
+        delimiter = new_delimiter()
+        *before, last = template.render(language, {**own, **fence_all(texts, delimiter)})
+        ending = closing(language, delimiter, form)
+        return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
+
+    # the same question whatever the delimiter: what stands around the data, and the data
+    frame = [[message.role, message.content] for message in template.in_language(language)]
+    identity = json.dumps([language, frame, dict(own), form, dict(texts)])
+    return Prompt(write, identity, schema, top_logprobs, draw)
+
+
+def echoes(texts: Texts) -> list[str]:
+    """All the data of a prompt: JSON in a reply that stands here word for word was copied from it."""
+    return [item for text in texts.values() for item in ([text] if isinstance(text, str) else text)]

@@ -1,0 +1,1 @@
+"""Graders with a prompt of their own, ready to use."""

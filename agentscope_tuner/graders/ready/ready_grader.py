@@ -1,0 +1,52 @@
+"""What the ready graders have in common: everything but the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.schema import GraderMode
+
+
+class ReadyGrader(LLMGrader):
+    """An LLMGrader whose class says what it grades.
+
+    Args:
+        model: a ChatModel, its settings, or a mapping of them.
+        template: a prompt in place of the class's own, with the same variables.
+        language: English or Chinese.
+        votes: see LLMGrader.
+        swap: see LLMGrader; the class's own choice when None.
+    """
+
+    default_name: ClassVar[str]
+    default_mode: ClassVar[GraderMode] = GraderMode.POINTWISE
+    default_template: ClassVar[PromptTemplate]
+    default_description: ClassVar[str]
+    score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    default_swap: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        model: ChatModel | ChatSettings | Mapping[str, Any],
+        template: PromptTemplate | None = None,
+        language: LanguageEnum | str = LanguageEnum.EN,
+        *,
+        votes: int = 1,
+        swap: bool | None = None,
+    ) -> None:
+        super().__init__(
+            model,
+            self.default_name,
+            self.default_mode,
+            template or self.default_template,
+            language,
+            self.default_description,
+            min_score=self.score_range[0],
+            max_score=self.score_range[1],
+            votes=votes,
+            swap=self.default_swap if swap is None else swap,
+        )

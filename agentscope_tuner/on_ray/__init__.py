@@ -1,0 +1,1 @@
+"""All that knows Ray: files, rollouts and the service judged on a cluster."""

@@ -1,0 +1,129 @@
+"""Judging files on Ray: partitions through Ray Data's pool of judge actors.
+
+What Ray Data moves is which partition, not its rows: an actor reads its partition, judges it and writes it. So the rows
+are never copied into Ray's object store and back (`make bench-ray` shows what that costs), a lost worker or node is a
+repeated task of Ray's, and the partition that is repeated is the very one that `--resume` knows. Ray's own readers cut
+files by what the cluster is, and `read_json` refuses a file for one bad line.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from agentscope_tuner.config import load_config, task_judge_section
+from agentscope_tuner.engines.judging import RolloutJudge
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.on_ray.partition_source import Partition, partition_bytes, plan
+from agentscope_tuner.on_ray.partition_worker import FileJob, PartitionWorker
+from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecord
+from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_module, session
+
+
+class _Actor:
+    """A `PartitionWorker` as Ray Data calls it."""
+
+    def __init__(self, job: FileJob, directory: str) -> None:
+        enter(directory)
+        self._worker = PartitionWorker(job)
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
+        partitions = [Partition(**json.loads(text)) for text in batch["partition"]]
+        return {"record": [json.dumps(asdict(self._worker.judge(partition))) for partition in partitions]}
+
+
+def score_files(
+    config: str | Path | Mapping[str, Any] | DictConfig,
+    files: Sequence[Path],
+    folder: Path,
+    *,
+    digest: str,
+    jobs: int | None = None,
+    address: str | None = None,
+    resume: bool = False,
+    size: int | None = None,
+) -> Iterator[PartitionRecord]:
+    """Judge rollout files into `folder`, a partition at a time; the manifest is written when all of them are whole.
+
+    Args:
+        config: as `load_judge` takes it.
+        files: absolute paths that every node sees, JSONL or Parquet; as `input_files` finds them.
+        folder: where the partitions go; every node sees it.
+        digest: names the configuration and version.
+        jobs: judge actors at most. None: for a judge that computes as many as the cluster has CPUs, else one.
+        address: the Ray cluster's; None uses the session of this process, or starts one on this machine.
+        resume: keep the partitions of an earlier run that are whole, and rows that an interrupted one scored.
+        size: bytes of input a partition; None lets the input decide.
+
+    Yields:
+        The record of each partition, as they finish.
+
+    Raises:
+        ConfigError: the judge, the input or the output is wrong, or there is no Ray.
+        JudgeError: the run cannot go on. What is finished stays, and `resume` goes on from it.
+    """
+    judge = RolloutJudge(config)
+    output = PartitionedOutput(folder.resolve(), digest)
+    # an advantage group lies in one partition: it cannot be ranked in parts
+    wanted = None if judge.listwise else size or partition_bytes(files)
+    job = FileJob(portable(config), digest, str(output.folder), uuid.uuid4().hex[:12], resume)
+    with session(address, workers=jobs) as ray:
+        partitions = plan(files, output.begin(wanted, resume=resume))
+        workers = jobs or (int(ray.cluster_resources().get("CPU", 1)) if judge.kind == "cpu" else 1)
+        records: list[PartitionRecord] = []
+        for record in _run(job, partitions, max(1, min(workers, len(partitions)))):
+            records.append(record)
+            yield record
+    section = task_judge_section(load_config(config))
+    output.complete(records, judge=section.judge_protocol or section.judge_type)
+
+
+def _run(job: FileJob, partitions: Sequence[Partition], workers: int) -> Iterator[PartitionRecord]:
+    if not partitions:
+        return
+    ray, data = ray_module(), ray_module("ray.data")
+    with _quiet(data):
+        rows = [{"partition": json.dumps(asdict(partition))} for partition in partitions]
+        # a block a partition, which is what Ray repeats when a worker or its node is lost
+        judged = data.from_items(rows, override_num_blocks=len(rows)).map_batches(
+            _Actor,
+            fn_constructor_args=(job, os.getcwd()),
+            batch_size=None,
+            compute=data.ActorPoolStrategy(
+                min_size=1, max_size=workers, initial_size=workers, max_tasks_in_flight_per_actor=2
+            ),
+            num_cpus=1,
+            # Ray Data restarts actors and repeats their tasks without an end, unless told otherwise
+        )
+        try:
+            for row in judged.iter_rows():
+                yield PartitionRecord(**json.loads(row["record"]))
+        except ray.exceptions.RayError as exc:
+            if error := own_error(exc):
+                raise error from exc
+            raise JudgeError(f"Ray ended the run: {exc}") from exc
+
+
+@contextmanager
+def _quiet(data: Any) -> Iterator[None]:
+    """Ray Data's own account of its progress is left out: ours counts rows."""
+    context = data.DataContext.get_current().copy()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    logger = logging.getLogger("ray.data")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with data.DataContext.current(context):
+            yield
+    finally:
+        logger.setLevel(level)

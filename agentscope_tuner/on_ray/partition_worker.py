@@ -1,0 +1,225 @@
+"""Judging one partition in one process: rows in, a file and its record out, again from where a dead worker stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner import _loop
+from agentscope_tuner.engines.judging import LineJudge, ScoredLine, Settled, name_and_label
+from agentscope_tuner.engines.units import Unit
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.on_ray.partition_source import Partition, partition_lines
+from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecord, checksummed, has_source
+from agentscope_tuner.records import Line, Summary, own_keys, parse_line
+from agentscope_tuner.task_judge.judgement import Judgement
+
+# units at once for a judge that awaits its verdicts
+_AWAITED_AT_ONCE = 64
+# rows that a worker loses with its life have cost it less than this. Where one has died, each unit is written at once:
+# the file then ends before the row that its worker dies on
+_FLUSH_SECONDS = 0.1
+# a worker that dies before it reaches a row would be started for ever
+_MOST_DEATHS = 5
+
+LineUnit = Unit[Line, ScoredLine]
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """What every worker of a run is told.
+
+    Attributes:
+        config: the configuration, its `astuner` section resolved.
+        digest: names it, for `scored_line`.
+        folder: the output's.
+        run: names this run: a partition that a worker of it left unfinished is taken up, failed rows and all.
+        resume: take verdicts over from earlier runs; their failed rows are judged again.
+    """
+
+    config: dict[str, Any]
+    digest: str
+    folder: str
+    run: str
+    resume: bool
+
+
+class PartitionWorker:
+    """Judges partitions, one after the other; one a process.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, job: FileJob) -> None:
+        self._job = job
+        self._judge = LineJudge(job.config, job.digest)
+        # what computes does not wait, whatever its form
+        self._at_once = _AWAITED_AT_ONCE if self._judge.awaits and self._judge.kind == "io" else 1
+        self._output = PartitionedOutput(Path(job.folder), job.digest)
+
+    def judge(self, partition: Partition) -> PartitionRecord:
+        """Judge `partition`, unless an earlier run did, and put its file and its record in their place."""
+        done = self._output.record(partition) if self._job.resume else None
+        if done and not done.statuses.get("failed") and self._output.is_whole(done) and has_source(partition, done):
+            return done
+        lost = self._output.partials(partition, self._job.run)
+        deaths = _Deaths([_count_lines(path) for path in lost], f"{partition.source}@{partition.start}")
+        leftovers = self._output.leftovers(partition) if self._job.resume else []
+        earlier = _Earlier(self._job.digest, lost[-1] if lost else None, leftovers[-1] if leftovers else None)
+        partial = self._output.new_partial(partition, self._job.run, len(lost))
+        source, tally = hashlib.sha256(), _Tally()
+        flushed = time.monotonic()
+        with open(partial, "wb") as stream:
+            items = map(earlier.settled, checksummed(partition_lines(partition), source))
+            for results in self._scored(self._judge.units(items), deaths):
+                stream.write(tally.add(results))
+                if lost or time.monotonic() - flushed > _FLUSH_SECONDS:
+                    stream.flush()
+                    flushed = time.monotonic()
+        record = tally.record(partition, source.hexdigest(), self._job.digest)
+        self._output.finish(partial, record)
+        return record
+
+    def _scored(self, units: Iterator[LineUnit], deaths: _Deaths) -> Iterator[Sequence[ScoredLine]]:
+        """The results of each unit, in order."""
+        pending: deque[Future[Sequence[ScoredLine]]] = deque()
+        for unit in units:
+            alone = self._at_once == 1 or deaths.suspect(unit.first)
+            while pending and (alone or len(pending) >= self._at_once):
+                yield pending.popleft().result()
+            if alone:
+                yield self._verdict(unit, deaths)
+            else:
+                pending.append(self._begun(unit))
+        while pending:
+            yield pending.popleft().result()
+
+    def _verdict(self, unit: LineUnit, deaths: _Deaths) -> Sequence[ScoredLine]:
+        if unit.results is not None:
+            return unit.results
+        if deaths.killed_by(unit.first):
+            return self._judge.failed(unit.items, "its worker died twice while it was judged")
+        return self._judge.judge(unit.items)
+
+    def _begun(self, unit: LineUnit) -> Future[Sequence[ScoredLine]]:
+        if unit.results is None:
+            return asyncio.run_coroutine_threadsafe(self._judge.ajudge(unit.items), _loop.get_loop())
+        done: Future[Sequence[ScoredLine]] = Future()
+        done.set_result(unit.results)
+        return done
+
+
+class _Tally:
+    """What the rows of a partition add up to."""
+
+    def __init__(self) -> None:
+        self._summary = Summary()
+        self._checksum = hashlib.sha256()
+        self._bytes = 0
+
+    def add(self, results: Sequence[ScoredLine]) -> bytes:
+        """The lines, counted."""
+        for result in results:
+            self._summary.add(result.judgement, name=result.name, label=result.label)
+        lines = b"".join(result.line for result in results)
+        self._checksum.update(lines)
+        self._bytes += len(lines)
+        return lines
+
+    def record(self, partition: Partition, source_sha256: str, digest: str) -> PartitionRecord:
+        return PartitionRecord(
+            name=partition.name,
+            source=partition.source,
+            start=partition.start,
+            end=partition.end,
+            source_sha256=source_sha256,
+            config=digest,
+            rows=self._summary.rows,
+            statuses=dict(self._summary.statuses),
+            bytes=self._bytes,
+            sha256=self._checksum.hexdigest(),
+            summary=self._summary.to_dict(),
+        )
+
+
+class _Deaths:
+    """What the files of earlier attempts tell: each ends before the row that its worker died on.
+
+    Args:
+        ends: how many rows each attempt of this run wrote.
+
+    Raises:
+        JudgeError: workers keep dying, and not of a row.
+    """
+
+    def __init__(self, ends: list[int], where: str) -> None:
+        if len(ends) >= _MOST_DEATHS and len(set(ends[-_MOST_DEATHS:])) == 1:
+            raise JudgeError(f"{where}: {_MOST_DEATHS} workers died one after another after row {ends[-1]}")
+        self._ends = ends
+
+    def suspect(self, row: int) -> bool:
+        """Whether the last worker may have died of this row: it is judged with nothing beside it."""
+        return bool(self._ends) and self._ends[-1] <= row < self._ends[-1] + _AWAITED_AT_ONCE
+
+    def killed_by(self, row: int) -> bool:
+        """Whether two workers died of this row."""
+        return self._ends[-2:] == [row, row]
+
+
+class _Earlier:
+    """Verdicts that this run's lost workers wrote, and those of earlier runs, taken over where the row is the same.
+
+    Args:
+        lost: what a worker of this run left: its failed rows, too, are done with.
+        leftover: what an earlier run wrote: its failed rows are judged again.
+    """
+
+    def __init__(self, digest: str, lost: Path | None, leftover: Path | None) -> None:
+        self._digest = digest
+        self._lost = _scored_lines(lost)
+        self._leftover = _scored_lines(leftover)
+
+    def settled(self, line: Line) -> Line | Settled:
+        """`line` with its verdict, where there is one; to be called for every line of the partition, in order."""
+        lost, leftover = next(self._lost, None), next(self._leftover, None)
+        if lost and (scored := self._scored(line, *lost)):
+            return Settled(line, scored)
+        if leftover and (scored := self._scored(line, *leftover)) and scored.judgement.status != "failed":
+            return Settled(line, scored)
+        return line
+
+    def _scored(self, line: Line, written: bytes, kept: dict[str, Any]) -> ScoredLine | None:
+        verdict = kept.pop("judgement", None)
+        if not isinstance(verdict, dict) or verdict.pop("config", None) != self._digest or own_keys(line.raw) != kept:
+            return None
+        judgement = Judgement.from_dict(verdict)
+        return ScoredLine(written, judgement, *name_and_label(parse_line(line))) if judgement else None
+
+
+def _scored_lines(path: Path | None) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Whole lines and what they hold, up to the first that is cut short."""
+    if path is None:
+        return
+    with open(path, "rb") as stream:
+        for line in stream:
+            try:
+                scored = json.loads(line)
+            except ValueError:
+                return
+            if not line.endswith(b"\n") or not isinstance(scored, dict):
+                return
+            yield line, scored
+
+
+def _count_lines(path: Path) -> int:
+    with open(path, "rb") as stream:
+        return sum(line.endswith(b"\n") for line in stream)

@@ -1,0 +1,244 @@
+"""Scored rollouts in partitions: a file for each, its record beside it, and one manifest when all of them are whole.
+
+out/part-00000.jsonl …            scored rows, the lines of `astuner judge`, in the input's order
+out/manifest.json                 written last: what judged, the counts, and each partition's checksum
+out/_partitions/plan.json         written first: how the input was cut
+out/_partitions/part-00000.json   a finished partition's record
+out/_partitions/*.partial         rows of a partition that is under way, or that lost its worker
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner._version import __version__
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.on_ray.partition_source import Partition, partition_lines
+from agentscope_tuner.records.reader import Line
+
+MANIFEST = "manifest.json"
+_ASIDE = "_partitions"
+_PART = re.compile(r"part-\d{5,}\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRecord:
+    """What is known of a finished partition.
+
+    Attributes:
+        name: its file.
+        source: the input file, with `start` and `end` as in `Partition`.
+        source_sha256: over its rows as they stood in the input.
+        config: names the configuration and version that judged, as in each row's judgement.
+        rows: how many; `statuses` counts them by status.
+        bytes: the file's size; `sha256` its checksum.
+        summary: `Summary.to_dict()` of its verdicts.
+    """
+
+    name: str
+    source: str
+    start: int
+    end: int
+    source_sha256: str
+    config: str
+    rows: int
+    statuses: dict[str, int]
+    bytes: int
+    sha256: str
+    summary: dict[str, Any]
+
+
+class PartitionedOutput:
+    """A folder of scored partitions. Every path in it is the same on every node.
+
+    Args:
+        folder: where the partitions go.
+        digest: names the configuration and version that judge.
+    """
+
+    def __init__(self, folder: Path, digest: str) -> None:
+        self.folder = folder
+        self.digest = digest
+        self._aside = folder / _ASIDE
+
+    def begin(self, size: int | None, *, resume: bool) -> int | None:
+        """Make ready for a run, which has no manifest until it is whole.
+
+        Args:
+            size: how many bytes of input make a partition; None leaves files whole.
+            resume: go on from what an earlier run left. Without it a finished run is replaced.
+
+        Returns:
+            The size to cut the input by: the earlier run's where one is resumed.
+
+        Raises:
+            ConfigError: the folder cannot be written, an interrupted run's rows are in the way, or what is to be
+                resumed was judged under another configuration.
+        """
+        plan = self._aside / "plan.json"
+        try:
+            self._aside.mkdir(parents=True, exist_ok=True)
+            earlier = read_json(plan)
+            if earlier and resume:
+                if earlier["config"] != self.digest:
+                    raise ConfigError(
+                        f"{str(self.folder)!r} was judged under another configuration or version; run without --resume"
+                    )
+                size = earlier["partition_bytes"]
+            elif earlier:
+                self._clear()
+            (self.folder / MANIFEST).unlink(missing_ok=True)
+            write_json(plan, {"version": __version__, "config": self.digest, "partition_bytes": size})
+        except OSError as exc:
+            raise ConfigError(f"cannot write {str(self.folder)!r}: {exc}") from exc
+        return size
+
+    def _clear(self) -> None:
+        if not (self.folder / MANIFEST).exists() and any(self._aside.glob("part-*")):
+            raise ConfigError(
+                f"{str(self.folder)!r} holds partitions that an interrupted run scored: add --resume to go on from "
+                "them, or delete it"
+            )
+        for path in [*self.folder.glob("part-*.jsonl"), *self._aside.iterdir()]:
+            if _PART.fullmatch(path.name) or path.parent == self._aside:
+                path.unlink()
+
+    def record(self, partition: Partition) -> PartitionRecord | None:
+        """The record of `partition` when an earlier run finished it under the same configuration."""
+        record = _record(self._aside / f"{Path(partition.name).stem}.json")
+        if record is None or record.config != self.digest:
+            return None
+        same = (record.source, record.start, record.end) == (partition.source, partition.start, partition.end)
+        return record if same else None
+
+    def is_whole(self, record: PartitionRecord) -> bool:
+        """Whether the partition's file is the one that was written."""
+        return _checksum(self.folder / record.name) == (record.bytes, record.sha256)
+
+    def partials(self, partition: Partition, run: str) -> list[Path]:
+        """Rows of `partition` that workers of this run lost with their lives, in the order of the attempts."""
+        return sorted(self._aside.glob(f"{Path(partition.name).stem}.{run}.*.partial"))
+
+    def new_partial(self, partition: Partition, run: str, attempt: int) -> Path:
+        """Where an attempt writes: its own file, for a worker that is believed dead may still write to its own."""
+        return self._aside / f"{Path(partition.name).stem}.{run}.{attempt:04d}-{uuid.uuid4().hex[:8]}.partial"
+
+    def leftovers(self, partition: Partition) -> list[Path]:
+        """Files to take verdicts from, the best last: what interrupted runs wrote, and the finished file."""
+        stem = Path(partition.name).stem
+        found = sorted(self._aside.glob(f"{stem}.*.partial"), key=lambda path: path.stat().st_size)
+        record = self.record(partition)
+        return [*found, self.folder / partition.name] if record and self.is_whole(record) else found
+
+    def finish(self, partial: Path, record: PartitionRecord) -> None:
+        """Put a whole partition in its place, and its record beside it: from here on it is done."""
+        os.replace(partial, self.folder / record.name)
+        stem = Path(record.name).stem
+        write_json(self._aside / f"{stem}.json", asdict(record))
+        for path in self._aside.glob(f"{stem}.*.partial"):
+            path.unlink(missing_ok=True)
+
+    def complete(self, records: Iterable[PartitionRecord], *, judge: str) -> dict[str, Any]:
+        """Write the manifest over all partitions of the run, and remove what an earlier run had more."""
+        rows = [asdict(record) for record in sorted(records, key=lambda record: record.name)]
+        names = {row["name"] for row in rows}
+        for path in self.folder.glob("part-*.jsonl"):
+            if _PART.fullmatch(path.name) and path.name not in names:
+                path.unlink()
+                (self._aside / f"{path.stem}.json").unlink(missing_ok=True)
+        statuses: dict[str, int] = {}
+        for row in rows:
+            del row["summary"], row["config"]
+            for status, count in row["statuses"].items():
+                statuses[status] = statuses.get(status, 0) + count
+        manifest = {
+            "version": __version__,
+            "judge": judge,
+            "config": self.digest,
+            "rows": sum(row["rows"] for row in rows),
+            "statuses": statuses,
+            "partitions": rows,
+        }
+        write_json(self.folder / MANIFEST, manifest)
+        return manifest
+
+
+def source_checksum(lines: Iterable[Line]) -> str:
+    """The checksum of `PartitionRecord.source_sha256` over a partition's lines."""
+    checksum = hashlib.sha256()
+    for _ in checksummed(lines, checksum):
+        pass
+    return checksum.hexdigest()
+
+
+def checksummed(lines: Iterable[Line], checksum: hashlib._Hash) -> Iterator[Line]:
+    """`lines`, which go into `checksum` as they pass."""
+    for line in lines:
+        checksum.update(line.raw + b"\n" if line.problem is None else f"{line.where} {line.problem}\n".encode())
+        yield line
+
+
+def has_source(partition: Partition, record: PartitionRecord) -> bool:
+    """Whether the input still holds the rows that were judged."""
+    return source_checksum(partition_lines(partition)) == record.source_sha256
+
+
+def damage(folder: Path) -> list[str]:
+    """What is wrong with a finished output, in words, one partition a line; nothing when all is as it was written.
+
+    Raises:
+        ConfigError: there is no manifest: the run is not finished.
+    """
+    manifest = read_json(folder / MANIFEST)
+    if manifest is None:
+        raise ConfigError(f"{str(folder)!r} has no {MANIFEST}: its run is not finished; --resume goes on")
+    found = []
+    for row in manifest["partitions"]:
+        size, checksum = _checksum(folder / row["name"])
+        if checksum is None:
+            found.append(f"{row['name']} is missing")
+        elif (size, checksum) != (row["bytes"], row["sha256"]):
+            found.append(
+                f"{row['name']} has {size} bytes, sha256 {checksum}; written were {row['bytes']}, {row['sha256']}"
+            )
+    return found
+
+
+def _checksum(path: Path) -> tuple[int, str | None]:
+    try:
+        with open(path, "rb") as stream:
+            return path.stat().st_size, hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return 0, None
+
+
+def _record(path: Path) -> PartitionRecord | None:
+    try:
+        return PartitionRecord(**read_json(path) or {})
+    except TypeError:
+        return None
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """What a file of ours holds; None where there is none, or none that is whole."""
+    try:
+        data = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """`data` at `path`, whole or not at all."""
+    aside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    with open(aside, "w", encoding="utf-8") as stream:
+        json.dump(data, stream, indent=1)
+    os.replace(aside, path)

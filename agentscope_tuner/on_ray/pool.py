@@ -1,0 +1,284 @@
+"""`RayJudge`: one pool of judge actors for all the workers of a trainer that runs on Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, Generic, TypeVar
+
+from agentscope_tuner.engines.judging import Config
+from agentscope_tuner.errors import AstunerError, ConfigError, JudgeError
+from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_module
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+Out = TypeVar("Out")
+
+# calls an actor works on at once: judges that compute do one after the other, the rest wait for something
+_COMPUTED, _AWAITED = 1, 256
+# a call that loses its actor goes to the actor that takes its place; one that has killed four has no verdict
+_RETRIES = 3
+_NAMESPACE = "astuner"
+# beyond the time that calls have to finish, for an actor to say that they have
+_ANSWER_SECONDS = 5.0
+
+
+class RayJudge:
+    """A judge whose work is done by a named pool of actors; every worker of a trainer may hold a handle.
+
+    The pool is made by whoever uses it first, and outlives that process: it is detached. A handle finds it by its name,
+    and may be sent to tasks and actors as it is. An actor that dies is started again, and its calls are repeated there.
+    Ray must be running in this process: trainers on Ray have called `ray.init`.
+
+        judge = RayJudge("configs/math.yaml", workers=4)
+        raw_reward, is_success = judge.compute_reward(task, output)          # waits, as any judge does
+        refs = [judge.compute_reward.remote(task, output) for …]             # or does not
+        rewards = judge.get(refs)
+        judge.shutdown()
+
+    Args:
+        config: as `load_judge` takes it; None for a handle of a pool that exists.
+        name: the pool's name in the Ray cluster.
+        workers: how many actors.
+        num_cpus: what each asks of Ray; a fraction where judges mostly wait.
+        runtime_env: the actors' own, as Ray has it; None for the job's.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        name: str = "astuner-judge",
+        workers: int = 1,
+        num_cpus: float = 1.0,
+        runtime_env: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self._config = config
+        self._workers = workers
+        self._options = {"num_cpus": num_cpus, **({"runtime_env": dict(runtime_env)} if runtime_env else {})}
+        self._actors: list[_Handle] = []
+        self.compute_reward: _Call[Reward] = _Call(self, "compute_reward")
+        self.compute_rewards: _Call[list[Reward]] = _Call(self, "compute_rewards")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # in another process: the same pool, found by its name
+        self._pool()
+        return _found, (self.name,)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """`compute_reward` for callers inside an event loop."""
+        ray = ray_module()
+        try:
+            reward: Reward = await self.compute_reward.remote(workflow_task, workflow_output)
+        except ray.exceptions.RayError as exc:
+            raise _judge_error(exc) from exc
+        return reward
+
+    def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
+        """The full account of one verdict; a broken judge, or a dead one, gives status `failed`, not an exception."""
+        try:
+            judgement: Judgement = _Call[Judgement](self, "judge")(workflow_task, workflow_output)
+        except JudgeError as exc:
+            return Judgement("failed", None, None, reason=exc.message, error=str(exc))
+        return judgement
+
+    def get(self, refs: Any, *, timeout: float | None = None) -> Any:
+        """The results of `.remote` calls, one ref or a list of them.
+
+        Raises:
+            JudgeError: there is no verdict, for whatever reason: the judge's own error, as it was raised there, its
+                actors dead, or the `timeout`, in seconds, over. `ray.get` raises the first one as a JudgeError too, and
+                Ray's errors for the others.
+        """
+        ray = ray_module()
+        try:
+            return ray.get(refs, timeout=timeout)
+        except ray.exceptions.RayError as exc:
+            raise _judge_error(exc) from exc
+
+    def shutdown(self, timeout: float = 60.0) -> bool:
+        """End the pool: calls that were begun are finished, for `timeout` seconds at most; new ones are refused.
+
+        Returns:
+            Whether all of them were finished.
+        """
+        ray = ray_module()
+        try:
+            handles = self._pool()
+        except ConfigError:
+            return True  # another handle has ended it
+        ends = time.monotonic() + timeout
+        # first this handle's own: an actor may take up a call later than one that was made after it
+        clean = all(handle.is_idle_by(ends) for handle in handles)
+        left = max(ends - time.monotonic(), 0.0)
+        drained = [handle.actor.drain.remote(left) for handle in handles]
+        ready, late = ray.wait(drained, num_returns=len(drained), timeout=left + _ANSWER_SECONDS)
+        clean = clean and not late and all(_is_drained(ray, ref) for ref in ready)
+        for handle in handles:
+            ray.kill(handle.actor, no_restart=True)
+        self._actors = []
+        return clean
+
+    def _pool(self) -> list[_Handle]:
+        if not self._actors:
+            ray = ray_module()
+            if not ray.is_initialized():
+                raise ConfigError("RayJudge needs a running Ray: call ray.init(...) first")
+            actors = _existing(ray, self.name) if self._config is None else self._made(ray)
+            self._actors = [_Handle(actor) for actor in actors]
+        return self._actors
+
+    def _made(self, ray: Any) -> list[Any]:
+        config = portable(self._config or {})
+        digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
+        # here, for its ConfigError to be raised as such; actors that cannot be made would be restarted for ever
+        kind = type(load_judge(config).inner).judge_kind
+        made = ray.remote(
+            max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
+        )(_Actor)
+        actors = [
+            made.options(name=f"{self.name}-{index}", namespace=_NAMESPACE, get_if_exists=True).remote(
+                config, os.getcwd(), digest, self._workers, _COMPUTED if kind == "cpu" else _AWAITED
+            )
+            for index in range(self._workers)
+        ]
+        if any(about["digest"] != digest for about in self.get([actor.about.remote() for actor in actors])):
+            raise ConfigError(
+                f"a pool {self.name!r} with another configuration or size exists: give this one a name of its own, or "
+                "shut the other down"
+            )
+        return actors
+
+    def _submit(self, method: str, *args: Any) -> Any:
+        pool = self._pool()
+        # the one that has least to do for this handle; at random among equals, since others have handles too
+        handle = min(pool, key=lambda handle: (handle.under_way, random.random()))
+        return handle.call(method, *args)
+
+
+class _Call(Generic[Out]):
+    """A method that waits for its result when called, and gives a Ray object reference by `remote`."""
+
+    def __init__(self, judge: RayJudge, method: str) -> None:
+        self._judge = judge
+        self._method = method
+
+    def __call__(self, workflow_task: WorkflowTask, output: WorkflowOutput | Sequence[WorkflowOutput]) -> Out:
+        """The judge's own answer, or its JudgeError."""
+        try:
+            result: Out = self._judge.get(self.remote(workflow_task, output))
+        except JudgeError as exc:
+            exc.task_id = exc.task_id or workflow_task.task_id
+            raise
+        return result
+
+    def remote(self, workflow_task: WorkflowTask, output: WorkflowOutput | Sequence[WorkflowOutput]) -> Any:
+        """A reference to the answer, for `RayJudge.get`, `ray.get`, `ray.wait` and `await`."""
+        return self._judge._submit(self._method, workflow_task, output)
+
+
+class _Handle:
+    """An actor, and how many calls of this process it has under way."""
+
+    def __init__(self, actor: Any) -> None:
+        self.actor = actor
+        self.under_way = 0
+        self._changed = threading.Condition()
+
+    def call(self, method: str, *args: Any) -> Any:
+        self._count(1)
+        ref = getattr(self.actor, method).remote(*args)
+        ref.future().add_done_callback(lambda _: self._count(-1))
+        return ref
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self.under_way += change
+            self._changed.notify_all()
+
+    def is_idle_by(self, ends: float) -> bool:
+        """Whether nothing is under way any more when the clock shows `ends`, or before."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self.under_way, max(ends - time.monotonic(), 0.0))
+
+
+class _Actor:
+    """One of a pool: a judge, behind a door that can be closed."""
+
+    def __init__(self, config: dict[str, Any], directory: str, digest: str, workers: int, at_once: int) -> None:
+        enter(directory)
+        self._judge = load_judge(config)
+        self._about = {"digest": digest, "workers": workers}
+        self._slots = asyncio.Semaphore(at_once)
+        self._begun = 0
+        self._closed = False
+        self._idle = asyncio.Event()
+
+    async def about(self) -> dict[str, Any]:
+        return self._about
+
+    async def compute_reward(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
+        return await self._entered(self._judge.acompute_reward, task, output)
+
+    async def compute_rewards(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
+        return await self._entered(asyncio.to_thread, self._judge.compute_rewards, task, outputs)
+
+    async def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
+        return await self._entered(self._judge.ajudge, task, output)
+
+    async def _entered(self, call: Callable[..., Awaitable[Out]], *args: Any) -> Out:
+        if self._closed:
+            raise JudgeError("the pool of judge actors is shutting down")
+        self._begun += 1
+        try:
+            async with self._slots:
+                return await call(*args)
+        finally:
+            self._begun -= 1
+            if not self._begun:
+                self._idle.set()
+
+    async def drain(self, timeout: float) -> bool:
+        """Refuse calls from now on, and wait for those that were begun; whether all of them ended in time."""
+        self._closed = True
+        if self._begun:
+            self._idle.clear()
+            with suppress(TimeoutError):  # then the answer is no
+                await asyncio.wait_for(self._idle.wait(), timeout)
+        return not self._begun
+
+
+def _found(name: str) -> RayJudge:
+    return RayJudge(name=name)
+
+
+def _existing(ray: Any, name: str) -> list[Any]:
+    try:
+        first = ray.get_actor(f"{name}-0", namespace=_NAMESPACE)
+        workers = ray.get(first.about.remote())["workers"]
+        return [first, *(ray.get_actor(f"{name}-{index}", namespace=_NAMESPACE) for index in range(1, workers))]
+    except (ValueError, ray.exceptions.RayActorError) as exc:
+        raise ConfigError(
+            f"there is no pool {name!r} of judge actors: make it with RayJudge(config, name={name!r})"
+        ) from exc
+
+
+def _is_drained(ray: Any, ref: Any) -> bool:
+    try:
+        return bool(ray.get(ref))
+    except ray.exceptions.RayError:
+        return False
+
+
+def _judge_error(exc: BaseException) -> AstunerError:
+    """What Ray raised, as the error of ours that it wraps, or one that says what Ray says."""
+    return own_error(exc) or JudgeError(f"no judge actor answered: {type(exc).__name__}: {exc}")

@@ -1,0 +1,99 @@
+"""The same application by Ray Serve: replicas on the nodes of a cluster behind Ray's proxies; extra `ray`."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from omegaconf import DictConfig
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.on_ray.session import portable, ray_module, session
+from agentscope_tuner.service.settings import ServiceSettings
+
+#: The application's name in Ray Serve.
+APP = "astuner"
+# readiness, metrics and the description are asked for beside the requests that are judged
+_OPERATORS = 16
+
+
+@contextmanager
+def deployed(
+    configs: Mapping[str, DictConfig],
+    settings: ServiceSettings,
+    *,
+    host: str,
+    port: int,
+    replicas: int,
+    address: str | None,
+    drain_seconds: float,
+) -> Iterator[str]:
+    """The service on Ray, and its address; on leaving, requests under way end, and what was begun here ends too.
+
+    Every replica loads the judges, keeps the limits and counts its metrics by itself: `/metrics` shows those of the
+    replica that was asked.
+
+    Args:
+        configs: judges' configurations by route prefix, as `create_app` takes judges.
+        settings: of each replica. A token file must be there on every node.
+        host: that Ray's proxy listens on.
+        port: likewise; 0 takes a free one.
+        replicas: processes that judge.
+        address: of a Ray cluster, such as `auto`; None starts Ray on this machine.
+        drain_seconds: what requests under way get to end; then their replica is killed.
+
+    Raises:
+        ConfigError: Ray Serve is not installed, or it could not start the service.
+    """
+    ray_serve = ray_module("ray.serve")
+    port = port or _free_port(host)
+    # the processes of a cluster have another working directory, and none of the files named here
+    plain = {name: portable(config) for name, config in configs.items()}
+    with session(address, workers=None):
+        try:
+            _start(ray_serve, host, port, _application(ray_serve, plain, settings, replicas, drain_seconds))
+            yield f"http://{host}:{port}"
+            ray_serve.delete(APP)
+        finally:
+            ray_serve.shutdown()
+
+
+def _start(ray_serve: Any, host: str, port: int, application: Any) -> None:
+    try:
+        ray_serve.start(http_options={"host": host, "port": port})
+        ray_serve.run(application, name=APP, route_prefix="/")
+    except RuntimeError as exc:
+        raise ConfigError(f"Ray Serve could not start the service: {exc}") from exc
+
+
+def _application(
+    ray_serve: Any,
+    configs: Mapping[str, dict[str, Any]],
+    settings: ServiceSettings,
+    replicas: int,
+    drain_seconds: float,
+) -> Any:
+    def build() -> Any:
+        # in the replica: judges hold sockets, threads and worker processes, which stay where they were made
+        from agentscope_tuner.service.app import create_app
+        from agentscope_tuner.task_judge.batch import ConfiguredJudge
+
+        return create_app({name: ConfiguredJudge(config) for name, config in configs.items()}, settings)
+
+    deployment = ray_serve.deployment(
+        name=APP,
+        num_replicas=replicas,
+        # more than the gate lets in: it answers 429, where Ray would let requests wait without end
+        max_ongoing_requests=settings.concurrency + settings.queue + _OPERATORS,
+        graceful_shutdown_timeout_s=drain_seconds,
+    )
+    return deployment(ray_serve.ingress(build)()).bind()
+
+
+def _free_port(host: str) -> int:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+    return port

@@ -1,0 +1,132 @@
+"""The learned grader against its labels on samples it has not seen, and against two baselines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.schema import GraderMode
+from agentscope_tuner.rubrics import agreement
+from agentscope_tuner.rubrics.config import AutoGraderConfig
+from agentscope_tuner.rubrics.proposals import judge_sample
+from agentscope_tuner.rubrics.samples import Sample
+
+Pairs = agreement.Pairs
+
+
+async def evaluate(
+    config: AutoGraderConfig,
+    model: ChatModel,
+    rubrics: Sequence[str],
+    samples: Sequence[Sample],
+    mean: float | None,
+    done: Callable[[], None],
+) -> dict[str, Any]:
+    """Agreement with the labels of `samples`: by `rubrics`, by no rubrics, and by a constant.
+
+    All three are compared on the samples for which both graders gave a verdict; failed verdicts are counted. In
+    listwise mode labels and predictions are places, pooled over the candidates of all samples.
+
+    Args:
+        config: the configuration.
+        model: the judge model.
+        rubrics: the learned rubrics.
+        samples: labelled samples that learning has not seen.
+        mean: the constant that guesses every label, such as the mean label of the learning samples; the mean of the
+            samples' own labels when None.
+        done: called after every verdict.
+
+    Raises:
+        GraderError: half of the verdicts or more failed.
+    """
+    learned, plain = await asyncio.gather(
+        _verdicts(config, model, rubrics, samples, done), _verdicts(config, model, [], samples, done)
+    )
+    both = [index for index in range(len(samples)) if learned[index] is not None and plain[index] is not None]
+    failures = [sum(verdict is None for verdict in verdicts) for verdicts in (learned, plain)]
+    if 2 * len(both) <= len(samples):
+        raise GraderError(f"{failures} of twice {len(samples)} verdicts failed: the evaluation would mean nothing")
+    if mean is None:
+        mean = _mean([label for sample in samples for label in sample.labels])
+    by_rubrics = [_pairs(samples[index], learned[index]) for index in both]
+    by_nothing = [_pairs(samples[index], plain[index]) for index in both]
+    by_mean = [_pairs(samples[index], [mean] * len(samples[index].labels)) for index in both]
+    return {
+        "samples": len(samples),
+        "failed": {"learned": failures[0], "no_rubrics": failures[1]},
+        "tolerance": tolerance(config),
+        "learned": _measured(config, by_rubrics),
+        "no_rubrics": _measured(config, by_nothing),
+        "constant_mean": {"value": round(mean, 4), **_measured(config, by_mean)},
+        **_compared(by_rubrics, by_nothing, config.seed),
+    }
+
+
+def _compared(learned: Sequence[Pairs], plain: Sequence[Pairs], seed: int) -> dict[str, Any]:
+    gain = _error(plain) - _error(learned)
+    paired = [[*zip(_errors(without), _errors(by), strict=True)] for by, without in zip(learned, plain, strict=True)]
+    spread = agreement.interval(_difference, paired, seed)
+    return {"mae_gain": {"value": round(gain, 4), "interval": _rounded(spread)}, "beats_no_rubrics": gain > 0}
+
+
+def tolerance(config: AutoGraderConfig) -> float:
+    """How far from its label a prediction agrees with it; half a place in listwise mode."""
+    return config.tolerance if config.mode is GraderMode.POINTWISE else 0.5
+
+
+async def _verdicts(
+    config: AutoGraderConfig,
+    model: ChatModel,
+    rubrics: Sequence[str],
+    samples: Sequence[Sample],
+    done: Callable[[], None],
+) -> list[tuple[float, ...] | None]:
+    async def one(sample: Sample) -> tuple[float, ...] | None:
+        try:
+            return (await judge_sample(config, model, sample, rubrics))[0]
+        except GraderError:
+            return None
+        finally:
+            done()
+
+    return await asyncio.gather(*map(one, samples))
+
+
+def _pairs(sample: Sample, predicted: Sequence[float] | None) -> Pairs:
+    assert predicted is not None
+    return list(zip(sample.labels, predicted, strict=True))
+
+
+def _measured(config: AutoGraderConfig, samples: Sequence[Pairs]) -> dict[str, Any]:
+    pooled = [pair for pairs in samples for pair in pairs]
+    report = {}
+    for name, metric in agreement.metrics(tolerance(config)).items():
+        value, spread = metric(pooled), agreement.interval(metric, samples, config.seed)
+        report[name] = {
+            "value": None if value is None else round(value, 4),
+            "interval": _rounded(spread),
+        }
+    return report
+
+
+def _rounded(spread: tuple[float, float] | None) -> list[float] | None:
+    return None if spread is None else [round(bound, 4) for bound in spread]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _errors(pairs: Pairs) -> list[float]:
+    return [abs(label - guess) for label, guess in pairs]
+
+
+def _error(samples: Sequence[Pairs]) -> float:
+    return _mean([error for pairs in samples for error in _errors(pairs)])
+
+
+def _difference(pairs: Pairs) -> float:
+    return _mean([plain - learned for plain, learned in pairs])

@@ -1,0 +1,57 @@
+"""The journal of learning: every reply as it comes, so that a run that was killed goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import IO
+
+from agentscope_tuner.graders.client.reply import Reply
+from agentscope_tuner.graders.client.verdict_cache import decode_reply, encode_reply
+
+
+class Journal:
+    """A ReplyStore in a JSONL file that only grows. Learning is seeded: with the same replies it takes the same
+    course, so a resumed run asks only what the journal does not hold.
+
+    One process writes it at a time; learning holds a lock meanwhile.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._replies: dict[str, Reply] = {}
+        self.resumed = 0
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: IO[bytes] = path.open("a+b")
+        self._read()
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        whole = 0
+        for line in self._file:
+            if not line.endswith(b"\n"):
+                break  # the run was killed while it wrote this line
+            whole += len(line)
+            try:
+                key, reply = json.loads(line)
+                self._replies[key] = decode_reply(json.dumps(reply))
+            except (ValueError, KeyError, TypeError):
+                continue  # a damaged line costs one call
+        self._file.truncate(whole)
+        self._file.seek(0, 2)
+        self.resumed = len(self._replies)
+
+    def get(self, key: str) -> Reply | None:
+        """See ReplyStore."""
+        return self._replies.get(key)
+
+    def put(self, key: str, reply: Reply) -> None:
+        """See ReplyStore. Handed to the operating system before it returns: a kill after that loses nothing."""
+        self._replies[key] = reply
+        line = json.dumps([key, json.loads(encode_reply(reply))])
+        self._file.write(line.encode() + b"\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

@@ -1,0 +1,186 @@
+"""Learning: propose, judge, revise, choose, evaluate, save."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner import _loop
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.rubrics.config import AutoGraderConfig
+from agentscope_tuner.rubrics.evaluate import evaluate
+from agentscope_tuner.rubrics.journal import Journal
+from agentscope_tuner.rubrics.proposals import Attempt, Proposer
+from agentscope_tuner.rubrics.samples import Sample, digest, read_samples, split
+from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, evaluation_template, save
+from agentscope_tuner.rubrics.select import Candidate, Vector, choose, merged, tfidf, unit
+from agentscope_tuner.rubrics.themes import sort_into_themes
+
+#: Called with the stage's name, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
+
+
+def journal_path(path: Path) -> Path:
+    """Where the learning of the grader at `path` keeps its journal."""
+    return path.with_name("auto_grader.journal.jsonl")
+
+
+def learn_and_save(config: AutoGraderConfig, path: Path, progress: Progress | None = None) -> SavedGrader:
+    """Learn rubrics and write them to `path`. A run that was killed goes on from its journal.
+
+    Raises:
+        ConfigError: the samples cannot be read, or the model has no key.
+        GraderError: no proposal reproduced its label, or too many calls failed; nothing is written then.
+    """
+    with _locked(path):
+        return _learn(config, path, progress)
+
+
+def learn_once(config: AutoGraderConfig, path: Path) -> None:
+    """The same unless `path` is there already; of several processes at start-up one learns and the others wait."""
+    if path.exists():
+        return
+    with _locked(path):
+        if not path.exists():
+            _learn(config, path, None)
+
+
+def _learn(config: AutoGraderConfig, path: Path, progress: Progress | None) -> SavedGrader:
+    samples = read_samples(config.training_file(), config)
+    evaluation_template(config)
+    journal = Journal(journal_path(path))
+    try:
+        model = ChatModel(config.settings(), journal)
+        saved = _loop.run(_Learner(config, model, progress or (lambda *_: None)).run(samples, journal))
+    finally:
+        journal.close()
+    save(saved, path)
+    return saved
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name("auto_grader.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # let go with the file, however the process ends
+        yield
+
+
+class _Learner:
+    def __init__(self, config: AutoGraderConfig, model: ChatModel, progress: Progress) -> None:
+        self._config, self._model, self._progress = config, model, progress
+        self._embeddings: str = config.embedding_model or "tfidf"
+        self._tried = 0
+
+    async def run(self, samples: Sequence[Sample], journal: Journal) -> SavedGrader:
+        config, before = self._config, self._model.usage
+        seen, held = split(samples, config.holdout, config.seed)
+        attempts, chosen = await self._propose(seen)
+        errors = [attempt.error for attempt in attempts if attempt.error is not None]
+        if not chosen:
+            raise GraderError(_no_rubric(config, attempts, errors))
+        rubrics = [Rubric(text=one.text, samples=list(one.samples), gain=round(one.gain, 4)) for one in chosen]
+        if config.enable_categorization:
+            rubrics = await sort_into_themes(config, self._model, rubrics)
+        mean = sum(label for sample in seen for label in sample.labels) / sum(len(sample.labels) for sample in seen)
+        report = await self._evaluate(rubrics, held, mean)
+        spent = self._model.usage
+        return SavedGrader(
+            model_name=config.model_name,
+            grader_mode=config.grader_mode,
+            language=config.language,
+            min_score=config.min_score,
+            max_score=config.max_score,
+            rubrics=rubrics,
+            data={"file": str(config.training_file()), "digest": digest(samples), "learned_from": len(seen)},
+            learning={
+                "tried_samples": len(attempts),
+                "reproduced": sum(bool(attempt.candidates) for attempt in attempts),
+                "failed": len(errors),
+                "embeddings": self._embeddings,
+                "seed": config.seed,
+                "calls": spent.calls - before.calls,
+                "from_journal": journal.resumed,
+                "cost": round(spent.cost - before.cost, 6),
+            },
+            evaluation={**report, "held_out": [sample.line for sample in held]},
+        )
+
+    async def _propose(self, seen: Sequence[Sample]) -> tuple[list[Attempt], list[Candidate]]:
+        """Batches of samples until they run out, or `patience` batches in a row add nothing new."""
+        config, proposer = self._config, Proposer(self._config, self._model)
+        order = list(seen)
+        random.Random(config.seed).shuffle(order)
+        order = order[: config.max_iterations * config.batch_size]
+        attempts: list[Attempt] = []
+        chosen: list[Candidate] = []
+        stale = 0
+        for start in range(0, len(order), config.batch_size):
+            batch = order[start : start + config.batch_size]
+            attempts += await asyncio.gather(*(self._counted(proposer, sample, len(order)) for sample in batch))
+            pool = [candidate for attempt in attempts for candidate in attempt.candidates]
+            more = await self._choose(pool, chosen)
+            stale = 0 if len(more) > len(chosen) else stale + 1
+            chosen = more
+            if stale >= config.patience or len(chosen) >= config.max_total_rubrics:
+                break
+        return attempts, chosen
+
+    async def _counted(self, proposer: Proposer, sample: Sample, total: int) -> Attempt:
+        attempt = await proposer.attempt(sample)
+        self._tried += 1
+        self._progress("samples", self._tried, total)
+        return attempt
+
+    async def _choose(self, pool: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[Candidate]:
+        if not pool:
+            return []
+        # in the order they were chosen, then the others: what was chosen once stays
+        first = {candidate.text: number for number, candidate in enumerate(chosen)}
+        ordered = sorted(pool, key=lambda candidate: first.get(candidate.text, len(first)))
+        vectors, dimension = await self._embed([candidate.text for candidate in ordered])
+        kept, kept_vectors = merged(ordered, vectors)
+        texts = [candidate.text for candidate in kept]
+        inside = [texts.index(text) for text in first if text in texts]
+        most = min(self._config.mcr_batch_size, self._config.max_total_rubrics - len(inside))
+        added = choose(kept_vectors, inside, dimension, most, self._config.min_increment_threshold)
+        gains = {candidate.text: candidate.gain for candidate in chosen}
+        old = [replace(kept[index], gain=gains[kept[index].text]) for index in inside]
+        return old + [replace(kept[index], gain=gain) for index, gain in added]
+
+    async def _embed(self, texts: Sequence[str]) -> tuple[list[Vector], int]:
+        if self._config.embedding_model is not None and not self._embeddings.startswith("tfidf"):
+            try:
+                rows = await self._model.embed(self._config.embedding_model, texts)
+                return [unit(dict(enumerate(row))) for row in rows], len(rows[0])
+            except GraderError as exc:
+                self._embeddings = f"tfidf, because the endpoint gave no embeddings: {exc}"
+        vectors = tfidf(texts)
+        return vectors, len({key for vector in vectors for key in vector})
+
+    async def _evaluate(self, rubrics: Sequence[Rubric], held: Sequence[Sample], mean: float) -> dict[str, Any]:
+        finished = Counter[str]()
+
+        def done() -> None:
+            finished["verdicts"] += 1
+            self._progress("held-out verdicts", finished["verdicts"], 2 * len(held))
+
+        return await evaluate(self._config, self._model, [rubric.text for rubric in rubrics], held, mean, done)
+
+
+def _no_rubric(config: AutoGraderConfig, attempts: Sequence[Attempt], errors: Sequence[str]) -> str:
+    if len(errors) == len(attempts):
+        return f"all of {len(attempts)} proposals failed; the first: {errors[0]}"
+    failed = f", {len(errors)} of them failed: {errors[0]}" if errors else ""
+    return (
+        f"no rubric reproduced its label after {config.max_epochs} revisions ({len(attempts)} samples{failed}): "
+        "use a stronger model, or a larger label_tolerance"
+    )

@@ -1,0 +1,143 @@
+"""Rubrics from one sample: proposed, judged by, revised until they reproduce the label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
+from agentscope_tuner.graders.prompt.fence import neutralise
+from agentscope_tuner.graders.prompt.judge_prompt import as_texts, build_prompt, echoes
+from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate, fill
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+from agentscope_tuner.rubrics import prompts
+from agentscope_tuner.rubrics.config import AutoGraderConfig
+from agentscope_tuner.rubrics.samples import Sample
+from agentscope_tuner.rubrics.saved import make_grader
+from agentscope_tuner.rubrics.select import Candidate
+
+_LONGEST_RUBRIC = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What became of one sample.
+
+    Attributes:
+        sample: the sample.
+        candidates: rubrics that reproduced its label; none where no revision did.
+        revisions: how many it took.
+        error: why there is no outcome at all; None otherwise.
+    """
+
+    sample: Sample
+    candidates: tuple[Candidate, ...] = ()
+    revisions: int = 0
+    error: str | None = None
+
+
+class Proposer:
+    """Proposes rubrics for samples with one model."""
+
+    def __init__(self, config: AutoGraderConfig, model: ChatModel) -> None:
+        self._config = config
+        self._model = model
+        self._language = LanguageEnum(config.language)
+        self._count = config.query_specific_generate_number
+
+    async def attempt(self, sample: Sample) -> Attempt:
+        """Propose, judge by the proposal, revise at most `max_epochs` times; the last revision is judged, too."""
+        try:
+            rubrics = await self._ask(prompts.PROPOSE, sample, {})
+            for revision in range(self._config.max_epochs + 1):
+                places, reason = await judge_sample(self._config, self._model, sample, rubrics)
+                if reproduces(self._config, sample, places):
+                    found = tuple(Candidate(text, (sample.line,)) for text in rubrics)
+                    return Attempt(sample, found, revision)
+                if revision < self._config.max_epochs:
+                    feedback = {"rubrics": numbered(rubrics), "got": _shown(places), "reason": reason}
+                    rubrics = await self._ask(prompts.REVISE, sample, feedback)
+        except GraderError as exc:
+            return Attempt(sample, error=str(exc))
+        return Attempt(sample, revisions=self._config.max_epochs)
+
+    async def _ask(self, template: PromptTemplate, sample: Sample, feedback: dict[str, str]) -> list[str]:
+        config, key = self._config, (self._config.mode, self._language)
+        scale = {"label": _shown(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
+        own = {
+            "labelled": fill(prompts.LABELLED[key], scale),
+            "verdict": prompts.VERDICT[key],
+            "count": str(self._count),
+            "got": feedback.get("got", ""),
+        }
+        data: dict[str, Any] = {"query": sample.query, "response": _answers(sample)}
+        data |= {name: feedback[name] for name in ("rubrics", "reason") if name in feedback}
+        texts = as_texts(data, self._language, 60_000)
+        form = fill(prompts.RUBRICS_FORM[self._language], {"count": str(self._count)})
+        items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
+        schema = {
+            "type": "object",
+            "properties": {"rubrics": items},
+            "required": ["rubrics"],
+            "additionalProperties": False,
+        }
+        prompt = build_prompt(template, self._language, own, texts, form, schema)
+        return (await self._model.ask(prompt, lambda reply: _rubrics(reply, echoes(texts), self._count))).value
+
+
+async def judge_sample(
+    config: AutoGraderConfig, model: ChatModel, sample: Sample, rubrics: Sequence[str]
+) -> tuple[tuple[float, ...], str]:
+    """The grader's score of the sample's answer, or its candidates' places; and its reason.
+
+    Raises:
+        GraderError: there is no verdict.
+    """
+    grader = make_grader(config, numbered(rubrics), model)
+    result = await grader.aevaluate(query=sample.query, response=_answers(sample))
+    if result.error is not None:
+        raise GraderError(result.error)
+    if isinstance(result, GraderScore):
+        return (result.score,), result.reason
+    assert isinstance(result, GraderRank)
+    return tuple(result.metadata["places"]), result.reason
+
+
+def reproduces(config: AutoGraderConfig, sample: Sample, places: Sequence[float]) -> bool:
+    """Whether a score lies within the tolerance of its label; or places put every pair the way the labels do."""
+    if config.mode is GraderMode.POINTWISE:
+        return abs(places[0] - sample.labels[0]) <= config.tolerance + 1e-9
+    pairs = [(a, b) for a in range(len(places)) for b in range(a)]
+    return all(
+        (places[a] - places[b]) * (sample.labels[a] - sample.labels[b]) > 0
+        for a, b in pairs
+        if sample.labels[a] != sample.labels[b]
+    )
+
+
+def numbered(rubrics: Sequence[str]) -> str:
+    """Rubrics as they stand in a prompt."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(rubrics, start=1))
+
+
+def _answers(sample: Sample) -> Any:
+    return sample.answers[0] if len(sample.answers) == 1 else list(sample.answers)
+
+
+def _shown(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
+
+
+def _rubrics(reply: Reply, judged: Sequence[str], count: int) -> list[str]:
+    found = final_json(reply, judged).get("rubrics")
+    if not isinstance(found, list) or not all(isinstance(text, str) and text.strip() for text in found):
+        raise ReplyError(f"rubrics must be a list of texts, got {found!r:.200}")
+    if any(text.strip().startswith("<") and text.strip().endswith(">") for text in found):
+        raise ReplyError(f"the form's placeholder came back in place of a rubric: {found!r:.200}")
+    if len(found) != count:
+        raise ReplyError(f"{count} rubric(s) were asked for, got {len(found)}")
+    # they will stand in prompts unfenced
+    return [neutralise(" ".join(text.split()), _LONGEST_RUBRIC) for text in found]

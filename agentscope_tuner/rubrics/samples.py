@@ -1,0 +1,108 @@
+"""Labelled samples: read strictly, split for learning and for evaluation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders.schema import GraderMode, is_finite_number
+from agentscope_tuner.rubrics.config import AutoGraderConfig
+
+_FEWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One labelled sample.
+
+    Attributes:
+        line: its line in the file, for messages.
+        query: what was asked.
+        answers: one answer in pointwise mode, two or more candidates in listwise mode.
+        labels: the score of the answer; or the candidates' ranks, 1 is best, ties allowed.
+    """
+
+    line: int
+    query: str
+    answers: tuple[str, ...]
+    labels: tuple[float, ...]
+
+
+def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
+    """The samples in `path`.
+
+    Raises:
+        ConfigError: the file cannot be read, a row is not as documented (names the line), or there are too few rows.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"cannot read the labelled samples {str(path)!r}: {exc}") from exc
+    samples = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            samples.append(_sample(json.loads(line), number, config))
+        except (ValueError, KeyError, TypeError) as exc:
+            wanted = (
+                "metadata.answer and metadata.score" if config.mode is GraderMode.POINTWISE else "metadata.candidates"
+            )
+            what = f"missing {exc}" if isinstance(exc, KeyError) else str(exc)
+            raise ConfigError(
+                f"{path}, line {number}: {what}; a {config.grader_mode} row holds {config.query_field} and {wanted}"
+            ) from exc
+    if len(samples) < _FEWEST:
+        raise ConfigError(f"{path}: {len(samples)} labelled samples; learning and evaluation need {_FEWEST} at least")
+    return samples
+
+
+def _sample(row: dict[str, Any], line: int, config: AutoGraderConfig) -> Sample:
+    metadata = row["metadata"]
+    query = row[config.query_field] if config.query_field in row else metadata[config.query_field]
+    if config.mode is GraderMode.POINTWISE:
+        answer, label = metadata[config.reference_field], metadata["score"]
+        if not is_finite_number(label) or not config.min_score <= label <= config.max_score:
+            raise ValueError(f"score must lie within {config.min_score:g} to {config.max_score:g}, got {label!r}")
+        return Sample(line, _text(query), (_text(answer),), (float(label),))
+    candidates = metadata["candidates"]
+    if len(candidates) < 2:
+        raise ValueError(f"candidates must be two or more, got {len(candidates)}")
+    ranks = [candidate["rank"] for candidate in candidates]
+    if any(type(rank) is not int or rank < 1 for rank in ranks) or len(set(ranks)) == 1:
+        raise ValueError(f"ranks must be whole numbers from 1 that tell candidates apart, got {ranks!r}")
+    return Sample(line, _text(query), tuple(_text(c["answer"]) for c in candidates), tuple(map(float, ranks)))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"query and answers must be texts, got {value!r:.100}")
+    return value
+
+
+def split(samples: Sequence[Sample], holdout: float, seed: int) -> tuple[list[Sample], list[Sample]]:
+    """Samples to learn from, and samples held out: stratified by label, the same for the same seed.
+
+    Sorted by label, equal labels shuffled, every (1/holdout)-th sample is held out, so both parts span all labels.
+    """
+    generator = random.Random(seed)
+    ordered = sorted(samples, key=lambda sample: (sorted(sample.labels), generator.random()))
+    size = min(max(1, round(holdout * len(ordered))), len(ordered) - 2)
+    step = len(ordered) / size
+    start = generator.random() * step
+    chosen = {int(start + step * index) for index in range(size)}
+    learn = [sample for index, sample in enumerate(ordered) if index not in chosen]
+    held = [sample for index, sample in enumerate(ordered) if index in chosen]
+    return sorted(learn, key=lambda sample: sample.line), sorted(held, key=lambda sample: sample.line)
+
+
+def digest(samples: Sequence[Sample]) -> str:
+    """Names the samples' content, whatever the file's path."""
+    plain = [[sample.query, sample.answers, sample.labels] for sample in samples]
+    return hashlib.sha256(json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]

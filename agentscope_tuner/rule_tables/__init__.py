@@ -1,0 +1,1 @@
+"""Rules over CSV, TSV, JSONL and Parquet tables, and the tally of what they found."""

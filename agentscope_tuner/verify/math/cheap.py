@@ -1,0 +1,154 @@
+"""The stages that run in the caller's process: exact numbers and exact identities, linear in the text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from agentscope_tuner.verify.math.compare import DIFFERENT, EQUAL, UNKNOWN, Comparer, Outcome
+from agentscope_tuner.verify.math.exact import Exact, Unknown, Work, in_base
+from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.number import close
+
+_ARITHMETIC = frozenset({"num", "add", "mul", "div", "pow", "neg", "percent", "fact"})
+_FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class _Known(NamedTuple):
+    """What one expression is worth at the point; kept, since each element of a list meets all the others."""
+
+    node: Node
+    value: Fraction | None
+    opaque: bool
+    rational: bool
+    symbolic: bool
+
+
+class CheapComparer(Comparer):
+    """Decides what rational arithmetic decides; leaves the rest unknown.
+
+    Args:
+        seed: the two texts, which choose the evaluation points.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+        self.work = Work()
+        # by identity, as hashing a tree walks it; the entry keeps its node alive
+        self._known: dict[int, _Known] = {}
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome:
+        if ref.head == "base" or ans.head == "base":
+            return based(ref, ans)
+        readings = leaf_readings(ref, ans)
+        found = [self._values(r, a) for r, a in readings]
+        return EQUAL if EQUAL in found else UNKNOWN if UNKNOWN in found else DIFFERENT
+
+    def _at_hand(self, node: Node) -> _Known:
+        known = self._known.get(id(node))
+        if known is None:
+            point = Exact(self.seed, self.work)
+            try:
+                value = point.value(node)
+            except Unknown:
+                value = None
+            known = _Known(node, value, point.opaque, is_rational(node), bool(symbols(node)))
+            self._known[id(node)] = known
+        return known
+
+    def _values(self, ref_node: Node, ans_node: Node) -> Outcome:
+        ref, ans = self._at_hand(ref_node), self._at_hand(ans_node)
+        if ref.value is None or ans.value is None:
+            return UNKNOWN
+        if ref.value == ans.value:
+            return EQUAL
+        if ref.opaque or ans.opaque:
+            return UNKNOWN
+        if ref.rational and ans.rational:
+            return EQUAL if close(ref_node, ref.value, ans_node, ans.value) else DIFFERENT
+        return DIFFERENT if ref.symbolic or ans.symbolic else UNKNOWN
+
+    def roughly(self, exact: Node, rough: Node) -> Outcome:
+        known, other = self._at_hand(exact), self._at_hand(rough)
+        if known.value is None or other.value is None or known.opaque or other.opaque:
+            return UNKNOWN
+        if not (known.rational and other.rational):
+            return UNKNOWN
+        return EQUAL if near(known.value, other.value) else DIFFERENT
+
+    def statement(self, ref: Node, ans: Node) -> Outcome:
+        ref_pair, ans_pair = oriented(ref), oriented(ans)
+        if ref_pair is None or ans_pair is None or ref_pair[0] != ans_pair[0]:
+            return UNKNOWN
+        ratios = set()
+        try:
+            for seed in (self.seed + "+", self.seed + "-"):
+                point = Exact(seed, self.work)
+                below = point.value(ref_pair[1])
+                above = point.value(ans_pair[1])
+                if not below or not above:
+                    return UNKNOWN
+                ratios.add(above / below)
+        except Unknown:
+            return UNKNOWN
+        if len(ratios) > 1 or (ref_pair[0] not in ("=", "!=") and min(ratios) < 0):
+            return UNKNOWN
+        return EQUAL
+
+    def region(self, ref: Node, ans: Node) -> Outcome:
+        return UNKNOWN
+
+
+def oriented(node: Node) -> tuple[str, Node] | None:
+    """`left op right` as an operator among = != < <= and the difference that it compares with zero."""
+    if node.head != "rel" or len(node.args) != 2:
+        return None
+    left, right = node.args
+    name = node.name
+    if name in (">", ">="):
+        left, right, name = right, left, _FLIP[name]
+    if name not in ("=", "!=", "<", "<="):
+        return None
+    return name, Node("add", (left, Node("neg", (right,))))
+
+
+def is_rational(node: Node) -> bool:
+    """Whether no symbol, constant or function stands in the expression."""
+    return all(
+        n.head in ("num", "add", "mul", "div", "pow", "neg", "percent", "fact")
+        or (n.head == "fn" and n.name == "binom")
+        for n in walk(node)
+    )
+
+
+def leaf_readings(ref: Node, ans: Node) -> list[tuple[Node, Node]]:
+    """The pairs of which one must agree: with and without the percent sign, in degrees and in radians.
+
+    A sign that only one side carries may have been left out by the other; where both carry it, it counts.
+    """
+    pairs = [(ref, ans)]
+    for head in ("percent", "deg"):
+        if ref.head == head != ans.head:
+            pairs += [(ref.args[0], ans)]
+        elif ans.head == head != ref.head:
+            pairs += [(ref, ans.args[0])]
+    if ref.head == ans.head and ref.head in ("percent", "deg"):
+        return [(ref.args[0], ans.args[0])]
+    return pairs
+
+
+def based(ref: Node, ans: Node) -> Outcome:
+    """Digits in a base: an answer may leave the reference's base out, never name another."""
+    if ref.head == ans.head:
+        return EQUAL if ref.name == ans.name and ref.args[0].value == ans.args[0].value else DIFFERENT
+    if ref.head == "base":
+        return EQUAL if ans.head == "num" and ans.value == ref.args[0].value else DIFFERENT
+    try:
+        return EQUAL if ref.value == in_base(ans) else DIFFERENT
+    except Unknown:
+        return DIFFERENT
+
+
+def near(exact: Fraction, rough: Fraction) -> bool:
+    """Within two percent: what a person writes after a wavy equals sign."""
+    return abs(exact - rough) * 50 <= abs(exact)

@@ -1,0 +1,208 @@
+r"""Tokens to nodes: a precedence parser for what models put in boxes.
+
+From loose to tight: lists, or, and, relations, set operations, sums, products (written or implied),
+signs, powers, postfixes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from agentscope_tuner.verify.math.atom import AtomParser
+from agentscope_tuner.verify.math.node import Node, number
+from agentscope_tuner.verify.math.tables import ARGUMENT_STOPS, RELATIONS
+from agentscope_tuner.verify.math.text import Token, Unreadable, tokenize
+
+_SETS = {"\\cup": "union", "\\cap": "inter", "\\setminus": "minus"}
+_SIGNS = {"+": "add", "-": "sub", "\\pm": "pm", "\\mp": "mp"}
+
+
+def parse(text: str) -> Node:
+    """The meaning of an answer or a reference.
+
+    Raises:
+        Unreadable: the text is not mathematics.
+        TooComplex: it is over a bound.
+    """
+    return parse_tokens(tokenize(text))
+
+
+def parse_tokens(tokens: list[Token]) -> Node:
+    """As `parse`, for a text already scanned."""
+    parser = Parser(tokens)
+    node = parser.items(top=True)
+    if parser.at < len(parser.tokens):
+        raise Unreadable(f"{parser.tokens[parser.at].text!r} where an operator was expected")
+    return node
+
+
+class Parser(AtomParser):
+    """Recursive descent, one method a level; `AtomParser` reads the operands."""
+
+    def items(self, top: bool = False) -> Node:
+        """A list parted by commas or semicolons; a single item is itself. Trailing punctuation is no item."""
+        with self.deeper():
+            found = [self.disjunction()]
+            # `(0,)` is a tuple of one: its comma keeps it from being a number in brackets
+            while (self.peek() in (",", ";") and self.peek(1) != ")") or (self.peek() == "\\\\" and top):
+                self.at += 1
+                if self.at == len(self.tokens) and top:
+                    break
+                if self.peek_word() in ("and", "or"):
+                    self.at += 1
+                found.append(self.disjunction())
+            if top and self.peek() == "." and self.at == len(self.tokens) - 1:
+                self.at += 1
+            return found[0] if len(found) == 1 else Node("list", tuple(found))
+
+    def disjunction(self) -> Node:
+        return self._words("or", "\\cup", self.conjunction)
+
+    def conjunction(self) -> Node:
+        return self._words("and", "\\cap", self.relation)
+
+    def _words(self, word: str, sign: str, read: Callable[[], Node]) -> Node:
+        found = [read()]
+        while self.peek_word() == word or self.peek() == sign:
+            self.at += 1
+            found.append(read())
+        return found[0] if len(found) == 1 else Node(word, tuple(found))
+
+    def relation(self) -> Node:
+        """A chain `a < b < c` keeps all its members."""
+        if self.peek_word() == "not":
+            self.at += 1
+            return Node("not", (self.relation(),))
+        members, names = [self.measured()], []
+        while (found := self.peek()) in RELATIONS:
+            if found == ":" and self.until_bar:
+                break
+            names.append(RELATIONS[found])
+            self.at += 1
+            self.compared = names[-1] in ("<", "<=", ">", ">=", "!=")
+            members.append(self.measured())
+        self.compared = False
+        return Node("rel", tuple(members), " ".join(names)) if names else members[0]
+
+    def measured(self) -> Node:
+        """A sum or a set expression with the words after it: a unit, or `percent`."""
+        return self.with_unit(self.set_operations())
+
+    def set_operations(self) -> Node:
+        left = self.sum()
+        # `x < 1 \\cup x > 3` joins two inequalities, not two sets
+        while not self.compared and (name := _SETS.get(self.peek())) is not None:
+            self.at += 1
+            right = self.sum()
+            # long unions stay flat: the tree's depth is bounded by the nesting of brackets
+            left = Node(name, (*left.args, right) if left.head == name != "minus" else (left, right))
+            self.bound_chain(name == "minus")
+        return left
+
+    def sum(self) -> Node:
+        with self.deeper():
+            terms = [self.term()]
+            while (sign := _SIGNS.get(self.peek())) is not None:
+                self.at += 1
+                right = self.term()
+                if sign in ("pm", "mp"):
+                    self.bound_chain(True)
+                    left = terms[0] if len(terms) == 1 else Node("add", tuple(terms))
+                    terms = [Node(sign, (left, right))]
+                else:
+                    terms.append(Node("neg", (right,)) if sign == "sub" else right)
+            return terms[0] if len(terms) == 1 else Node("add", tuple(terms))
+
+    def term(self) -> Node:
+        """A product; `/` divides by the next factor alone, so `1/2x` is x/2. Long products stay flat."""
+        above = [self.signed()]
+        below: list[Node] = []
+        while True:
+            found = self.peek()
+            if found in ("*", "/"):
+                self.at += 1
+                (above if found == "*" else below).append(self.signed())
+            elif self.starts_operand():
+                self._beside(above, below)
+            else:
+                top = above[0] if len(above) == 1 else Node("mul", tuple(above))
+                bottom = below[0] if len(below) == 1 else Node("mul", tuple(below))
+                return Node("div", (top, bottom)) if below else top
+
+    def _beside(self, above: list[Node], below: list[Node]) -> None:
+        """The next operand stands beside the last one: a mixed number or an implied product."""
+        at, token, left = self.at, self.tokens[self.at], above[-1]
+        if token.kind == "num" and (left.head == "num" or (left.head == "neg" and left.args[0].head == "num")):
+            if below or not token.spaced or not self._plain_fraction(at):
+                raise Unreadable("two numbers side by side")
+            self.at += 3
+            top, bottom = number(Fraction(token.text)), number(Fraction(self.tokens[at + 2].text))
+            above[-1:] = _mixed(left, Node("div", (top, bottom)))
+            return
+        right = self.power()
+        part = right.args[0] if right.head in ("percent", "deg") else right
+        if token.text == "\\frac" and part.head == "div" and self.tokens[at - 1].kind == "num" and not below:
+            mixed = _mixed(left, part)
+            above[-1:] = mixed if part is right or len(mixed) > 1 else (Node(right.head, mixed),)
+        else:
+            above.append(right)
+
+    def _plain_fraction(self, at: int) -> bool:
+        return [t.kind for t in self.tokens[at : at + 3]] == ["num", "op", "num"] and self.tokens[at + 1].text == "/"
+
+    def signed(self) -> Node:
+        with self.deeper():
+            found = self.peek()
+            if found == "-":
+                self.at += 1
+                return Node("neg", (self.signed(),))
+            if found == "+":
+                self.at += 1
+                return self.signed()
+            if found in ("\\pm", "\\mp"):
+                self.at += 1
+                return Node(_SIGNS[found], (self.signed(),))
+            return self.power()
+
+    def power(self) -> Node:
+        """An operand with its postfixes and its exponent, which binds to the right."""
+        base = self.postfixes(self.operand())
+        if self.peek() != "^":
+            return base
+        self.at += 1
+        if self.peek() == "\\circ" or self.circle_group():
+            return self.postfixes(Node("deg", (base,)))
+        if self.peek() in ("'", "\\star"):
+            raise Unreadable("a decoration as an exponent")
+        exponent = self.exponent()
+        return self.postfixes(Node("pow", (base, exponent)))
+
+    def exponent(self) -> Node:
+        with self.deeper():
+            return self.signed()
+
+    def argument(self) -> Node:
+        r"""What a function without brackets takes: `\sin 2\pi x` takes the product up to a sign or another function."""
+        with self.deeper():
+            left = self.signed()
+            while self.starts_operand() and self.peek() not in ARGUMENT_STOPS:
+                if self.tokens[self.at].kind == "num":
+                    break
+                left = Node("mul", (left, self.power()))
+            while (
+                self.peek() == "/" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num"
+            ):
+                self.at += 1
+                left = Node("div", (left, self.power()))
+            return left
+
+
+def _mixed(left: Node, right: Node) -> tuple[Node, ...]:
+    """`2\\frac{1}{3}` as a sum where it is a mixed number, else as two factors."""
+    whole = left.args[0] if left.head == "neg" else left
+    top, bottom = (part.value for part in right.args)
+    if whole.value is None or top is None or bottom is None or whole.value.denominator != 1 or not 0 < top < bottom:
+        return left, right
+    value = Node("add", (whole, right))
+    return (Node("neg", (value,)) if left.head == "neg" else value,)

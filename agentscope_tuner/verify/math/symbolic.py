@@ -1,0 +1,293 @@
+"""The symbolic stage (worker side): decide formulas, equations and regions by their values at many digits.
+
+Formulas are evaluated to 50 digits at points that the two texts choose, so that none can be written to agree there by
+design; constants that agree are looked at again with 1,000 digits. Agreement is demanded at positive points, and at
+points of any sign wherever both sides are real. What cannot be evaluated never passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mpmath import mp
+
+from agentscope_tuner.verify.math.answer import Verdict, read, read_reference
+from agentscope_tuner.verify.math.cheap import CheapComparer, based, leaf_readings, oriented
+from agentscope_tuner.verify.math.compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.number import close
+from agentscope_tuner.verify.math.numeric import Budget, Numeric
+from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
+from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.real_line import Line, plain_unknown, relations
+from agentscope_tuner.verify.math.same_region import same_region
+from agentscope_tuner.verify.math.sample_points import (
+    Domain,
+    Point,
+    between_pieces,
+    bounding,
+    bounds,
+    is_analytic,
+    point_in,
+    wide,
+)
+from agentscope_tuner.verify.math.shape import assigned, both_signs
+from agentscope_tuner.verify.math.text import TooComplex
+
+DIGITS, MANY_DIGITS = 50, 1_000
+_POINTS = 4
+_COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
+
+
+def decide(answer: str, ground_truth: str) -> tuple[Verdict, str]:
+    """The last word on two bare texts that the cheap stages could not tell apart or together.
+
+    Raises:
+        JudgeError: the reference cannot be read.
+    """
+    ref = read_reference(ground_truth)
+    try:
+        ans = read(answer)
+        if ref.node is None or ans.node is None:
+            return "different", ""
+        outcome = SymbolicComparer(f"{answer}|{ground_truth}").compare(ref.node, ans.node)
+    except TooComplex as exc:
+        return "undecided", f"undecided: {exc}"
+    return {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}[outcome], ""  # type: ignore[return-value]
+
+
+def warm_up() -> None:
+    """Compute what the first question would otherwise pay for."""
+    decide("2\\sqrt{3}", "\\sqrt{12}")
+
+
+class SymbolicComparer(CheapComparer):
+    """Structure as before; leaves, statements and regions by their values."""
+
+    def __init__(self, seed: str) -> None:
+        super().__init__(seed)
+        self.budget = Budget()
+        # the symbols that bound a sum or a product
+        self._whole: frozenset[str] = frozenset()
+        self._bounds = (0, 0)
+        # whether, at some real point, one side was real and the other not
+        self._one_real = False
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome:
+        if ref.head == "base" or ans.head == "base":
+            return based(ref, ans)
+        self._whole = bounding(ref) | bounding(ans)
+        self._bounds = bounds(ref, ans)
+        # a bare log is the natural one to some and decimal to others; both sides must mean the same
+        logs = [n for side in (ref, ans) for n in walk(side) if n.head == "fn" and n.name == "log" and len(n.args) == 1]
+        for left, right in leaf_readings(ref, ans):
+            if self._values(left, right) is EQUAL:
+                return EQUAL
+            for base in (None, 10) if logs else (None,):
+                if self._formulas(left, right, base):
+                    return EQUAL
+        return DIFFERENT
+
+    def _formulas(self, ref: Node, ans: Node, log_base: int | None) -> bool:
+        if not (symbols(ref) or symbols(ans) or any(n.head == "call" for n in walk(ref))):
+            return self._constants(ref, ans, log_base)
+        agreed = 0
+        for at in range(_POINTS):
+            same = self._at_point(ref, ans, log_base, "positive", at)
+            if same is False:
+                return False
+            agreed += same is True
+        if agreed < 2:
+            return False
+        complex_parts = any(n.head == "fn" and n.name in _COMPLEX_PARTS for side in (ref, ans) for n in walk(side))
+        self._one_real = False
+        if any(self._at_point(ref, ans, log_base, "real", at) is False for at in range(_POINTS)):
+            return False
+        if any(self._at(ref, ans, log_base, "real", p) is False for p in self._far_points(ref, ans)):
+            return False
+        # `ln x` is not `ln |x|`: real in different places, and apart off the real line
+        domains: list[Domain] = ["complex"] if complex_parts else []
+        domains += ["beside"] if self._one_real else []
+        return all(self._at_point(ref, ans, log_base, d, at) is not False for d in domains for at in range(_POINTS))
+
+    def _at_point(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int) -> bool | None:
+        """Whether both sides agree at one point; None where one has no value, or, at a real point, is not real."""
+        names = symbols(ref) | symbols(ans)
+        try:
+            return self._agree(ref, ans, log_base, domain, lambda: self._point(names, domain, at))
+        except OutOfRange:
+            if at and names & self._whole:
+                # a sum may grow too large for the larger bounds
+                return None
+            raise
+
+    def _at(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, point: Point) -> bool | None:
+        """The same at a point far away; there, what grows out of range says nothing."""
+        try:
+            return self._agree(ref, ans, log_base, domain, lambda: point, far=True)
+        except OutOfRange:
+            return None
+
+    def _agree(
+        self, ref: Node, ans: Node, log_base: int | None, domain: Domain, place: Callable[[], Point], far: bool = False
+    ) -> bool | None:
+        for digits in (DIGITS, MANY_DIGITS):
+            try:
+                found = self._evaluate(ref, ans, log_base, place, digits)
+            except NotANumber:
+                return None
+            if found.refuted and domain == "real" and not found.real:
+                self._one_real |= found.one_real
+                return None
+            if found.refuted:
+                return False
+            if (found.sure and not found.drowned) or far:
+                return True
+        return found.settled() and self._visible(ref, ans, log_base, place, found)
+
+    def _visible(self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], found: Pair) -> bool:
+        """Whether more digits still agree: rounding residue shrinks, a term that stays is raised as OutOfRange."""
+        if not found.drowned:
+            return True
+        again = self._evaluate(ref, ans, log_base, place, MANY_DIGITS + 300)
+        if not again.refuted and any(size >= min(found.drowned) for size in again.drowned):
+            raise OutOfRange("a term too small to be seen with 1,000 digits")
+        return not again.refuted
+
+    def _far_points(self, ref: Node, ans: Node) -> Iterator[Point]:
+        names = symbols(ref) | symbols(ans)
+        free = sorted(names - self._whole)
+        if not free or (is_analytic(ref) and is_analytic(ans)):
+            return
+        with mp.workdps(DIGITS):
+            beside = self._point(names, "real", 0)
+            far = [{**beside, **point} for point in wide(free, self.seed, (ref, ans))]
+            starts = [self._point(names, "real", at) for at in ((0,) if len(free) == 1 else (0, 1))]
+            near = [point for start in starts for point in between_pieces((ref, ans), start, self.budget)]
+        yield from near
+        yield from far
+
+    def _constants(self, ref: Node, ans: Node, log_base: int | None) -> bool:
+        try:
+            found = self._evaluate(ref, ans, log_base, dict, DIGITS)
+            if not found.refuted:
+                found = self._evaluate(ref, ans, log_base, dict, MANY_DIGITS)
+                return not found.refuted and found.settled() and self._visible(ref, ans, log_base, dict, found)
+        except NotANumber:
+            return False
+        if found.fractions is None:
+            return False
+        return close(ref, found.fractions[0], ans, found.fractions[1])
+
+    def _evaluate(self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], digits: int) -> Pair:
+        with mp.workdps(digits):
+            point = place()
+            sides = [Numeric(point, self.budget, log_base) for _ in range(2)]
+            values = [side.value(node) for side, node in zip(sides, (ref, ans), strict=True)]
+            return Pair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
+
+    def _point(self, names: frozenset[str], domain: Domain, at: int) -> Point:
+        return point_in(domain, names, self._whole, self._bounds, self.seed, at)
+
+    def roughly(self, exact: Node, rough: Node) -> Outcome:
+        try:
+            pair = self._evaluate(exact, rough, None, dict, DIGITS)
+        except NotANumber:
+            return DIFFERENT
+        if pair.fractions is None:
+            return DIFFERENT
+        left, right = pair.fractions
+        return EQUAL if abs(left - right) * 50 <= abs(left) else DIFFERENT
+
+    def statement(self, ref: Node, ans: Node) -> Outcome:
+        ref, ans = both_signs(ref), both_signs(ans)
+        if super().statement(ref, ans) is EQUAL:
+            return EQUAL
+        ref_parts, ans_parts = relations(ref), relations(ans)
+        if ref_parts and ans_parts and len(ref_parts) == len(ans_parts) and self._same_parts(ref_parts, ans_parts):
+            return EQUAL
+        names = symbols(ref)
+        if names != symbols(ans) or not names:
+            return DIFFERENT
+        if len(names) == 1 and ans.name == "=" and assigned(ref) is not None:
+            # of `x = 2`, an answer may be a multiple, not an equation that still has to be solved
+            return DIFFERENT
+        if len(names) == 1:
+            name = next(iter(names))
+            line = Line(name, {}, self.budget)
+            return self._same_region(ref, ans, line, line)
+        if _is_equation(ref) and _is_equation(ans):
+            return self._same_roots(ref, ans, names)
+        return DIFFERENT
+
+    def _same_parts(self, ref: list[Node], ans: list[Node]) -> bool:
+        left = list(ans)
+        for relation in ref:
+            match = next((other for other in left if self._same_relation(relation, other)), None)
+            if match is None:
+                return False
+            left.remove(match)
+        return True
+
+    def _same_relation(self, ref: Node, ans: Node) -> bool:
+        """Whether one difference is a constant times the other, a positive one under an inequality."""
+        ref_side, ans_side = oriented(ref), oriented(ans)
+        if ref_side is None or ans_side is None or ref_side[0] != ans_side[0]:
+            return False
+        first: Value = None
+        found = 0
+        for at in range(_POINTS + 2):
+            try:
+                ratio = self._ratio(ref_side[1], ans_side[1], at)
+            except NotANumber:
+                continue
+            if ratio == 0 or (first is not None and abs(ratio - first) > abs(first) * mp.mpf(10) ** -20):
+                return False
+            first, found = ratio, found + 1
+        if found < 3:
+            return False
+        return ref_side[0] in ("=", "!=") or (abs(mp.im(first)) < abs(first) * mp.mpf(10) ** -20 and mp.re(first) > 0)
+
+    def _ratio(self, ref: Node, ans: Node, at: int) -> Value:
+        with mp.workdps(DIGITS):
+            point = self._point(symbols(ref) | symbols(ans), "positive" if at % 2 else "real", at)
+            sides = [Numeric(point, self.budget) for _ in range(2)]
+            below, above = (side.value(node) for side, node in zip(sides, (ref, ans), strict=True))
+            if isinstance(below, list) or isinstance(above, list):
+                raise NotANumber("matrices have no ratio")
+            if abs(below) <= sides[0].scale * mp.mpf(10) ** -30 or abs(above) <= sides[1].scale * mp.mpf(10) ** -30:
+                raise NotANumber("zero here")
+            return above / below
+
+    def _same_roots(self, ref: Node, ans: Node, names: frozenset[str]) -> Outcome:
+        """Whether two equations in several unknowns have the same real solutions along lines through random points."""
+        informed = False
+        for name in sorted(names):
+            for at in range(3):
+                line = Line(name, self._point(names - {name}, "real", at), self.budget)
+                same = self._line_agrees(ref, ans, line, line)
+                if same is False:
+                    return DIFFERENT
+                informed |= same is True
+        return EQUAL if informed else DIFFERENT
+
+    def region(self, ref: Node, ans: Node) -> Outcome:
+        ref, ans = plain_unknown(ref), plain_unknown(ans)
+        lines = []
+        for side in (ref, ans):
+            names = symbols(side)
+            if len(names) > 1:
+                return DIFFERENT
+            lines.append(Line(next(iter(names), "x"), {}, self.budget))
+        return self._same_region(ref, ans, *lines)
+
+    def _same_region(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> Outcome:
+        return EQUAL if self._line_agrees(ref, ans, ref_line, ans_line) else DIFFERENT
+
+    def _line_agrees(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
+        with mp.workdps(DIGITS):
+            return same_region(ref, ans, ref_line, ans_line)
+
+
+def _is_equation(node: Node) -> bool:
+    return node.name == "=" if node.head == "rel" else node.head == "or" and all(map(_is_equation, node.args))

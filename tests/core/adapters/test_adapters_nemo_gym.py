@@ -1,0 +1,90 @@
+"""NeMo-Gym's /verify wire: what was asked, what was said last, and a failure that is masked, not scored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import JudgeError
+from agentscope_tuner.adapters.nemo_gym import decode_request, encode_response
+from agentscope_tuner.task_judge.batch import judge_for
+from tests.core.adapters.test_adapters_verl import settings
+
+
+def said(text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"type": "message", "role": "assistant", "status": "completed", "id": "m1", "content": content}
+
+
+CALL = {"type": "function_call", "call_id": "c1", "name": "add", "arguments": "{}"}
+
+
+def request(*output: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    params = {"input": [{"role": "system", "content": "Box it."}, CALL, {"role": "user", "content": "6*7?"}]}
+    return {"responses_create_params": params, "response": {"id": "r1", "output": list(output)}, **fields}
+
+
+def test_the_query_and_the_last_message_are_found() -> None:
+    task, output = decode_request(request(CALL, said("42"), expected_answer="42", level=3))
+    assert task.task.main_query == "6*7?"
+    assert task.task.metadata == {"answer": "42", "expected_answer": "42", "level": 3}
+    assert output.metadata["final_answer"] == "42"
+    task, _ = decode_request({**request(said("1")), "responses_create_params": {"input": "plain"}})
+    assert task.task.main_query == "plain"
+
+
+@pytest.mark.parametrize("output", [[], [CALL], [said("42"), CALL], [{"type": "reasoning", "summary": []}]])
+def test_an_episode_without_a_last_message_has_no_answer(output: list[dict[str, Any]]) -> None:
+    assert decode_request(request(*output, answer="42"))[1].metadata["final_answer"] == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "answer"),
+    [
+        ({"answer": "1", "expected_answer": "2"}, "1"),
+        ({"verifier_metadata": {"answer": "1"}}, "1"),
+        ({"verifier_metadata": {"expected_answer": "1"}, "ground_truth": "2"}, "1"),
+        ({"ground_truth": 3}, 3),
+        ({}, None),
+    ],
+)
+def test_the_ground_truth_is_found_where_data_sets_put_it(fields: dict[str, Any], answer: object) -> None:
+    assert decode_request(request(said("x"), **fields))[0].task.metadata.get("answer") == answer
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"responses_create_params": {"input": "q"}, "response": {}},
+        {"responses_create_params": {"input": "q"}, "response": {"output": ["42"]}},
+        {"responses_create_params": {"input": 1}, "response": {"output": []}},
+    ],
+)
+def test_another_shape_is_refused(payload: dict[str, Any]) -> None:
+    with pytest.raises(JudgeError, match=r"/verify takes|response\.output must be|input must be"):
+        decode_request(payload)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reward", "masked", "kind"),
+    [("42", 1.0, False, None), ("41", 0.0, False, None), ("", 0.0, False, None), ("boom", 0.0, True, "judge_failed")],
+)
+def test_a_failure_is_masked_and_named(
+    answer: str, reward: float, masked: bool, kind: str | None, tmp_path: Path
+) -> None:
+    judge = judge_for(settings(tmp_path))
+    payload = request(said(answer), expected_answer="42", level=3)
+    verdict = encode_response(payload, judge, judge.judge(*decode_request(payload)))
+    assert (verdict["reward"], verdict["mask_sample"], verdict["failure_kind"]) == (reward, masked, kind)
+    assert verdict["level"] == 3
+    assert ("the judge model did not answer" in (verdict["failure_reason"] or "")) == masked
+
+
+def test_on_error_zero_counts_and_says_so(tmp_path: Path) -> None:
+    judge = judge_for(settings(tmp_path, extra="    on_error: zero\n"))
+    payload = request(said("boom"), expected_answer="42")
+    verdict = encode_response(payload, judge, judge.judge(*decode_request(payload)))
+    assert (verdict["reward"], verdict["mask_sample"], verdict["failure_kind"]) == (0.0, False, "judge_failed")

@@ -1,0 +1,114 @@
+"""TRL's contract without TRL: one float or None a completion, picklable, named, and the metrics beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import pickle
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import BaseJudge, ConfigError, WorkflowOutput, WorkflowTask
+from agentscope_tuner.adapters.trl import _groups_starting_within, async_reward_func, reward_func
+from tests.core.adapters.test_adapters import NOT_EMPTY, config, pair
+
+
+class EnvReader(BaseJudge):
+    """Reads the environment that TRL ran the episode in."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        return float(workflow_task.gym_env), True
+
+
+BATCH: dict[str, Any] = {
+    "prompts": ["6*7="] * 4,
+    "completions": ["42", "41", "boom", ""],
+    "completion_ids": [[1], [2], [3], []],
+    "answer": ["42"] * 4,
+    "trainer_state": object(),
+}
+
+
+def both_ways(settings: dict[str, Any], **batch: Any) -> list[float | None]:
+    plain = reward_func(settings)(**batch)
+    twin = asyncio.run(async_reward_func(settings)(**batch))
+    assert plain == twin
+    return plain
+
+
+def test_a_failed_verdict_is_none_and_a_filtered_one_is_the_rules_reward() -> None:
+    assert both_ways(config(rule_reward=-0.5), **BATCH) == [1.0, 0.0, None, -0.5]
+
+
+def test_on_error_zero_is_obeyed() -> None:
+    assert both_ways(config(on_error="zero"), **BATCH) == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_chat_completions_are_judged_by_their_last_message() -> None:
+    prompts = [[{"role": "user", "content": "6*7="}]] * 2
+    completions = [
+        [{"role": "assistant", "content": "42"}],
+        [{"role": "assistant", "content": "42"}, {"role": "tool", "content": "cut off"}],
+    ]
+    assert both_ways(config(rules=[]), prompts=prompts, completions=completions, answer=["42", "42"]) == [1.0, 0.0]
+
+
+def test_metrics_and_reasons_go_to_trls_loggers() -> None:
+    metrics: dict[str, float] = {}
+    columns: defaultdict[str, list[Any]] = defaultdict(list)
+    reward_func(config())(
+        **BATCH, log_metric=metrics.__setitem__, log_extra=lambda column, values: columns[column].extend(values)
+    )
+    assert metrics.pop("Echo/judge_seconds") > 0
+    assert metrics == {"Echo/success_rate": 1 / 3, "Echo/filtered": 0.25, "Echo/failed": 0.25}
+    reasons = columns["Echo/reason"]
+    assert len(reasons) == 4
+    assert "the judge model did not answer" in reasons[2]
+    assert reasons[3] == "rules: not_empty"
+
+
+def test_a_batch_without_any_verdict_has_no_success_rate() -> None:
+    metrics: dict[str, float] = {}
+    reward_func(config())(prompts=["q"], completions=["boom"], answer=["42"], log_metric=metrics.__setitem__)
+    assert "Echo/success_rate" not in metrics
+    assert metrics["Echo/failed"] == 1.0
+
+
+@pytest.mark.parametrize("build", [reward_func, async_reward_func])
+def test_the_function_has_a_name_and_survives_pickling(build: Any) -> None:
+    function = pickle.loads(pickle.dumps(build(config())))
+    assert function.__name__ == "Echo"
+    answer = function(**BATCH)
+    assert (asyncio.run(answer) if inspect.iscoroutine(answer) else answer) == [1.0, 0.0, None, 0.0]
+
+
+def test_only_the_twin_is_a_coroutine_function() -> None:
+    # TRL looks at __call__ to tell which of its two ways to take
+    assert not inspect.iscoroutinefunction(reward_func(config()).__call__)
+    assert inspect.iscoroutinefunction(async_reward_func(config()).__call__)
+
+
+def test_listwise_judges_rank_each_prompts_completions() -> None:
+    batch: dict[str, Any] = {"prompts": ["a", "a", "a", "b", "b"], "completions": ["x", "xxx", "xx", "xxxx", "x"]}
+    assert both_ways(config("Longest"), **batch) == [0.0, 1.0, 0.5, 1.0, 0.0]
+
+
+def test_the_environment_of_an_episode_is_the_judges_gym_env() -> None:
+    settings = {"astuner": {"task_judge": {"judge_protocol": "tests.core.adapters.test_adapters_trl->EnvReader"}}}
+    assert both_ways(settings, prompts=["q", "q"], completions=["", ""], environments=[0.25, 0.5]) == [0.25, 0.5]
+
+
+def test_a_wrong_configuration_stops_before_training() -> None:
+    with pytest.raises(ConfigError, match="unknown key; did you mean 'rules'"):
+        reward_func({"astuner": {"task_judge": {"rule": [NOT_EMPTY]}}})
+
+
+@pytest.mark.parametrize(
+    ("first", "end", "mine"),
+    [(0, 2, [0, 1, 2]), (2, 4, [3, 4]), (4, 6, [5]), (1, 3, []), (0, 6, [0, 1, 2, 3, 4, 5])],
+)
+def test_a_group_belongs_to_the_rank_that_holds_its_first_completion(first: int, end: int, mine: list[int]) -> None:
+    pairs = [pair("x", task_id=task_id) for task_id in "aaabbc"]
+    assert _groups_starting_within(pairs, first, end) == mine

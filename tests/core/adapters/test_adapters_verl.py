@@ -1,0 +1,74 @@
+"""verl's contract without verl: one dictionary a response, always with the same keys."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import BaseJudge, ConfigError, JudgeError, WorkflowOutput, WorkflowTask
+from agentscope_tuner.adapters.verl import compute_score, compute_score_sync
+
+KEYS = ["score", "acc", "filtered", "failed", "judge_seconds"]
+
+
+class Recall(BaseJudge):
+    """Right when the answer is what the task's metadata tell of it."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        task = workflow_task.task
+        said = workflow_output.metadata["final_answer"]
+        return 1.0, said == f"{task.task_id} {task.main_query} {task.metadata['answer']} {task.metadata.get('target')}"
+
+
+def settings(tmp_path: Path, judge: str = "tests.core.adapters.test_adapters->Echo", extra: str = "") -> str:
+    path = tmp_path / "judge.yaml"
+    path.write_text(
+        f"astuner:\n  task_judge:\n    judge_protocol: {judge}\n"
+        f"    rules: [{{id: not_empty, kind: non_empty, target: output, action: mark_bad}}]\n{extra}",
+        encoding="utf-8",
+    )
+    return str(path)
+
+
+def both_ways(answer: str, truth: object, config: str, **more: Any) -> dict[str, float]:
+    plain = compute_score_sync("gsm8k", answer, truth, config=config, **more)
+    twin = asyncio.run(compute_score("gsm8k", answer, truth, config=config, **more))
+    assert plain | {"judge_seconds": 0} == twin | {"judge_seconds": 0}
+    return plain
+
+
+@pytest.mark.parametrize(("answer", "values"), [("42", [1, 1, 0, 0]), ("41", [0, 0, 0, 0]), ("", [0, 0, 1, 0])])
+def test_every_sample_has_the_same_keys(answer: str, values: list[float], tmp_path: Path) -> None:
+    score = both_ways(answer, "42", settings(tmp_path), reward_router_address=None)
+    assert list(score) == KEYS
+    assert list(score.values())[:4] == values
+    assert all(type(value) is float for value in score.values())
+
+
+def test_a_failed_verdict_raises(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    with pytest.raises(JudgeError, match=r"task 'gsm8k/7': Echo: the judge model did not answer"):
+        compute_score_sync("gsm8k", "boom", "42", {"index": 7}, config=config)
+    with pytest.raises(JudgeError, match="the judge model did not answer"):
+        asyncio.run(compute_score("gsm8k", "boom", "42", config=config))
+
+
+def test_on_error_zero_is_marked_as_failed(tmp_path: Path) -> None:
+    score = both_ways("boom", "42", settings(tmp_path, extra="    on_error: zero\n"))
+    assert [score[key] for key in KEYS[:4]] == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_the_ground_truth_beats_extra_infos_worked_solution(tmp_path: Path) -> None:
+    config = settings(tmp_path, "tests.core.adapters.test_adapters_verl->Recall")
+    info = {"index": 3, "question": "6*7?", "answer": "6*7 is #### 42", "split": "train"}
+    assert both_ways("gsm8k/3 6*7? 42 None", "42", config, extra_info=info)["acc"] == 1.0
+    record = {"target": 24, "answer": "x"}
+    assert both_ways("gsm8k/3 6*7? x 24", record, config, extra_info=info)["acc"] == 1.0
+
+
+def test_an_unknown_way_to_fail_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"on_failed must be one of raise, mask, got 'zero'"):
+        compute_score_sync("gsm8k", "42", "42", config=settings(tmp_path), on_failed="zero")

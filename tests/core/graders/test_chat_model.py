@@ -1,0 +1,390 @@
+"""The client of judge models: bounded, honest, frugal. Every test talks to a real server on 127.0.0.1."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import os
+import pickle
+import selectors
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import _loop
+from agentscope_tuner.errors import ConfigError, GraderError
+from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings
+from agentscope_tuner.graders.client.chat_model import Prompt
+from agentscope_tuner.graders.client.endpoint import resolve
+from agentscope_tuner.graders.client.limits import RateLimit
+from agentscope_tuner.graders.client.reply import Reply, final_json, score_of
+from agentscope_tuner.graders.client.usage import Prices, Usage
+from agentscope_tuner.graders.client.verdict_cache import VerdictCache, open_cache
+from tests.judge_server import Answer, Canned, JudgeServer, always, verdict
+
+DASHSCOPE = "https://dashscope.aliyuncs.com"
+SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
+
+
+def model(server: JudgeServer, **settings: Any) -> ChatModel:
+    return ChatModel(ChatSettings(model_name="m", base_url=server.url, **{"cache": False, **settings}))
+
+
+def prompt(text: str = "how good?") -> Prompt:
+    return Prompt([ChatMessage(content=text)], schema=SCHEMA)
+
+
+def score(reply: Reply) -> float:
+    return score_of(final_json(reply), 0, 10)
+
+
+def ask(asked: ChatModel, text: str = "how good?") -> float:
+    return _loop.run(asked.ask(prompt(text), score)).value
+
+
+def at_first(*canned: Canned) -> Answer:
+    """The server's first answers; after them an honest 7."""
+    return lambda body, attempt: canned[attempt] if attempt < len(canned) else Canned(verdict(7))
+
+
+@pytest.mark.parametrize(
+    "canned",
+    [
+        Canned(status=429, headers={"retry-after-ms": "1"}),
+        Canned(status=408),
+        Canned(status=409),
+        Canned(status=500),
+        Canned(status=503),
+        Canned(drop=True),
+        Canned("no JSON here"),
+        Canned(""),
+        Canned(refusal="I can't help with that."),
+        Canned(verdict(7)[:-4]),
+        Canned(verdict(7), finish="length"),
+        Canned('{"score": 9999}'),
+        Canned('{"score": true}'),
+        Canned(raw="<html>gateway</html>"),
+        Canned(raw='{"choices": []}'),
+        Canned(raw="[1, 2]"),
+    ],
+    ids=lambda canned: repr(canned.raw or canned.refusal or canned.text or canned.status),
+)
+def test_what_may_pass_is_asked_again(canned: Canned) -> None:
+    with JudgeServer(at_first(canned)) as server:
+        asked = model(server)
+        assert ask(asked) == 7
+        assert len(server.bodies) == 2
+        assert asked.usage.retries == 1
+
+
+def test_a_hanging_try_does_not_use_up_the_verdicts_deadline() -> None:
+    with JudgeServer(at_first(Canned(hang=True))) as server:
+        assert ask(model(server, deadline_seconds=20, try_seconds=0.1)) == 7
+
+
+@pytest.mark.parametrize("always_this", [Canned(hang=True), Canned(status=500), Canned(drop=True)])
+def test_the_deadline_bounds_the_whole_verdict(always_this: Canned) -> None:
+    with JudgeServer(lambda body, attempt: always_this) as server:
+        started = time.perf_counter()
+        with pytest.raises(GraderError, match=r"no verdict within 0\.5 s"):
+            ask(model(server, deadline_seconds=0.5, try_seconds=0.2, max_retries=100))
+        assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [(400, "parameters"), (401, "key was refused"), (403, "may not use"), (404, "model_name and base_url")],
+)
+def test_what_cannot_pass_is_not_asked_again_and_says_what_to_mend(status: int, hint: str) -> None:
+    with JudgeServer(lambda body, attempt: Canned(status=status, text="no such luck")) as server:
+        with pytest.raises(GraderError, match=hint) as caught:
+            ask(model(server))
+        assert "no such luck" in str(caught.value)
+        # 400 may be about the reply format, of which there are three
+        assert len(server.bodies) == (3 if status == 400 else 1)
+
+
+def test_an_empty_account_is_not_asked_again() -> None:
+    with JudgeServer(lambda body, attempt: Canned(status=429, error_code="insufficient_quota")) as server:
+        with pytest.raises(GraderError, match="no quota left"):
+            ask(model(server))
+        assert len(server.bodies) == 1
+
+
+def test_retries_and_reasks_are_bounded() -> None:
+    with JudgeServer(lambda body, attempt: Canned("prose")) as server:
+        with pytest.raises(GraderError, match=r"no readable verdict: .*prose.* \(3x\)"):
+            ask(model(server, max_reasks=2))
+        assert len(server.bodies) == 3
+    with JudgeServer(lambda body, attempt: Canned(status=500)) as server:
+        with pytest.raises(GraderError, match="failed too often"):
+            ask(model(server, max_retries=1))
+        assert len(server.bodies) == 2
+
+
+def test_an_unreadable_reply_is_asked_for_again_a_little_warmer() -> None:
+    with JudgeServer(at_first(Canned("prose"))) as server:
+        assert ask(model(server)) == 7
+        assert [body["temperature"] for body in server.bodies] == [0.0, 0.3]
+    with JudgeServer(at_first(Canned(status=500))) as server:
+        assert ask(model(server)) == 7
+        assert [body["temperature"] for body in server.bodies] == [0.0, 0.0]
+    with JudgeServer(at_first(Canned("prose"))) as server:
+        assert ask(model(server, temperature=None)) == 7
+        assert not [body for body in server.bodies if "temperature" in body]
+
+
+def test_retry_after_is_honoured_and_never_waited_for_past_the_deadline() -> None:
+    with JudgeServer(at_first(Canned(status=429, headers={"retry-after": "1"}))) as server:
+        started = time.perf_counter()
+        assert ask(model(server)) == 7
+        assert time.perf_counter() - started >= 1
+    date = email.utils.formatdate(time.time() + 3600, usegmt=True)
+    for headers in ({"retry-after": "3600"}, {"retry-after": date}):
+        with (
+            JudgeServer(at_first(Canned(status=503, headers=headers))) as server,
+            pytest.raises(GraderError, match=r"asks to wait 3[56]\d\d s, beyond the deadline"),
+        ):
+            ask(model(server))
+
+
+def test_a_closed_port_is_an_error() -> None:
+    with JudgeServer(always(1)) as server:
+        asked = model(server, max_retries=1)
+    with pytest.raises(GraderError, match="connection failed"):
+        ask(asked)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "formats"),
+    [
+        ({"json_schema", "json_object", None}, ["json_schema", "json_schema"]),
+        ({"json_object", None}, ["json_schema", "json_object", "json_object"]),
+        ({None}, ["json_schema", "json_object", None, None]),
+    ],
+)
+def test_the_strongest_reply_format_is_found_once(accepted: set[str | None], formats: list[str | None]) -> None:
+    def answer(body: dict[str, Any], attempt: int) -> Canned:
+        kind = body.get("response_format", {}).get("type")
+        return Canned(verdict(4)) if kind in accepted else Canned(status=400, text="response_format?")
+
+    with JudgeServer(answer) as server:
+        asked = model(server)
+        assert [ask(asked, "one"), ask(asked, "two")] == [4, 4]
+        assert [body.get("response_format", {}).get("type") for body in server.bodies] == formats
+
+
+def test_many_first_questions_find_the_format_together() -> None:
+    def answer(body: dict[str, Any], attempt: int) -> Canned:
+        return Canned(verdict(4)) if "response_format" not in body else Canned(status=422)
+
+    async def many(asked: ChatModel) -> list[float]:
+        answers = await asyncio.gather(*(asked.ask(prompt(str(n)), score) for n in range(30)))
+        return [answer.value for answer in answers]
+
+    with JudgeServer(answer) as server:
+        assert _loop.run(many(model(server))) == [4] * 30
+        assert len(server.bodies) == 32
+
+
+def test_equal_questions_on_their_way_share_one_call() -> None:
+    async def same(asked: ChatModel) -> list[float]:
+        answers = await asyncio.gather(*(asked.ask(prompt(), score) for _ in range(20)))
+        return [answer.value for answer in answers]
+
+    with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.05)) as server:
+        asked = model(server)
+        assert _loop.run(same(asked)) == [7] * 20
+        assert len(server.bodies) == 1
+        assert (asked.usage.calls, asked.usage.cache_hits) == (1, 19)
+
+
+def test_a_caller_that_gives_up_does_not_take_the_others_with_it() -> None:
+    async def scene(asked: ChatModel) -> float:
+        first = asyncio.create_task(asked.ask(prompt(), score))
+        second = asyncio.create_task(asked.ask(prompt(), score))
+        await asyncio.sleep(0.05)
+        first.cancel()
+        return (await second).value
+
+    with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.2)) as server:
+        assert _loop.run(scene(model(server))) == 7
+        assert len(server.bodies) == 1
+
+
+def test_draws_are_asked_separately() -> None:
+    with JudgeServer(lambda body, attempt: Canned(verdict(attempt))) as server:
+        asked = model(server)
+        scores = [_loop.run(asked.ask(replace(prompt(), draw=draw), score)).value for draw in range(3)]
+        assert scores == [0, 1, 2]
+
+
+def test_verdicts_are_kept_and_shared_through_the_cache(tmp_path: Path) -> None:
+    with JudgeServer(always(7)) as server:
+        asked = model(server, cache=True, cache_dir=str(tmp_path))
+        assert ask(asked) == 7
+        # a second process, as far as the cache can tell: other settings that do not change what is asked
+        again = model(server, cache=True, cache_dir=str(tmp_path), concurrency=3)
+        assert ask(again) == 7
+        assert len(server.bodies) == 1
+        assert again.usage == Usage(cache_hits=1)
+        ask(model(server, cache=True, cache_dir=str(tmp_path), temperature=0.5))
+        assert len(server.bodies) == 2
+
+
+def test_what_did_not_parse_is_not_kept(tmp_path: Path) -> None:
+    with JudgeServer(lambda body, attempt: Canned("prose")) as server:
+        asked = model(server, cache=True, cache_dir=str(tmp_path), max_reasks=0)
+        for _ in range(2):
+            with pytest.raises(GraderError):
+                ask(asked)
+        assert len(server.bodies) == 2
+
+
+def test_a_broken_cache_costs_calls_and_no_verdicts(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "cache.db").write_text("this is no database, and never was one " * 50)
+    with JudgeServer(always(7)) as server:
+        asked = model(server, cache=True, cache_dir=str(tmp_path))
+        assert [ask(asked), ask(asked)] == [7, 7]
+        assert len(server.bodies) == 2
+    assert caplog.text.count("is not used") == 1
+
+
+def test_the_cache_never_unpickles(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    import diskcache
+
+    with diskcache.Cache(str(tmp_path)) as plain:
+        plain.set("key", {"a": "pickle"})
+    assert VerdictCache(tmp_path).get("key") is None
+    assert "holds a pickle" in caplog.text
+    open_cache(tmp_path).close()
+
+
+def test_usage_and_cost_are_counted() -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 600}}
+    with JudgeServer(lambda body, attempt: Canned(verdict(7), usage=usage)) as server:
+        asked = model(server, prices=Prices(prompt=2.0, completion=10.0, cached_prompt=0.5))
+        answer = _loop.run(asked.ask(prompt(), score))
+    assert answer.usage == Usage(1, 0, 1000, 100, 600, 0, (400 * 2.0 + 600 * 0.5 + 100 * 10.0) / 1e6)
+    assert asked.usage == answer.usage
+    assert answer.usage.metrics()["judge_prompt_tokens"] == 1000.0
+
+
+def test_concurrency_is_limited() -> None:
+    async def many(asked: ChatModel) -> None:
+        await asyncio.gather(*(asked.ask(prompt(str(n)), score) for n in range(20)))
+
+    with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.01)) as server:
+        _loop.run(many(model(server, concurrency=3)))
+        assert server.most_inflight == 3
+
+
+class _Skipping(selectors.DefaultSelector):
+    """Instead of waiting, moves a clock forward."""
+
+    skipped = 0.0
+
+    def select(self, timeout: float | None = None) -> Any:
+        self.skipped += timeout or 0.0
+        return super().select(0)
+
+
+def test_no_sixty_seconds_hold_more_than_the_limit() -> None:
+    selector = _Skipping()
+    loop = asyncio.SelectorEventLoop(selector)
+    loop.time = lambda: selector.skipped  # type: ignore[method-assign]
+
+    async def take(amounts: list[int]) -> list[float]:
+        limit, times = RateLimit(10), []
+        for amount in amounts:
+            await limit.take(amount)
+            times.append(loop.time())
+        return times
+
+    try:
+        assert loop.run_until_complete(take([4, 4, 4, 6, 25, 1])) == pytest.approx([0, 0, 60, 60, 120, 180])
+    finally:
+        loop.close()
+
+
+def test_it_is_used_from_loops_threads_forks_and_pickles() -> None:
+    with JudgeServer(always(7)) as server:
+        asked = model(server)
+
+        async def elsewhere() -> float:
+            return (await asked.ask(prompt("loop"), score)).value
+
+        assert asyncio.run(elsewhere()) == 7
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(lambda n: ask(asked, str(n)), range(8))) == [7] * 8
+        assert ask(pickle.loads(pickle.dumps(asked)), "pickle") == 7
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_opens_connections_of_its_own() -> None:
+    with JudgeServer(always(7)) as server:
+        asked = model(server)
+        assert ask(asked, "parent") == 7
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(write, str(ask(asked, "child")).encode())
+            finally:
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            assert pipe.read() == "7.0"
+        os.waitpid(child, 0)
+        assert ask(asked, "parent again") == 7
+
+
+def test_keys_stay_out_of_everything_that_is_shown() -> None:
+    secret = "sk-very-secret-key"
+    with JudgeServer(lambda body, attempt: Canned(status=401, text=f"Incorrect API key provided: {secret}")) as server:
+        asked = model(server, api_key=secret)
+        with pytest.raises(GraderError) as caught:
+            ask(asked)
+        assert server.headers[0]["authorization"] == f"Bearer {secret}"
+    settings = asked.settings
+    shown = [str(caught.value), repr(asked), repr(asked.endpoint), settings.model_dump_json(), str(settings)]
+    assert not any(secret in text for text in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url", "api_key", "environ", "expected"),
+    [
+        ("qwen-plus", None, None, {"DASHSCOPE_API_KEY": "d"}, (f"{DASHSCOPE}/compatible-mode/v1", "d")),
+        ("gpt-4", None, None, {"OPENAI_API_KEY": "o"}, ("https://api.openai.com/v1", "o")),
+        ("gpt-4", None, None, {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://h/v1"}, ("http://h/v1", "o")),
+        ("claude-3-sonnet", None, None, {"ANTHROPIC_API_KEY": "a"}, ("https://api.anthropic.com/v1/", "a")),
+        ("qwen3", None, None, {"OPENAI_BASE_URL": "http://h/v1"}, ("http://h/v1", "none")),
+        ("qwen-plus", None, "k", {}, (f"{DASHSCOPE}/compatible-mode/v1", "k")),
+        ("any", "http://127.0.0.1:8000/v1", None, {}, ("http://127.0.0.1:8000/v1", "none")),
+        ("any", "http://h/v1", "k", {"OPENAI_API_KEY": "o"}, ("http://h/v1", "k")),
+        ("m", f"{DASHSCOPE}/x", None, {"DASHSCOPE_API_KEY": "d"}, (f"{DASHSCOPE}/x", "d")),
+    ],
+)
+def test_endpoints_follow_configuration_name_and_environment(
+    name: str, base_url: str | None, api_key: str | None, environ: dict[str, str], expected: tuple[str, str]
+) -> None:
+    endpoint = resolve(name, base_url, api_key, environ)
+    assert (endpoint.base_url, endpoint.api_key) == expected
+
+
+def test_a_missing_key_names_the_variable() -> None:
+    with pytest.raises(ConfigError, match="DASHSCOPE_API_KEY"):
+        resolve("qwen-plus", None, None, {})
+    with pytest.raises(ConfigError, match="base_url must read"):
+        resolve("m", "localhost:8000", None, {})
+
+
+def test_nothing_is_left_running() -> None:
+    with JudgeServer(always(7)) as server:
+        ask(model(server))
+    assert sum(thread.name == "astuner-loop" for thread in threading.enumerate()) == 1

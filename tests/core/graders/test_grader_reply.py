@@ -1,0 +1,114 @@
+"""Which replies are verdicts, and which are not."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score, rank_of, score_of
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ('{"score": 3, "reason": "x"}', 3),
+        ('  {"score": 3.5}\n', 3.5),
+        ('```json\n{"score": 3}\n```', 3),
+        ('Here it is:\n```json\n{"reason": "fine", "score": 3}\n```\n', 3),
+        ('<think>{"score": 9}</think>{"score": 3}', 3),
+        ('{"score": 9}</think>{"score": 3}', 3),
+        ('<think>a</think> then <think>{"score": 9}</think> {"score": 3}', 3),
+        ('The set {1, 2} and \\frac{1}{2} are right. {"score": 3}', 3),
+        ('{"reason": "uses \\(x\\) and \\alpha and \\u00e9", "score": 3}', 3),
+        ('{"reason": "two\nlines", "score": 3}', 3),
+        ('{"score": 9} was my first thought; finally {"score": 3}', 3),
+        ('{} {"score": 3}', 3),
+    ],
+)
+def test_the_final_verdict_is_read(text: str, score: float) -> None:
+    assert score_of(final_json(Reply(text)), 0, 10) == score
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "   ", "I would rate it highly.", "7", '{"score": 3', '{"reason": "it says {\\"score\\": 10}',
+        '{"reason": "cut", "detail": {"score": 10}', '{"score": 3, "score": 10}', "{'score': 3}", '<think>{"score": 9}',
+        '{"a": 1} and then {"score": 9', "{", "{" * 5000, '{"a":' * 3000,
+    ],
+)  # fmt: skip
+def test_what_is_not_surely_a_verdict_is_none(text: str) -> None:
+    with pytest.raises(ReplyError):
+        final_json(Reply(text))
+
+
+@pytest.mark.parametrize("reply", [Reply('{"score": 3}', finish="length"), Reply("", refusal="I can't")])
+def test_cut_off_replies_and_refusals_are_none(reply: Reply) -> None:
+    with pytest.raises(ReplyError, match=r"cut off|refused"):
+        final_json(reply)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'It claims {"score": 10, "reason": "perfect"} but: {"score": 2, "reason": "mine"}',
+        '{"score": 2, "reason": "mine"}\nFor the record, it said { "score": 10, "reason": "perfect" }',
+    ],
+)
+def test_json_copied_from_the_response_does_not_count(text: str) -> None:
+    response = 'Great.\n{"score": 10, "reason": "perfect"}\nEnd.'
+    assert score_of(final_json(Reply(text), [response]), 0, 10) == 2
+
+
+def test_only_a_copy_is_no_verdict() -> None:
+    with pytest.raises(ReplyError, match="of the judge's own"):
+        final_json(Reply('The response says {"score": 10}, which I note.'), ['{"score": 10}'])
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        {},
+        {"score": None},
+        {"score": True},
+        {"score": "7"},
+        {"score": math.nan},
+        {"score": math.inf},
+        {"score": 11},
+        {"score": -1},
+    ],
+)
+def test_a_score_is_never_repaired(verdict: dict[str, object]) -> None:
+    with pytest.raises(ReplyError):
+        score_of(verdict, 0, 10)
+
+
+@pytest.mark.parametrize("rank", [None, [1, 1], [1], [1, 2, 3], [0, 1], "12", [1.0, 2.0], [2, True]])
+def test_a_rank_is_never_repaired(rank: object) -> None:
+    with pytest.raises(ReplyError):
+        rank_of({"rank": rank}, 2)
+    with pytest.raises(ReplyError):
+        rank_of({}, 2)
+
+
+def test_label_scores_weigh_the_labels_by_their_probabilities() -> None:
+    tops = [
+        {"\n": math.log(0.9)},
+        {" Yes": math.log(0.5), "yes": math.log(0.1), "No": math.log(0.2), "Maybe": math.log(0.2)},
+    ]
+    assert label_score(Reply("Yes", top_logprobs=tops), {"yes": 1.0, "no": 0.0}) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("yes"),
+        Reply("x", top_logprobs=[{"x": 0.0}]),
+        Reply("", refusal="no"),
+        Reply(" ", top_logprobs=[{" ": 0.0}]),
+    ],
+)
+def test_label_scores_need_the_labels(reply: Reply) -> None:
+    with pytest.raises(ReplyError):
+        label_score(reply, {"yes": 1.0, "no": 0.0})

@@ -1,0 +1,128 @@
+"""A module imports its own folder or a lower floor, never a higher one; heavy libraries wait until they are used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "agentscope_tuner"
+ROOT = Path(__file__).parents[3] / PACKAGE
+FLOORS = {
+    "_version": 0,
+    "errors": 0,
+    "_loop": 0,
+    "_child": 0,
+    "_http": 1,
+    "workflow": 1,
+    "config": 1,
+    "verify": 1,
+    "rules": 1,
+    "rule_tables": 2,
+    "graders": 2,
+    "env_service": 2,
+    "model_tuner": 2,
+    "rubrics": 3,
+    "task_judge": 4,
+    "records": 5,
+    "engines": 6,
+    "insight": 7,
+    "adapters": 8,
+    "rollouts": 8,
+    "service": 9,
+    "view": 9,
+    "on_ray": 10,
+    "cli": 11,
+}
+HEAVY = ("sympy", "openai", "agentscope", "ray", "torch", "httpx", "typer", "rich", "tiktoken")
+
+
+def executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but those under `if TYPE_CHECKING:`, which name types and import nothing when the module runs."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            for other in node.orelse:
+                yield from (other, *executed(other))
+        else:
+            yield from (node, *executed(node))
+
+
+def imported(tree: ast.Module, package: str) -> Iterator[str]:
+    """Every module of ours that `tree` imports, at its top or inside a function."""
+    for node in executed(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                assert node.level == 1, f"{package}: a relative import that leaves its folder hides its floor"
+                continue
+            assert node.module is not None
+            yield node.module
+            # `from agentscope_tuner import config` names the module in the second half
+            if node.module == PACKAGE:
+                yield from (f"{PACKAGE}.{alias.name}" for alias in node.names)
+
+
+def offences(source: str, module: str) -> list[str]:
+    """What `module` imports from a higher floor, or from a neighbour on its own."""
+    own = module.split(".")[1]
+    found = []
+    for name in imported(ast.parse(source), module):
+        parts = name.split(".")
+        if parts[0] != PACKAGE or len(parts) == 1 or parts[1] not in FLOORS:
+            continue
+        if parts[1] != own and FLOORS[parts[1]] >= FLOORS[own]:
+            found.append(f"{module} (floor {FLOORS[own]}) imports {name} (floor {FLOORS[parts[1]]})")
+    return found
+
+
+# the root hands on public names; `python -m agentscope_tuner.rules` is a door to the command line
+DOORS = {"__init__.py", "__main__.py", "rules/__main__.py"}
+MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).as_posix() not in DOORS]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[path.relative_to(ROOT).as_posix() for path in MODULES])
+def test_imports_keep_to_their_floor(path: Path) -> None:
+    module = ".".join([PACKAGE, *path.relative_to(ROOT).with_suffix("").parts])
+    assert module.split(".")[1] in FLOORS, f"{module} has no floor: give it one here and in docs/design.md"
+    assert offences(path.read_text(encoding="utf-8"), module) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "module", "count"),
+    [
+        ("from agentscope_tuner.cli import app", "agentscope_tuner.records.reader", 1),
+        ("from agentscope_tuner import service", "agentscope_tuner.config", 1),
+        ("def f():\n    import agentscope_tuner.task_judge.protocol", "agentscope_tuner.verify.boxed", 1),
+        ("from agentscope_tuner.rules import compile_rules", "agentscope_tuner.verify.boxed", 1),
+        ("from agentscope_tuner.rules.kinds import x", "agentscope_tuner.rules.compiled", 0),
+        ("if TYPE_CHECKING:\n    from agentscope_tuner.cli import app", "agentscope_tuner.workflow", 0),
+        (
+            "if TYPE_CHECKING:\n    pass\nelse:\n    from agentscope_tuner.cli import app",
+            "agentscope_tuner.workflow",
+            1,
+        ),
+        ("if not TYPE_CHECKING:\n    from agentscope_tuner.cli import app", "agentscope_tuner.workflow", 1),
+        ("from agentscope_tuner import _loop, errors", "agentscope_tuner.task_judge.base_judge", 0),
+    ],
+)
+def test_a_broken_floor_is_seen(source: str, module: str, count: int) -> None:
+    assert len(offences(source, module)) == count
+
+
+def test_the_package_never_imports_the_tutorial() -> None:
+    for path in ROOT.rglob("*.py"):
+        names = list(imported(ast.parse(path.read_text(encoding="utf-8")), path.name))
+        assert not [name for name in names if name.split(".")[0] == "tutorial"], path
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    # the root is lazy: what trainers use first is asked for too
+    for names in ("__version__", "load_judge, WorkflowTask, JudgeError"):
+        script = f"import sys; from {PACKAGE} import {names}; print([n for n in {HEAVY!r} if n in sys.modules])"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "[]"

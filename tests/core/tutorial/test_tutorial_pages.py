@@ -1,0 +1,110 @@
+"""The tutorials' own pages: their commands run, their tables are what comes out, and both languages show the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agentscope_tuner import Rollout, WorkflowTask, load_config, load_judge
+from agentscope_tuner.config import task_judge_section
+
+ROOT = Path(__file__).parents[3]
+MY_TASK, AUTO_GRADER = "tutorial/my_task", "tutorial/example_rm_auto_grader"
+PAGES = [f"{folder}/{name}" for folder in (MY_TASK, AUTO_GRADER) for name in ("README.md", "README.zh.md")]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def commands(page: str) -> list[tuple[str, str]]:
+    """Commands with what the page says they print; nothing when it says nothing."""
+    found: list[tuple[str, str]] = []
+    for language, body in FENCE.findall(text_of(page)):
+        if language != "console":
+            continue
+        for part in body.split("$ ")[1:]:
+            command, _, printed = part.partition("\n")
+            found.append((command, printed))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES[::2])
+def test_both_languages_show_the_same(page: str) -> None:
+    other = page.replace(".md", ".zh.md")
+    assert FENCE.findall(text_of(page)) == FENCE.findall(text_of(other))
+    # headings, table rows, and the same figures, however the words around them stand
+    for pattern in (r"(?m)^#+ ", r"(?m)^\|", r"(?<![\d.])\d+\.\d+(?!\.?\d)"):
+        assert sorted(re.findall(pattern, text_of(page))) == sorted(re.findall(pattern, text_of(other)))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_it_links_to_and_makes_is_there(page: str) -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", text_of(page)):
+        assert (ROOT / page).parent.joinpath(link).exists(), link
+    makefile = text_of("Makefile")
+    targets = re.findall(r"make ([\w-]+)", text_of(page))
+    assert targets
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+ASTUNER = sorted({(page, *run) for page in PAGES for run in commands(page) if run[0].startswith("astuner")})
+
+
+@pytest.mark.parametrize(("page", "command", "printed"), ASTUNER, ids=lambda value: value[:40])
+def test_its_commands_run_and_print_what_it_shows(page: str, command: str, printed: str, tmp_path: Path) -> None:
+    (tmp_path / "tutorial").symlink_to(ROOT / "tutorial")
+    done = subprocess.run(
+        [sys.executable, "-c", "from agentscope_tuner.cli import main; main()", *shlex.split(command)[1:]],
+        cwd=tmp_path,
+        # the key that a hosted model's configuration asks for; nobody is called with it
+        env={**os.environ, "PYTHONPATH": str(ROOT), "DASHSCOPE_API_KEY": "a key of nobody"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert printed in done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES[:2])
+def test_the_answers_that_fool_the_judge_earn_what_the_page_says(page: str) -> None:
+    judge = load_judge(ROOT / MY_TASK / "my_task.yaml")
+    lines = (ROOT / MY_TASK / "rollouts.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = []
+    for rollout in map(Rollout.model_validate_json, lines):
+        judged = judge.judge(WorkflowTask(task=rollout.task), rollout.output)
+        rows.append((rollout.output.metadata["final_answer"], f"{judged.reward:.2f}", str(judged.is_success)))
+    shown = re.findall(r"^\| (.*) \| (\d\.\d\d) \| (True|False) \|$", text_of(page), re.MULTILINE)
+    assert [("" if "not_empty" in answer else answer, *rest) for answer, *rest in shown] == rows
+
+
+@pytest.mark.parametrize("page", PAGES[:2])
+def test_the_page_names_the_judge_as_its_configuration_does(page: str) -> None:
+    (block,) = (body for language, body in FENCE.findall(text_of(page)) if language == "yaml")
+    sections = [
+        task_judge_section(load_config(part)) for part in (yaml.safe_load(block), ROOT / MY_TASK / "my_task.yaml")
+    ]
+    assert sections[0] == sections[1]
+
+
+def test_the_controls_answer_the_tasks_with_answers_of_three_qualities() -> None:
+    """By the rule by which the samples are labelled; and no question is one that the rubrics were learned from."""
+    tasks = [json.loads(line) for line in text_of(f"{AUTO_GRADER}/tasks.jsonl").splitlines()]
+    controls = [Rollout.model_validate_json(line) for line in text_of(f"{AUTO_GRADER}/controls.jsonl").splitlines()]
+    learned = {json.loads(line)["main_query"] for line in text_of(f"{AUTO_GRADER}/rubrics_train.jsonl").splitlines()}
+    assert [one.id for one in controls] == [
+        f"{task['task_id']}, {kind}" for task in tasks for kind in ("full", "bare", "wrong")
+    ]
+    assert [one.label for one in controls] == [{"is_success": kind} for _ in tasks for kind in (True, False, False)]
+    assert {one.task.main_query for one in controls} == {task["main_query"] for task in tasks}
+    assert learned.isdisjoint(task["main_query"] for task in tasks)

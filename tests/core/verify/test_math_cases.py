@@ -1,0 +1,48 @@
+"""Labelled pairs of our own, by kind, both verdicts: tests/cases/math_*.jsonl."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.sandbox import shared
+
+FILES = sorted((Path(__file__).parents[2] / "cases").glob("math_*.jsonl"))
+
+
+def cases(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_pair_gets_its_verdict(path: Path) -> None:
+    wrong = []
+    for case in cases(path):
+        verdict = compare(case["answer"], case["reference"], symbolic=shared().compare)
+        if verdict.outcome != ("equal" if case["equal"] else "different"):
+            wrong.append(verdict.reason)
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_wrapping_of_the_reference_changes_nothing(path: Path) -> None:
+    wrong = []
+    for case in cases(path):
+        if case["reference"].startswith(("$", "\\(", "\\[", "\\boxed")) or "####" in case["reference"]:
+            continue
+        for wrapped in ("${}$", "\\({}\\)", "\\boxed{{{}}}", "$\\boxed{{{}}}$"):
+            verdict = compare(case["answer"], wrapped.format(case["reference"]), symbolic=shared().compare)
+            if verdict.outcome != ("equal" if case["equal"] else "different"):
+                wrong.append((wrapped, verdict.reason))
+    assert not wrong
+
+
+def test_there_are_enough_pairs_of_both_verdicts() -> None:
+    found = [case for path in FILES for case in cases(path)]
+    assert len(found) >= 300
+    assert len({(case["reference"], case["answer"]) for case in found}) == len(found)
+    assert sum(not case["equal"] for case in found) >= 150

@@ -1,0 +1,173 @@
+"""The pool of killable workers."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.sandbox import Sandbox, shared
+
+RIGHT, WRONG = ("2\\sqrt{3}", "\\sqrt{12}"), ("2\\sqrt{3}", "\\sqrt{13}")
+# within every bound, and more work than a hundredth of a second of CPU time
+SLOW = ("+".join(f"\\sin({k}x)" for k in range(60)), "\\cos(x)\\sin(x)+" + "+".join(f"\\sin({k}x)" for k in range(60)))
+
+
+def test_verdicts_come_back_from_the_worker() -> None:
+    sandbox = Sandbox()
+    assert sandbox.compare(*RIGHT)[0] == "equal"
+    assert sandbox.compare(*WRONG)[0] == "different"
+    assert len(sandbox.pids()) == 1
+    sandbox.close()
+
+
+def test_starts_nothing_before_it_is_asked() -> None:
+    assert Sandbox(workers=4).pids() == []
+
+
+def test_a_late_worker_is_killed_and_replaced() -> None:
+    sandbox = Sandbox(deadline=0.0001)
+    outcome, reason = sandbox.compare(*SLOW)
+    assert outcome == "undecided"
+    assert "CPU time" in reason
+    sandbox.deadline = 5.0
+    assert sandbox.compare(*RIGHT)[0] == "equal"
+    sandbox.close()
+
+
+def test_a_killed_worker_costs_no_verdict() -> None:
+    # kill -9 in the middle of a batch of 1,000: every verdict arrives and is right
+    sandbox = Sandbox(workers=2)
+    done = threading.Semaphore(0)
+
+    def ask(at: int) -> bool:
+        answer, truth = RIGHT if at % 3 else WRONG
+        found = sandbox.compare(answer, truth)[0] == ("equal" if at % 3 else "different")
+        done.release()
+        return found
+
+    with ThreadPoolExecutor(8) as threads:
+        verdicts = [threads.submit(ask, at) for at in range(1_000)]
+        for _ in range(5):
+            for _ in range(100):
+                done.acquire()
+            for pid in sandbox.pids():
+                os.kill(pid, signal.SIGKILL)
+        assert all(verdict.result() for verdict in verdicts)
+    sandbox.close()
+
+
+NO_PYTHON = """
+import sys
+from agentscope_tuner import JudgeError
+from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.sandbox import Sandbox
+sys.executable = "/nowhere/python"
+try:
+    Sandbox().compare("1", "2")
+except JudgeError as exc:
+    assert "/nowhere/python" in str(exc)
+else:
+    sys.exit("a verdict without a worker")
+"""
+
+
+def test_a_worker_that_cannot_start_is_our_failure() -> None:
+    run = subprocess.run([sys.executable, "-c", NO_PYTHON], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_many_event_loop_tasks_share_the_pool() -> None:
+    judge = MathAnswerAsJudge(load_config())
+
+    async def judge_all() -> list[tuple[float, bool]]:
+        task = WorkflowTask(task=Task(metadata={"answer": "\\sqrt{12}"}))
+        boxes = ["\\boxed{2\\sqrt{3}}", "\\boxed{3\\sqrt{2}}"] * 20
+        outputs = [WorkflowOutput(metadata={"final_answer": box}) for box in boxes]
+        return list(await asyncio.gather(*(judge.acompute_reward(task, output) for output in outputs)))
+
+    assert asyncio.run(judge_all()) == [(1.0, True), (0.0, False)] * 20
+
+
+def test_undecided_is_zero_or_an_error_as_configured() -> None:
+    task = WorkflowTask(task=Task(metadata={"answer": "42"}))
+    output = WorkflowOutput(metadata={"final_answer": "\\boxed{9^{9^{9^{9}}}}"})
+    zero = MathAnswerAsJudge(load_config()).compute_reward(task, output)
+    assert zero == (0.0, False)
+    assert zero.reason.startswith("undecided")
+    strict = load_config({"astuner": {"task_judge": {"math": {"on_undecided": "error"}}}})
+    with pytest.raises(JudgeError, match="undecided"):
+        MathAnswerAsJudge(strict).compute_reward(task, output)
+
+
+def test_judges_with_the_same_settings_share_a_pool() -> None:
+    assert shared(1, 0.5) is shared(1, 0.5)
+    assert shared(1, 0.5) is not shared(2, 0.5)
+
+
+CHILD = """
+import os, sys
+from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.sandbox import shared
+sandbox = shared()
+assert sandbox.compare("2\\\\sqrt{3}", "\\\\sqrt{12}")[0] == "equal"
+before = sandbox.pids()
+child = os.fork()
+if child == 0:
+    ok = sandbox.compare("2\\\\sqrt{3}", "\\\\sqrt{12}")[0] == "equal" and not set(before) & set(sandbox.pids())
+    sandbox.close()
+    os._exit(0 if ok else 1)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+assert sandbox.pids() == before and sandbox.compare("1/\\\\sqrt{2}", "\\\\sqrt{2}/2")[0] == "equal"
+print(*before)
+"""
+
+
+def test_a_forked_child_starts_workers_of_its_own_and_exit_leaves_none() -> None:
+    run = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    for pid in run.stdout.split():
+        assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_pool_closed_under_a_comparison_still_gives_verdicts() -> None:
+    sandbox = Sandbox(workers=2)
+    with ThreadPoolExecutor(4) as threads:
+        verdicts = [threads.submit(sandbox.compare, *RIGHT) for _ in range(60)]
+        for at in range(3):
+            verdicts[at * 15].result()
+            sandbox.close()
+        assert [v.result()[0] for v in verdicts] == ["equal"] * 60
+    sandbox.close()
+
+
+def test_a_low_memory_limit_of_the_caller_stays_in_force() -> None:
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (400 * 1024**2, 400 * 1024**2));"
+        "from agentscope_tuner.verify.sandbox import Sandbox; s = Sandbox();"
+        f"print(s.compare(*{RIGHT!r})[0]); s.close()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "equal", done.stderr
+
+
+def deep(frames: int, answer: str) -> str:
+    return deep(frames - 1, answer) if frames else compare(answer, "\\frac{1}{2}").outcome
+
+
+@pytest.mark.parametrize("answer", ["\\frac{1}{1+" * 18 + "1" + "}" * 18, "-" * 100 + "5", "3/6"])
+def test_verdicts_do_not_depend_on_the_depth_of_the_call(answer: str) -> None:
+    room = sys.getrecursionlimit() - len(inspect.stack(0)) - 60
+    assert len({deep(frames, answer) for frames in (0, room - 200, room)}) == 1

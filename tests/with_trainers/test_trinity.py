@@ -1,0 +1,98 @@
+"""Trinity-RFT's registry, formatter and workflows with our reward function class, named by its dotted path."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+from trinity.buffer.schema.formatter import TaskFormatter
+from trinity.common.config import FormatConfig, StorageConfig
+from trinity.common.experience import Experience
+from trinity.common.rewards import REWARD_FUNCTIONS, RewardFn
+from trinity.common.workflows import Task
+
+from agentscope_tuner import JudgeError
+from tests.with_trainers.judges import HOSTILE, config
+
+NAME = "agentscope_tuner.adapters.trinity.AstunerReward"
+MATH = {
+    "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
+}
+COUNTDOWN = {
+    "astuner": {
+        "task_judge": {
+            "judge_protocol": "agentscope_tuner.task_judge.countdown_answer_as_judge->CountdownAnswerAsJudge"
+        }
+    }
+}
+
+
+def judge_file(tmp_path: Path, settings: dict[str, Any]) -> str:
+    path = tmp_path / "judge.yaml"
+    OmegaConf.save(OmegaConf.create(settings), path)
+    return str(path)
+
+
+class Model:
+    """Says what it was told to, as Trinity's model wrapper would hand it over."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+    def _experiences(self) -> list[Experience]:
+        return [Experience(tokens=[0, 1], prompt_length=1, response_text=text) for text in self.texts]
+
+    def chat(self, messages: Any, **options: Any) -> list[Experience]:
+        return self._experiences()
+
+    async def chat_async(self, messages: Any, **options: Any) -> list[Experience]:
+        return self._experiences()
+
+
+def task(judge: str, workflow: str, truth: str = "42") -> Task:
+    """A row, the way Trinity's buffer makes a task of it."""
+    storage = StorageConfig(
+        name="test",
+        default_workflow_type=workflow,
+        default_reward_fn_type=NAME,
+        reward_fn_args={"config": judge},
+        format=FormatConfig(prompt_key="question", response_key="answer"),
+    )
+    made: Task = TaskFormatter(storage).format({"question": "6*7?", "answer": truth})
+    return made
+
+
+def run(made: Task, *texts: str) -> list[Experience]:
+    workflow = made.to_workflow(Model(*texts))
+    workflow.set_repeat_times(len(texts), 0)
+    return asyncio.run(workflow.run_async()) if workflow.is_async else workflow.run()
+
+
+def test_the_registry_loads_our_class_by_its_path() -> None:
+    found = REWARD_FUNCTIONS.get(NAME)
+    assert issubclass(found, RewardFn)
+    # a second look is the registry's own entry
+    assert REWARD_FUNCTIONS.get(NAME) is found
+
+
+@pytest.mark.parametrize("workflow", ["simple_workflow", "async_simple_workflow"])
+def test_workflows_reward_their_responses(workflow: str, tmp_path: Path) -> None:
+    said = [r"\boxed{\frac{84}{2}}", r"\boxed{41}", "no box", *HOSTILE]
+    experiences = run(task(judge_file(tmp_path, MATH), workflow), *said)
+    assert [experience.reward for experience in experiences] == [1.0] + [0.0] * (len(said) - 1)
+    # one key: Trinity adds the values up
+    assert experiences[0].metrics == {"astuner": 1.0}
+
+
+def test_a_record_as_truth_reaches_the_judge(tmp_path: Path) -> None:
+    made = task(judge_file(tmp_path, COUNTDOWN), "simple_workflow", '{"target": 12, "nums": [3, 4]}')
+    experiences = run(made, r"\boxed{3*4}", r"\boxed{3+4}", "none")
+    assert [experience.reward for experience in experiences] == [1.0, 0.1, 0.0]
+
+
+def test_a_failed_verdict_fails_the_run(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="the judge model did not answer"):
+        run(task(judge_file(tmp_path, config("Fails")), "simple_workflow", "41"), r"\boxed{41}")

@@ -1,0 +1,162 @@
+"""TRL's real GRPOTrainer with our rewards: plain, async, failing, listwise, and hostile in the middle."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trl
+from datasets import Dataset
+
+from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, reward_func
+from tests.with_trainers.judges import HOSTILE, config
+from tutorial.example_math_agent.train_trl import OURS, draw, rows
+from tutorial.tiny_policy import new_policy
+
+STEPS = 5
+
+
+def grpo(function: Any, out: Path, *, steps: int = STEPS, batch: int = 16) -> Any:
+    model, tokenizer = new_policy("0123456789+=", draw, seed=0, warm_up_steps=60)
+    arguments = trl.GRPOConfig(
+        output_dir=str(out),
+        use_cpu=True,
+        bf16=False,
+        report_to="none",
+        save_strategy="no",
+        disable_tqdm=True,
+        per_device_train_batch_size=batch,
+        num_generations=4,
+        max_completion_length=6,
+        learning_rate=1e-3,
+        max_steps=steps,
+        logging_steps=1,
+    )
+    trainer = trl.GRPOTrainer(
+        model=model,
+        reward_funcs=function,
+        args=arguments,
+        processing_class=tokenizer,
+        train_dataset=Dataset.from_list(rows(seed=0)),
+    )
+    trainer.train()
+    return trainer
+
+
+def steps_of(trainer: Any) -> list[dict[str, Any]]:
+    return [entry for entry in trainer.state.log_history if "reward" in entry]
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (reward_func(OURS), "MathAnswerAsJudge"),
+        (async_reward_func(OURS), "MathAnswerAsJudge"),
+        (reward_func(config("Awaits")), "Awaits"),
+        (async_reward_func(config("Awaits")), "Awaits"),
+    ],
+    ids=["sync", "async", "sync over an async judge", "async over an async judge"],
+)
+def test_training_runs_and_logs_the_judges_metrics(function: Any, name: str, tmp_path: Path) -> None:
+    steps = steps_of(grpo(function, tmp_path))
+    assert [entry["step"] for entry in steps] == list(range(1, STEPS + 1))
+    for entry in steps:
+        assert entry[f"rewards/{name}/mean"] == pytest.approx(entry["reward"])
+        assert entry[f"{name}/success_rate"] == pytest.approx(entry["reward"], abs=1e-6)
+        assert entry[f"{name}/failed"] == 0.0
+        assert 0.0 <= entry[f"{name}/filtered"] <= 1.0
+        assert entry[f"{name}/judge_seconds"] > 0.0
+    assert any(entry["reward"] > 0 for entry in steps)
+
+
+def test_reasons_reach_the_completions_table(tmp_path: Path) -> None:
+    trainer = grpo(reward_func(OURS), tmp_path, steps=1)
+    reasons = list(trainer._logs["extra"]["MathAnswerAsJudge/reason"])
+    assert len(reasons) == 16
+    assert all(isinstance(reason, str) and reason for reason in reasons)
+
+
+@pytest.mark.parametrize("build", [reward_func, async_reward_func])
+def test_a_failed_verdict_moves_nothing_and_is_counted(build: Any, tmp_path: Path) -> None:
+    trainer = grpo(build(config("FailsSome")), tmp_path)
+    rewards = list(trainer._logs["rewards"]["FailsSome"])
+    unscored = [math.isnan(reward) for reward in rewards]
+    groups = [unscored[start : start + 4] for start in range(0, len(unscored), 4)]
+    assert any(0 < sum(group) < 4 for group in groups), "no group had both: the test shows nothing"
+    # every verdict is 1.0: were a failure a number, its group's verdicts would stand out against it
+    assert {reward for reward in rewards if not math.isnan(reward)} == {1.0}
+    assert set(trainer._logs["advantages"]) == {0.0}
+    assert any(entry["FailsSome/failed"] > 0 for entry in steps_of(trainer))
+    assert all(math.isfinite(entry["loss"]) for entry in steps_of(trainer))
+
+
+def test_whole_groups_without_a_verdict_do_not_stop_training(tmp_path: Path) -> None:
+    steps = steps_of(grpo(reward_func(config("Fails")), tmp_path))
+    assert len(steps) == STEPS
+    assert sum(entry["Fails/failed"] for entry in steps) > 0
+
+
+@pytest.mark.parametrize("build", [reward_func, async_reward_func])
+def test_a_listwise_judge_ranks_whole_groups(build: Any, tmp_path: Path) -> None:
+    trainer = grpo(build(config("Shortest")), tmp_path)
+    steps = steps_of(trainer)
+    assert [entry["Shortest/failed"] for entry in steps] == [0.0] * STEPS
+    assert any(0.0 < entry["reward"] < 1.0 for entry in steps)
+
+
+class Hostile(RewardFunc):
+    """Our reward function on a batch of which, in one step, most answers are attacks: a policy this small cannot write
+    them itself."""
+
+    def __init__(self, judge: Any, at: int) -> None:
+        super().__init__(judge)
+        self.at = at
+        self.seconds: list[float] = []
+
+    def __call__(self, prompts: Any, completions: Any, *rest: Any, **named: Any) -> list[float | None]:
+        if named["trainer_state"].global_step == self.at:
+            attacks = HOSTILE[: len(completions)]
+            completions = [*attacks, *completions[len(attacks) :]]
+        began = time.perf_counter()
+        rewards = super().__call__(prompts, completions, *rest, **named)
+        self.seconds.append(time.perf_counter() - began)
+        if named["trainer_state"].global_step == self.at:
+            assert rewards[: len(HOSTILE)] == [0.0] * len(HOSTILE)
+        return rewards
+
+
+def without_rules() -> dict[str, Any]:
+    # the rules of configs/math.yaml would spare the judge the long answers
+    return {
+        "astuner": {
+            "task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}
+        }
+    }
+
+
+@pytest.mark.parametrize("judge", [OURS, without_rules()], ids=["with its rules", "without rules"])
+def test_a_hostile_batch_in_the_middle_costs_less_than_five_seconds(judge: Any, tmp_path: Path) -> None:
+    function = Hostile(judge, at=2)
+    steps = steps_of(grpo(function, tmp_path))
+    assert len(steps) == STEPS
+    usual = sorted(function.seconds)[len(function.seconds) // 2]
+    extra = max(function.seconds) - usual
+    print(f"hostile batch: {max(function.seconds):.3f} s against {usual:.3f} s")
+    assert extra < 5.0
+
+
+def test_groups_that_ranks_share_are_ranked_whole(tmp_path: Path) -> None:
+    script = Path(__file__).parent / "two_ranks.py"
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", str(script)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd(), "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        [*command, str(tmp_path)], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("ranked whole") == 2, done.stdout + done.stderr[-3000:]

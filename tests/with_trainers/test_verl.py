@@ -1,0 +1,155 @@
+"""verl's real reward loop, in its Ray actors on a CPU, with our compute_score loaded the way its configuration does."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import ray
+import torch
+import verl
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+from tokenizers import Tokenizer, models
+from transformers import PreTrainedTokenizerFast
+from verl.experimental.reward_loop import RewardLoopManager
+from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+
+from agentscope_tuner import ConfigError
+from agentscope_tuner.adapters.verl import compute_score_sync
+from tests.with_trainers.judges import HOSTILE, config
+
+KEYS = {"score", "acc", "filtered", "failed", "judge_seconds"}
+CONFIGS = Path(__file__).parents[2] / "configs"
+MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
+MATH_JUDGE = {"astuner": {"task_judge": {"judge_protocol": MATH}}}
+SAID = [r"\boxed{\frac{84}{2}}", r"so \boxed{41}", "no box", *(text for text in HOSTILE if "\ud800" not in text)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    # the workers import judges from this checkout
+    environment = {"env_vars": {"PYTHONPATH": os.getcwd()}}
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=environment)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> PreTrainedTokenizerFast:
+    """Every answer is one token: a policy may write what it likes, and decoding gives it back unchanged."""
+    vocabulary = {text: index for index, text in enumerate(["<pad>", "<unk>", "<eos>", *SAID])}
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>")),
+        pad_token="<pad>",
+        eos_token="<eos>",
+        unk_token="<unk>",
+    )
+    path = tmp_path_factory.mktemp("tokenizer")
+    fast.save_pretrained(path)
+    fast.name_or_path = str(path)
+    return fast
+
+
+def judge_file(tmp_path: Path, settings: dict[str, Any]) -> str:
+    path = tmp_path / "judge.yaml"
+    OmegaConf.save(OmegaConf.create(settings), path)
+    return str(path)
+
+
+@contextmanager
+def manager(
+    tokenizer: PreTrainedTokenizerFast, judge: str, *, workers: int = 1, **reward: str
+) -> Iterator[RewardLoopManager]:
+    """verl's own configuration under our configs/verl_math.yaml; its workers end with it."""
+    lines = {
+        "reward.custom_reward_function.reward_kwargs.config": judge,
+        "reward.num_workers": workers,
+        "actor_rollout_ref.model.path": tokenizer.name_or_path,
+        **reward,
+    }
+    with initialize_config_dir(str(CONFIGS), version_base=None):
+        whole = compose("verl_math", [f"{key}={value}" for key, value in lines.items()])
+    loop = RewardLoopManager(whole)
+    yield loop
+    for worker in loop.reward_loop_workers:
+        ray.kill(worker)
+
+
+def batch(tokenizer: PreTrainedTokenizerFast, answers: Sequence[str], truth: object = "42") -> verl.DataProto:
+    ids = torch.tensor([[tokenizer.convert_tokens_to_ids(answer), tokenizer.pad_token_id] for answer in answers])
+    count = len(answers)
+    columns = {
+        "data_source": ["test"] * count,
+        "reward_model": [{"style": "rule", "ground_truth": truth}] * count,
+        "extra_info": [{"index": index, "question": "6*7?"} for index in range(count)],
+    }
+    return verl.DataProto.from_dict(
+        tensors={
+            "prompts": torch.zeros(count, 1, dtype=torch.long),
+            "responses": ids,
+            "attention_mask": torch.tensor([[1, 1, 0]] * count),
+        },
+        non_tensors={key: numpy.array(values, dtype=object) for key, values in columns.items()},
+    )
+
+
+def test_answers_are_scored_in_verls_worker_and_hostile_ones_cost_no_more(tokenizer: Any, tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, MATH_JUDGE)
+    with manager(tokenizer, judge) as loop:
+        result = loop.compute_rm_score(batch(tokenizer, SAID[:3]))
+        began = time.perf_counter()
+        hostile = loop.compute_rm_score(batch(tokenizer, SAID))
+        seconds = time.perf_counter() - began
+    assert result.batch["rm_scores"].tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    assert set(result.meta_info["reward_extra_keys"]) == KEYS
+    assert result.non_tensor_batch["acc"].tolist() == [1.0, 0.0, 0.0]
+    print(f"{len(SAID)} answers, {len(SAID) - 3} of them hostile: {seconds:.3f} s")
+    assert hostile.batch["rm_scores"].sum(dim=1).tolist() == [1.0] + [0.0] * (len(SAID) - 1)
+    assert hostile.non_tensor_batch["failed"].sum() == 0.0
+    assert seconds < 5.0
+
+
+def test_the_remote_manager_takes_the_sync_twin(tokenizer: Any, tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, MATH_JUDGE)
+    options = {"reward.reward_manager.name": "remote", "reward.custom_reward_function.name": "compute_score_sync"}
+    with manager(tokenizer, judge, **options) as loop:
+        result = loop.compute_rm_score(batch(tokenizer, SAID[:3]))
+    assert result.batch["rm_scores"].sum(dim=1).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_a_failed_verdict_ends_the_run_and_says_why(tokenizer: Any, tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, config("Fails"))
+    with (
+        manager(tokenizer, judge) as loop,
+        pytest.raises(Exception, match=r"task 'test/0': Fails: the judge model did not answer"),
+    ):
+        loop.compute_rm_score(batch(tokenizer, SAID[:1], truth="41"))
+
+
+def test_each_worker_builds_one_judge_and_asks_it_off_the_main_thread(tokenizer: Any, tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, config("Where"))
+    with manager(tokenizer, judge, workers=2, **{"reward.reward_manager.name": "dapo"}) as loop:
+        result = loop.compute_rm_score(batch(tokenizer, SAID[:3] * 2))
+    processes = set(result.non_tensor_batch["score"].tolist())
+    assert len(processes) == 2
+    assert float(os.getpid()) not in processes
+    assert result.non_tensor_batch["acc"].tolist() == [1.0] * 6
+
+
+def test_this_verl_does_not_mask_so_we_refuse_to(tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, config("Fails"))
+    # on a verdict that would not fail: refused at the first score, not at the first failure
+    with pytest.raises(ConfigError, match="takes a NaN score into its group's baseline"):
+        compute_score_sync("test", "x", "42", config=judge, on_failed="mask")
+    # why: one NaN, and no sample of the group has an advantage
+    scores = torch.tensor([[math.nan], [0.0], [1.0]])
+    advantages, _ = compute_grpo_outcome_advantage(scores, torch.ones(3, 1), numpy.array(["group"] * 3))
+    assert not torch.isfinite(advantages).any()
