@@ -18,6 +18,7 @@ from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math.cheap import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
 from agentscope_tuner.verify.math.node import Node
 from agentscope_tuner.verify.math.number import plain_key
 from agentscope_tuner.verify.math.own_stack import on_own_stack
@@ -31,6 +32,7 @@ _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 
 
 Verdict = Literal["equal", "different", "undecided"]
+Copied = Literal["refuse", "accept"]
 
 
 @dataclass(frozen=True)
@@ -78,15 +80,19 @@ def reference(text: str) -> str:
     """The answer that a data set's reference states: what follows `####`, what stands in its last box, or all of it.
 
     Raises:
-        JudgeError: there is nothing in it.
+        JudgeError: there is nothing in it, or it is damaged or a missing number.
     """
     if "####" in text and (match := _GSM8K.search(text)):
         text = match[1]
     elif "\\boxed" in text or "\\fbox" in text:
         text = last_boxed(text) or text
+    if (lost := lost_backslash(text)) is not None:
+        raise JudgeError(f"the reference answer {_short(text)!r} is damaged: it holds {lost}")
     text = bare(text)
     if not text:
         raise JudgeError("the reference answer is empty: give the task's metadata an 'answer'")
+    if is_missing(text):
+        raise JudgeError(f"the reference answer {text!r} is a missing or infinite number, no answer")
     return text
 
 
@@ -132,16 +138,34 @@ def _is_wording(reading: Reading) -> bool:
     return any(t[:1].isalpha() for t in reading.tokens) and not any(brackets)
 
 
-def compare(answer: str, ground_truth: str, *, symbolic: Symbolic | None = None) -> MathVerdict:
+def check_reference(text: str) -> None:
+    """Read a reference as `compare` does, and say why it cannot be one.
+
+    Raises:
+        JudgeError: it is empty, a missing or infinite number, damaged, unreadable, or over the bounds.
+    """
+    read_reference(reference(text))
+
+
+def compare(
+    answer: str,
+    ground_truth: str,
+    *,
+    symbolic: Symbolic | None = None,
+    question: str | None = None,
+    copied: Copied = "refuse",
+) -> MathVerdict:
     r"""Whether `answer` (already out of its box) states what `ground_truth` states.
 
     Args:
         answer: hostile text; any string ends in a verdict within the bounds.
         ground_truth: bare, in `$…$`, `\(…\)` or a box, or a GSM8K solution ending in `#### 42`.
         symbolic: the last stage; without it, what the cheap stages cannot tell is undecided.
+        question: the task's text; what a word or a sign means may depend on it.
+        copied: whether a formula that stands in `question` may be an answer.
 
     Raises:
-        JudgeError: the reference is empty, unreadable or over the bounds, or the sandbox failed.
+        JudgeError: the reference is no answer (see `check_reference`), or the sandbox failed.
     """
     truth = reference(ground_truth)
     found = bare(answer)
@@ -154,7 +178,14 @@ def compare(answer: str, ground_truth: str, *, symbolic: Symbolic | None = None)
     return symbolic_verdict(found, truth, symbolic)
 
 
-async def acompare(answer: str, ground_truth: str, *, symbolic: Symbolic) -> MathVerdict:
+async def acompare(
+    answer: str,
+    ground_truth: str,
+    *,
+    symbolic: Symbolic,
+    question: str | None = None,
+    copied: Copied = "refuse",
+) -> MathVerdict:
     """As `compare`; the cheap stages run at once, the last is awaited in a thread while its worker works."""
     truth = reference(ground_truth)
     found = bare(answer)
@@ -251,7 +282,9 @@ _CHEAP: dict[str, Callable[[str, str], tuple[Outcome, str]]] = {
 _OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
 
 
-def compare_exact(answer: str, ground_truth: str) -> MathVerdict:
+def compare_exact(
+    answer: str, ground_truth: str, *, question: str | None = None, copied: Copied = "refuse"
+) -> MathVerdict:
     """The documented exact-string judge: the same characters once the wrapping is off."""
     truth = reference(ground_truth)
     found = bare(answer)

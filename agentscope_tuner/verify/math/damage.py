@@ -1,0 +1,41 @@
+r"""Damaged texts: missing cells that became numbers, backslashes that became control characters."""
+
+from __future__ import annotations
+
+import re
+
+# what pandas, JSON and float() leave for a missing or overflown number
+_NOT_A_NUMBER = re.compile(r"[-+]?(?:(?i:nan|inf|<na>|nat)|Infinity|INFINITY)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_LAYOUT = "\n\r\t "
+# the letters that follow the backslash of an escape, and the commands that begin with each
+_ESCAPES = {"\x07": "a", "\x08": "b", "\t": "t", "\n": "n", "\x0b": "v", "\x0c": "f", "\r": "r"}
+_LOST = re.compile(
+    r"\x0c(?=rac|orall|loor|box)|\x08(?=eta|inom|ar\b|oxed|egin|mod|oldsymbol|f\b|ig|ullet|ot\b)"
+    r"|\t(?=imes|heta|an\b|ext|frac|au\b|o\b|riangle|ilde|binom|op\b)|\r(?=ight|ho\b|angle|floor|ceil|m\b|vert)"
+    r"|\n(?=eq|e\b|abla|otin|ewline|mid)|\x07(?=lpha|ngle|pprox|rc|st\b|leph)|\x0b(?=ec\b|ee\b|arphi|ert|dots)"
+)
+
+
+def is_missing(text: str) -> bool:
+    """Whether the text is what a missing or overflown number is written as: `NaN`, `-inf`, `<NA>`."""
+    return _NOT_A_NUMBER.fullmatch(text.strip()) is not None
+
+
+def lost_backslash(text: str) -> str | None:
+    r"""The command whose backslash became a control character (`\f` of `\frac` a form feed), in words; else None.
+
+    Tabs and line breaks are layout, except where the rest of a command follows: a tab before `imes` was `\times`. Every
+    other control character is damage.
+    """
+    match = _LOST.search(text) or next((m for m in _CONTROL.finditer(text) if m.group() not in _LAYOUT), None)
+    if match is None:
+        return None
+    letter = _ESCAPES.get(match.group())
+    if letter is None:
+        return f"the control character {match.group()!r}"
+    rest = re.match(r"[a-zA-Z]*", text[match.end() :])
+    command = f"\\{letter}{rest.group() if rest else ''}"
+    return (
+        f"the control character {match.group()!r} where {command!r} lost its backslash: write the text as a raw string"
+    )
