@@ -52,6 +52,8 @@ class MathConfig(StrictSection):
 class TaskJudgeConfig(StrictSection):
     """`astuner.task_judge`: which judge, and the rules that run before it."""
 
+    # what logs and trainers' metrics call the judge; by default its class
+    name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     judge_type: Literal["customized_protocol", "rubrics_auto_grader"] = "customized_protocol"
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)

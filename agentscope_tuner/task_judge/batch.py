@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 from typing import Any, cast
 
 from omegaconf import DictConfig
@@ -39,7 +41,7 @@ class ConfiguredJudge:
         config: as `load_judge` takes it; not changed.
 
     Attributes:
-        name: the judge's class name, for metrics and logs.
+        name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
         listwise: whether the judge ranks whole advantage groups.
 
     Raises:
@@ -49,9 +51,10 @@ class ConfiguredJudge:
     def __init__(self, config: Config) -> None:
         whole = load_config(config)
         self._judge = load_judge(whole)
-        self._zero_on_error = task_judge_section(whole).on_error == "zero"
+        section = task_judge_section(whole)
+        self._zero_on_error = section.on_error == "zero"
         kind = type(self._judge.inner)
-        self.name = kind.__name__
+        self.name = section.name or kind.__name__
         self.listwise = kind.compute_rewards is not BaseJudge.compute_rewards
         awaits = kind.acompute_reward is not BaseJudge.acompute_reward
         self._at_once = _AWAITED_AT_ONCE if awaits else _THREADED_AT_ONCE
@@ -80,12 +83,16 @@ class ConfiguredJudge:
     async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """`judge_batch` for callers inside an event loop."""
         if self.listwise:
-            return [
-                judgement
-                for group in groups(pairs)
-                for judgement in await self._judge.ajudge_group(group[0][0], [output for _, output in group])
-            ]
+            return [judgement for group in groups(pairs) for judgement in await self.ajudge_group(group)]
         return await self._judge_rows(pairs)
+
+    def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
+        """A verdict for each output of an advantage group, in order. The first task stands for all of them."""
+        return self._judge.judge_group(group[0][0], [output for _, output in group])
+
+    async def ajudge_group(self, group: Sequence[Pair]) -> list[Judgement]:
+        """`judge_group` for callers inside an event loop."""
+        return await self._judge.ajudge_group(group[0][0], [output for _, output in group])
 
     def reward(self, judgement: Judgement) -> float | None:
         """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name."""
@@ -138,11 +145,7 @@ class ConfiguredJudge:
         return cast("list[Judgement]", judgements)
 
     def _judge_groups(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        return [
-            judgement
-            for group in groups(pairs)
-            for judgement in self._judge.judge_group(group[0][0], [output for _, output in group])
-        ]
+        return [judgement for group in groups(pairs) for judgement in self.judge_group(group)]
 
 
 def groups(pairs: Iterable[Pair]) -> list[list[Pair]]:
@@ -151,6 +154,26 @@ def groups(pairs: Iterable[Pair]) -> list[list[Pair]]:
     One without a task id is a group of its own: ranking strangers together would pay one for what another wrote.
     """
     return [list(run) for _, run in groupby(pairs, key=lambda pair: pair[0].task_id or object())]
+
+
+def mean_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
+    """The mean of each metric that the judge gives, over the verdicts that have it."""
+    values: dict[str, list[float]] = {}
+    for judgement in judgements:
+        for metric, value in judgement.metrics.items():
+            values.setdefault(metric, []).append(value)
+    return {metric: fmean(numbers) for metric, numbers in values.items()}
+
+
+def located(config: str | Path) -> str:
+    """The absolute path of a configuration file. A relative one is looked for in the working directory and then along
+    `sys.path`, as the judge's module is: trainers hand the path to workers that may stand in another directory."""
+    path = Path(config)
+    if path.is_absolute():
+        return str(path)
+    places = [Path.cwd(), *(Path(entry) for entry in sys.path if entry)]
+    found = next((place / path for place in places if (place / path).is_file()), places[0] / path)
+    return str(found.absolute())
 
 
 _lock = threading.Lock()
@@ -163,8 +186,8 @@ def judge_for(config: str | Path) -> ConfiguredJudge:
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    path = str(Path(config).absolute())
+    path = located(config)
     with _lock:
         if path not in _loaded:
-            _loaded[path] = ConfiguredJudge(config)
+            _loaded[path] = ConfiguredJudge(path)
         return _loaded[path]

@@ -6,13 +6,14 @@ import asyncio
 import inspect
 import pickle
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentscope_tuner import BaseJudge, ConfigError, WorkflowOutput, WorkflowTask
-from agentscope_tuner.adapters.trl import _groups_starting_within, async_reward_func, reward_func
-from tests.core.adapters.test_adapters import NOT_EMPTY, config, pair
+from agentscope_tuner import BaseJudge, ConfigError, Reward, WorkflowOutput, WorkflowTask
+from agentscope_tuner.adapters.trl import async_reward_func, reward_func
+from tests.core.adapters.test_adapters import HERE, NOT_EMPTY, config
 
 
 class EnvReader(BaseJudge):
@@ -105,10 +106,39 @@ def test_a_wrong_configuration_stops_before_training() -> None:
         reward_func({"astuner": {"task_judge": {"rule": [NOT_EMPTY]}}})
 
 
-@pytest.mark.parametrize(
-    ("first", "end", "mine"),
-    [(0, 2, [0, 1, 2]), (2, 4, [3, 4]), (4, 6, [5]), (1, 3, []), (0, 6, [0, 1, 2, 3, 4, 5])],
-)
-def test_a_group_belongs_to_the_rank_that_holds_its_first_completion(first: int, end: int, mine: list[int]) -> None:
-    pairs = [pair("x", task_id=task_id) for task_id in "aaabbc"]
-    assert _groups_starting_within(pairs, first, end) == mine
+def test_a_function_finds_its_configuration_from_another_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "judge.yaml").write_text(f"astuner: {{task_judge: {{judge_protocol: '{HERE}->Echo'}}}}\n")
+    monkeypatch.chdir(tmp_path)
+    sent = pickle.dumps(reward_func("judge.yaml"))
+    monkeypatch.chdir("/")
+    assert pickle.loads(sent)(prompts=["q"], completions=["42"], answer=["42"]) == [1.0]
+
+
+def test_a_configured_name_is_logged_and_kept_through_pickling() -> None:
+    names = [pickle.loads(pickle.dumps(reward_func(config(name=name)))).__name__ for name in ("strict", "lenient")]
+    assert names == ["strict", "lenient"]
+    metrics: dict[str, float] = {}
+    reward_func(config(name="strict"))(**BATCH, log_metric=metrics.__setitem__)
+    assert metrics["strict/failed"] == 0.25
+    renamed = reward_func(config())
+    renamed.__name__ = "mine"
+    assert pickle.loads(pickle.dumps(renamed)).__name__ == "mine"
+
+
+class Costs(BaseJudge):
+    """Says what each verdict cost, and of long answers how long they were."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        answer = workflow_output.metadata["final_answer"]
+        metrics = {"tokens": float(len(answer))}
+        return Reward(1.0, True, metrics=metrics if len(answer) < 3 else {**metrics, "long": 1.0})
+
+
+def test_the_judges_own_metrics_reach_the_log() -> None:
+    metrics: dict[str, float] = {}
+    settings = {"astuner": {"task_judge": {"judge_protocol": "tests.core.adapters.test_adapters_trl->Costs"}}}
+    reward_func(settings)(prompts=["q"] * 3, completions=["1", "22", "333"], log_metric=metrics.__setitem__)
+    assert metrics["Costs/tokens"] == 2.0
+    assert metrics["Costs/long"] == 1.0

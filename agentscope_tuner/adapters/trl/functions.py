@@ -1,24 +1,19 @@
-"""TRL: a reward function for `GRPOTrainer(reward_funcs=…)` and its kin, TRL 1.16 or newer.
-
-    trainer = GRPOTrainer(model, reward_funcs=reward_func("configs/math_answer.yaml"), train_dataset=dataset, ...)
-
-TRL reads None as "not scored": the completion gets advantage 0 and stays out of its group's baseline. That is what a
-failed verdict becomes.
-"""
+"""One judge as a reward function, sync and async."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout
+from agentscope_tuner.adapters.trl.listwise import ajudge_groups, judge_groups, process_group
+from agentscope_tuner.adapters.trl.trainer import Caller, LogExtra, LogMetric, caller_of, warn_beside
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.task_judge.batch import Config, ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.batch import Config, ConfiguredJudge, Pair, located, mean_metrics
 from agentscope_tuner.task_judge.judgement import Judgement
 
-LogMetric = Callable[[str, float], None]
-LogExtra = Callable[[str, list[Any]], None]
+Rewards = list[float | None]
 
 
 def reward_func(config: Config) -> RewardFunc:
@@ -42,34 +37,48 @@ def async_reward_func(config: Config) -> AsyncRewardFunc:
     return AsyncRewardFunc(config)
 
 
-class _Base:
+class Bare:
     """A picklable callable. Its `__name__`, the judge's, is what TRL logs it under.
 
-    Logged over a batch, each under `<name>/`: `success_rate` of the completions that were judged, the shares `filtered`
-    by a rule and `failed`, and the mean `judge_seconds` of a verdict. The completions table gets a column of reasons.
+    Logged over a batch, each under `<name>/`: what `batch_metrics` answers. The completions table gets a column of
+    reasons.
     """
 
+    #: A failed verdict of it is no missing reward beside other functions: see `check_reward_funcs`.
+    may_fail = True
+
     def __init__(self, config: Config) -> None:
-        self._config = config
-        self._judge = ConfiguredJudge(config)
+        # absolute: the other process may stand in another directory
+        self._config = located(config) if isinstance(config, str | Path) else config
+        self._judge = ConfiguredJudge(self._config)
+        self._warned = False
         self.__name__ = self._judge.name
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a judge may hold pools and connections: the other process loads its own
-        return type(self), (self._config,)
+        return type(self), (self._config,), {"__name__": self.__name__}
 
-    def _rewards(
+    def _caller(self, trainer_state: object, log_metric: LogMetric | None) -> Caller:
+        caller = caller_of(self, trainer_state, log_metric)
+        if not self._warned:
+            self._warned = True
+            warn_beside(self.__name__, caller.beside)
+        return caller
+
+    def log(
         self, judgements: Sequence[Judgement], log_metric: LogMetric | None, log_extra: LogExtra | None
-    ) -> list[float | None]:
+    ) -> tuple[Rewards, list[str]]:
+        """The rewards, None without a verdict, and why there is none; metrics and reasons go to the loggers."""
         if log_metric is not None:
             for metric, value in batch_metrics(judgements).items():
                 log_metric(f"{self.__name__}/{metric}", value)
         if log_extra is not None:
             log_extra(f"{self.__name__}/reason", [judgement.error or judgement.reason for judgement in judgements])
-        return [self._judge.reward(judgement) for judgement in judgements]
+        rewards = [self._judge.reward(judgement) for judgement in judgements]
+        return rewards, [judgement.error or "" for judgement in judgements]
 
 
-class RewardFunc(_Base):
+class RewardFunc(Bare):
     """What `reward_func` returns."""
 
     def __call__(
@@ -83,25 +92,34 @@ class RewardFunc(_Base):
         log_metric: LogMetric | None = None,
         log_extra: LogExtra | None = None,
         **columns: Sequence[Any],
-    ) -> list[float | None]:
+    ) -> Rewards:
         """One reward a completion, in order; None for a failed verdict.
 
         Args:
             prompts: texts, or lists of chat messages.
             completions: likewise; the final answer is the text, or the last message when the assistant wrote it.
             completion_ids: the completions' tokens, of no use here.
-            trainer_state: TRL's, of no use here.
+            trainer_state: TRL's; tells which trainer calls.
             environments: one for each completion where TRL ran an `environment_factory`; the judge's `gym_env`.
             log_metric: TRL's; the metrics of this batch go there.
             log_extra: TRL's; the reasons go there.
             columns: the dataset's other columns, one value a completion; they become `task.metadata`.
+
+        Raises:
+            JudgeError: a verdict failed, and the trainer would count a missing reward as 0.
         """
-        pairs = _pairs(prompts, completions, columns, environments)
-        judgements = _judge_across_ranks(self._judge, pairs) if self._judge.listwise else self._judge.judge_batch(pairs)
-        return self._rewards(judgements, log_metric, log_extra)
+        caller = self._caller(trainer_state, log_metric)
+        judgements = self.judgements(pairs_of(prompts, completions, columns, environments), caller.group_size)
+        return caller.settle(self.__name__, *self.log(judgements, log_metric, log_extra))
+
+    def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
+        """A verdict each, in order."""
+        if self._judge.listwise:
+            return judge_groups(self._judge, pairs, group_size)
+        return self._judge.judge_batch(pairs)
 
 
-class AsyncRewardFunc(_Base):
+class AsyncRewardFunc(Bare):
     """What `async_reward_func` returns."""
 
     async def __call__(
@@ -115,26 +133,35 @@ class AsyncRewardFunc(_Base):
         log_metric: LogMetric | None = None,
         log_extra: LogExtra | None = None,
         **columns: Sequence[Any],
-    ) -> list[float | None]:
+    ) -> Rewards:
         """As `RewardFunc.__call__`.
 
         Raises:
+            JudgeError: a verdict failed, and the trainer would count a missing reward as 0.
             ConfigError: a listwise judge over several ranks, whose exchange of groups must not leave the main thread.
         """
-        if self._judge.listwise and _process_group() is not None:
+        caller = self._caller(trainer_state, log_metric)
+        judgements = await self.judgements(pairs_of(prompts, completions, columns, environments), caller.group_size)
+        return caller.settle(self.__name__, *self.log(judgements, log_metric, log_extra))
+
+    async def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
+        """A verdict each, in order."""
+        if not self._judge.listwise:
+            return await self._judge.ajudge_batch(pairs)
+        if process_group() is not None:
             raise ConfigError(
                 f"{self._judge.name} ranks whole groups, which ranks share: use reward_func, not its twin"
             )
-        judgements = await self._judge.ajudge_batch(_pairs(prompts, completions, columns, environments))
-        return self._rewards(judgements, log_metric, log_extra)
+        return await ajudge_groups(self._judge, pairs, group_size)
 
 
 def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
     """`success_rate` of those judged or filtered (absent when there are none), `filtered` and `failed` as shares of the
-    batch, and the mean `judge_seconds`."""
+    batch, the mean `judge_seconds`, and the mean of each of the judge's own metrics over the verdicts that have it."""
     total = max(len(judgements), 1)
     failed = sum(judgement.status == "failed" for judgement in judgements)
     metrics = {
+        **mean_metrics(judgements),
         "filtered": sum(judgement.status == "filtered" for judgement in judgements) / total,
         "failed": failed / total,
         "judge_seconds": sum(judgement.seconds for judgement in judgements) / total,
@@ -146,12 +173,13 @@ def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
     return metrics
 
 
-def _pairs(
+def pairs_of(
     prompts: Sequence[Prompt],
     completions: Sequence[Prompt],
-    columns: dict[str, Sequence[Any]],
-    environments: Sequence[object] | None,
+    columns: Mapping[str, Sequence[Any]],
+    environments: Sequence[object] | None = None,
 ) -> list[Pair]:
+    """The batch as tasks and outputs."""
     envs = [None] * len(prompts) if environments is None else environments
     return [
         as_rollout(
@@ -159,45 +187,3 @@ def _pairs(
         )
         for index, (prompt, completion) in enumerate(zip(prompts, completions, strict=True))
     ]
-
-
-def _process_group() -> Any:
-    """`torch.distributed` where several ranks train together, else None."""
-    # looked up, not imported: without torch loaded there is no group, and importing it takes seconds
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
-        return None
-    return torch.distributed if torch.distributed.get_world_size() > 1 else None
-
-
-def _judge_across_ranks(judge: ConfiguredJudge, pairs: list[Pair]) -> list[Judgement]:
-    """Judge whole groups, though a rank may hold a part of one: TRL deals the batch out rank by rank, in order.
-
-    The rank that holds a group's first completion judges all of it, and hands the others their share.
-    """
-    ranks = _process_group()
-    if ranks is None:
-        return judge.judge_batch(pairs)
-    size, rank = ranks.get_world_size(), ranks.get_rank()
-    everyones: list[list[Pair]] = [[] for _ in range(size)]
-    ranks.all_gather_object(everyones, pairs)
-    whole = [pair for theirs in everyones for pair in theirs]
-    first = sum(len(theirs) for theirs in everyones[:rank])
-    mine = _groups_starting_within(whole, first, first + len(pairs))
-    verdicts: list[dict[int, Judgement]] = [{} for _ in range(size)]
-    judged = judge.judge_batch([whole[index] for index in mine])
-    ranks.all_gather_object(verdicts, dict(zip(mine, judged, strict=True)))
-    merged = {index: judgement for theirs in verdicts for index, judgement in theirs.items()}
-    return [merged[index] for index in range(first, first + len(pairs))]
-
-
-def _groups_starting_within(pairs: Sequence[Pair], first: int, end: int) -> list[int]:
-    """Indices of the pairs whose group starts at `first` or later and before `end`."""
-    indices: list[int] = []
-    start = 0
-    for index, (task, _) in enumerate(pairs):
-        if index > 0 and task.task_id != pairs[index - 1][0].task_id:
-            start = index
-        if first <= start < end:
-            indices.append(index)
-    return indices

@@ -1,0 +1,29 @@
+"""TRL: reward functions for `GRPOTrainer(reward_funcs=…)` and its kin, TRL 1.16 or newer.
+
+    trainer = GRPOTrainer(model, reward_funcs=reward_func("configs/math.yaml"), train_dataset=dataset, ...)
+    trainer = GRPOTrainer(model, reward_funcs=combined(["configs/math.yaml", brevity], weights=[1.0, 0.1]), ...)
+
+GRPO and RLOO read None as "not scored": the completion gets advantage 0 and stays out of its group's baseline. That is
+what a failed verdict becomes. Beside a second reward function they sum what both answer, and a missing part counts as
+0: `combined` makes one function of several, which answers None where any of them has no verdict.
+"""
+
+from agentscope_tuner.adapters.trl.combined import combined
+from agentscope_tuner.adapters.trl.functions import (
+    AsyncRewardFunc,
+    RewardFunc,
+    async_reward_func,
+    batch_metrics,
+    reward_func,
+)
+from agentscope_tuner.adapters.trl.trainer import check_reward_funcs
+
+__all__ = [
+    "AsyncRewardFunc",
+    "RewardFunc",
+    "async_reward_func",
+    "batch_metrics",
+    "check_reward_funcs",
+    "combined",
+    "reward_func",
+]

@@ -1,0 +1,201 @@
+"""Several reward functions as one, which has no reward where any of them has none."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from agentscope_tuner import _loop
+from agentscope_tuner.adapters.trl.functions import AsyncRewardFunc, RewardFunc, pairs_of, reward_func
+from agentscope_tuner.adapters.trl.trainer import LogExtra, LogMetric, caller_of, warn_beside
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.task_judge.batch import Config
+
+Part = Config | Callable[..., Any]
+
+# what every trainer gives beside the columns
+_GIVEN = frozenset({"prompts", "completions", "completion_ids", "trainer_state", "environments"})
+
+
+def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, name: str = "combined") -> Combined:
+    """One reward function that answers the weighted sum of `parts`, and None where a part has no verdict.
+
+    Args:
+        parts: configurations of judges, what `reward_func` or `async_reward_func` returned, or any reward function of
+            TRL's kind, sync or async. None, NaN and infinity of such a function mean that it has no verdict.
+        weights: one a part; by default 1.0 each. A part of weight 0.0 only looks on: it is logged, and no reward is
+            missing for its sake.
+        name: what TRL logs the sum under.
+
+    Raises:
+        ConfigError: a judge cannot be loaded; weights that are not finite or not one a part; two parts of one name,
+            whose logs could not be told apart.
+    """
+    return Combined(parts, weights, name=name)
+
+
+class Combined:
+    """What `combined` returns: sync, so that TRL calls it on the main thread, where judges that rank need to be.
+
+    Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and
+    what a judge logs by itself; `<name>/failed` is the share of completions without a reward. The completions table
+    gets a column of rewards for each part.
+    """
+
+    may_fail = True
+
+    def __init__(self, parts: Sequence[Part], weights: Sequence[float] | None, *, name: str) -> None:
+        if not parts:
+            raise ConfigError("combined takes at least one reward function")
+        self._parts = [_function(part) for part in parts]
+        self._weights = [1.0] * len(parts) if weights is None else [float(weight) for weight in weights]
+        if len(self._weights) != len(self._parts) or not all(math.isfinite(weight) for weight in self._weights):
+            raise ConfigError(f"combined takes one finite weight for each of {len(parts)} parts, got {weights!r}")
+        self._names = [_name(part) for part in self._parts]
+        twice = next((own for own in self._names if self._names.count(own) > 1), None)
+        if twice is not None:
+            raise ConfigError(
+                f"two parts are named {twice!r}, and their logs could not be told apart: give each judge a "
+                "`name:` in its astuner.task_judge, or each function a __name__"
+            )
+        self._warned = False
+        self.__name__ = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._parts, self._weights, self.__name__)
+
+    def __call__(
+        self,
+        prompts: Sequence[Any],
+        completions: Sequence[Any],
+        completion_ids: Sequence[Sequence[int]] | None = None,
+        *,
+        trainer_state: object = None,
+        log_metric: LogMetric | None = None,
+        log_extra: LogExtra | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """One reward a completion, in order; None where a part has no verdict. Arguments as `RewardFunc.__call__`.
+
+        Raises:
+            JudgeError: a foreign function answers something else than one number or None a completion; or a verdict
+                failed, and the trainer would count a missing reward as 0.
+        """
+        caller = caller_of(self, trainer_state, log_metric)
+        if not self._warned:
+            self._warned = True
+            warn_beside(self.__name__, caller.beside)
+        given = {"prompts": prompts, "completions": completions, "completion_ids": completion_ids, **columns}
+        if trainer_state is not None:
+            given["trainer_state"] = trainer_state
+        answers = self._answers(given, caller.group_size, log_metric, log_extra)
+        rewards: list[float | None] = []
+        errors: list[str] = []
+        for place in range(len(prompts)):
+            values = [answer[place] for answer, _ in answers]
+            rewards.append(self._sum(values))
+            errors.append("; ".join(why[place] for _, why in answers if why[place]))
+        self._log([answer for answer, _ in answers], rewards, log_metric, log_extra)
+        return caller.settle(self.__name__, rewards, errors)
+
+    def _sum(self, values: Sequence[float | None]) -> float | None:
+        total = 0.0
+        for value, weight in zip(values, self._weights, strict=True):
+            if weight == 0.0:
+                continue
+            if value is None:
+                return None
+            total += weight * value
+        return total
+
+    def _answers(
+        self, given: dict[str, Any], size: int | None, log_metric: LogMetric | None, log_extra: LogExtra | None
+    ) -> list[tuple[list[float | None], list[str]]]:
+        """Each part's rewards and why some are missing; sync parts one after the other, then the async ones at once."""
+        columns = {key: value for key, value in given.items() if key not in _GIVEN}
+        pairs = pairs_of(given["prompts"], given["completions"], columns, given.get("environments"))
+        loggers = {"log_metric": log_metric, "log_extra": log_extra}
+        known = {key: logger for key, logger in loggers.items() if logger is not None}
+        answers: list[Any] = [None] * len(self._parts)
+        waiting: dict[int, Any] = {}
+        for place, part in enumerate(self._parts):
+            if isinstance(part, RewardFunc):
+                answers[place] = part.log(part.judgements(pairs, size), log_metric, log_extra)
+            elif isinstance(part, AsyncRewardFunc):
+                waiting[place] = part.judgements(pairs, size)
+            else:
+                answer = part(**given, **known)
+                (waiting if inspect.isawaitable(answer) else answers)[place] = answer
+        for place, answer in zip(waiting, _loop.run(_all(list(waiting.values()))) if waiting else (), strict=True):
+            part = self._parts[place]
+            answers[place] = part.log(answer, log_metric, log_extra) if isinstance(part, AsyncRewardFunc) else answer
+        return [
+            answer if isinstance(part, RewardFunc | AsyncRewardFunc) else _checked(answer, own, len(pairs))
+            for part, own, answer in zip(self._parts, self._names, answers, strict=True)
+        ]
+
+    def _log(
+        self,
+        answers: Sequence[Sequence[float | None]],
+        rewards: Sequence[float | None],
+        log_metric: LogMetric | None,
+        log_extra: LogExtra | None,
+    ) -> None:
+        for own, answer in zip(self._names, answers, strict=True):
+            values = [value for value in answer if value is not None]
+            if log_metric is not None and values:
+                log_metric(f"rewards/{own}/mean", statistics.fmean(values))
+                log_metric(f"rewards/{own}/std", statistics.stdev(values) if len(values) > 1 else 0.0)
+            if log_extra is not None:
+                log_extra(f"rewards/{own}", list(answer))
+        if log_metric is not None and rewards:
+            log_metric(f"{self.__name__}/failed", sum(reward is None for reward in rewards) / len(rewards))
+
+
+def _rebuild(parts: Sequence[Part], weights: Sequence[float], name: str) -> Combined:
+    return Combined(parts, weights, name=name)
+
+
+def _function(part: Part) -> Callable[..., Any]:
+    if isinstance(part, str | Path | Mapping | DictConfig):
+        return reward_func(part)
+    if not callable(part):
+        raise ConfigError(f"a part must be a judge's configuration or a reward function, got {part!r:.200}")
+    return part
+
+
+def _name(function: Callable[..., Any]) -> str:
+    own = getattr(function, "__name__", None)
+    # functools.partial has none, and stands for the function inside
+    return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
+
+
+async def _all(awaitables: Sequence[Any]) -> list[Any]:
+    return list(await asyncio.gather(*awaitables))
+
+
+def _checked(answer: object, name: str, count: int) -> tuple[list[float | None], list[str]]:
+    """A foreign function's rewards, None where it has no finite number, and why."""
+    values = list(answer) if isinstance(answer, Sequence) and not isinstance(answer, str) else None
+    if values is None or len(values) != count:
+        shown = f"{len(values)} rewards" if values is not None else type(answer).__name__
+        raise JudgeError(f"{name} must answer a list of {count} rewards, one a completion, got {shown}")
+    rewards: list[float | None] = []
+    for value in values:
+        number = value.item() if type(value).__module__ in ("numpy", "torch") and hasattr(value, "item") else value
+        if number is not None and not isinstance(number, Real):
+            raise JudgeError(f"{name} must answer numbers or None, got {number!r:.200}")
+        rewards.append(float(number) if number is not None and math.isfinite(number) else None)
+    whys = [
+        "" if reward is not None else f"{name} answered {value!r:.50}"
+        for reward, value in zip(rewards, values, strict=True)
+    ]
+    return rewards, whys
