@@ -12,12 +12,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole HTTP response: status, the headers that matter here ("" when absent), and the body."""
+    """A whole HTTP response: status, content type ("" when absent), body, and the seconds that Retry-After asks for."""
 
     status: int
     content_type: str
     body: bytes
-    retry_after: str = ""
+    retry_after: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Call(Generic[T]):
         parse: the result in an answer; raises a `BadAnswer`, or an error of its own that ends the call at once.
         seconds: what one try may take, from connecting to the last byte of the answer.
         repeatable: whether asking twice does no harm.
+        patient: whether tries may go on until the client's deadline; else all of them end within `seconds`.
         closing: gives the connection up after the answer.
     """
 
@@ -40,6 +41,7 @@ class Call(Generic[T]):
     parse: Callable[[Answer], T]
     seconds: float
     repeatable: bool = True
+    patient: bool = True
     closing: bool = False
 
 

@@ -1,25 +1,23 @@
 """Gets one call answered over a network that fails: limits, a deadline, and retries by meaning.
 
 What may be sent again is decided by what a second sending could do. A call that changes nothing is tried again after
-every failure that may pass, any other only when the first request surely did not arrive.
+every failure that may pass, any other only when the first request surely did not arrive. Tries end with the deadline.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import random
-import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx
 
 from agentscope_tuner._http.answer import Answer, BadAnswer, Call
 from agentscope_tuner._http.limits import Limits, Peer
+from agentscope_tuner._http.retry import Retries, Turns, pace_of, retry_after
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError
 
@@ -32,7 +30,9 @@ _PASSING_STATUS = frozenset({429, 502, 503, 504})
 KEEPALIVE_SECONDS = 2.0
 # no byte of the request was sent
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-_MAX_BACKOFF = 10.0
+# a call that is still tried then is worth a line in the log
+_TRIES_BEFORE_A_WARNING = 3
+_MOST_CHARS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Pool:
     """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
 
     transport: httpx.AsyncBaseTransport
-    turns: asyncio.Semaphore
+    turns: Turns
 
 
 class Exchange:
@@ -88,16 +88,16 @@ class Exchange:
             JudgeError: of the peer's kind; the message names the call and the tries made.
         """
         clock = asyncio.get_running_loop().time
-        end = clock() + self.limits.deadline
-        tries = 0
+        end = clock() + (self.limits.deadline if call.patient else min(self.limits.deadline, call.seconds))
+        retries = Retries(self.limits.backoff, self.limits.tries)
+        earlier = ""
         while True:
-            tries += 1
-            retry_after = 0.0
             token = self._token
+            asked = 0.0
             try:
-                answer = await self._send(call, end - clock())
+                answer = await self._send(call, end)
                 if answer.status in _PASSING_STATUS:
-                    retry_after = _retry_after_seconds(answer.retry_after)
+                    asked = answer.retry_after
                 return call.parse(answer)
             except BadAnswer as exc:
                 detail = exc.detail if token is None else exc.detail.replace(token, "***")
@@ -107,12 +107,14 @@ class Exchange:
                 passing = passing or (exc.status == 401 and self._has_other_token(token))
                 cause: Exception | None = exc.__cause__ if isinstance(exc.__cause__, Exception) else None
             except (httpx.TransportError, TimeoutError) as exc:
-                error, cause = self._network_error(exc, call, tries), exc
+                error, cause = self._network_error(exc, call, retries.tried + 1, earlier), exc
                 passing = call.repeatable or isinstance(exc, _NOT_SENT)
-            pause = max(self._backoff(tries), retry_after)
-            if not passing or tries >= self.limits.tries or clock() + pause >= end:
+            pause = retries.pause(end - clock(), asked) if passing else None
+            if pause is None:
                 raise error from cause
-            logger.info("try %d failed, the next in %.2f s: %s", tries, pause, error)
+            earlier = error.message
+            level = logging.WARNING if retries.tried == _TRIES_BEFORE_A_WARNING else logging.INFO
+            logger.log(level, "try %d failed, the next in %.2f s: %s", retries.tried, pause, error)
             await asyncio.sleep(pause)
 
     async def aclose(self) -> None:
@@ -121,27 +123,27 @@ class Exchange:
         if pool is not None:
             await pool.transport.aclose()
 
-    async def _send(self, call: Call[T], remaining: float) -> Answer:
+    async def _send(self, call: Call[T], call_end: float) -> Answer:
         """One try, from waiting for a connection to the last byte."""
         pool = self._pool()
-        async with asyncio.timeout(remaining) as limit, pool.turns:
+        async with asyncio.timeout_at(call_end) as limit, pool.turns.turn(call_end) as turn:
             now = asyncio.get_running_loop().time()
-            end = min(now + call.seconds, limit.when() or now + call.seconds)
+            end = min(now + call.seconds, call_end)
             limit.reschedule(end)
             response = await pool.transport.handle_async_request(self._request(call, end - now))
             try:
                 body = await self._read(response, call.where)
             finally:
                 await response.aclose()
+            asked = retry_after(response.headers)
+            if response.status_code == 429 or (response.status_code == 503 and asked):
+                turn.refused(asked)
+            else:
+                turn.answered()
         if response.status_code != 200 and self._token is not None:
             # a service that fails may quote the request's headers; here, before a long traceback is cut in its middle
             body = body.replace(self._token.encode(), b"***")
-        return Answer(
-            status=response.status_code,
-            content_type=response.headers.get("Content-Type", ""),
-            body=body,
-            retry_after=response.headers.get("Retry-After", ""),
-        )
+        return Answer(response.status_code, response.headers.get("Content-Type", ""), body, asked)
 
     def _has_other_token(self, token: str | None) -> bool:
         if self._token == token and (fresh := self._read_token()) is not None:
@@ -197,19 +199,16 @@ class Exchange:
                 verify=self.base_url.startswith("https"),
                 trust_env=False,
             )
-            pool = self._pools[loop] = _Pool(transport, asyncio.Semaphore(size))
+            pool = self._pools[loop] = _Pool(transport, Turns(size, pace_of(self.base_url)))
         return pool
 
-    def _backoff(self, tries: int) -> float:
-        # jitter: a thousand episodes that failed together must not come back together
-        # the exponent is bounded too: 2.0**1024 is an OverflowError
-        return min(_MAX_BACKOFF, self.limits.backoff * 2.0 ** min(tries - 1, 64)) * random.uniform(0.5, 1.5)
-
-    def _network_error(self, exc: Exception, call: Call[T], tries: int) -> JudgeError:
-        told = f"{call.where} at {self.base_url}, try {tries}: {type(exc).__name__} {exc}".rstrip()
-        if isinstance(exc, TimeoutError | httpx.TimeoutException):
-            return self._peer.timeout(f"{told} ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)")
-        return self._peer.unreachable(told)
+    def _network_error(self, exc: Exception, call: Call[T], tried: int, earlier: str) -> JudgeError:
+        told = f"{call.where} at {self.base_url}, try {tried}: {type(exc).__name__} {exc}".rstrip()
+        if not isinstance(exc, TimeoutError | httpx.TimeoutException):
+            return self._peer.unreachable(told)
+        told += f" ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)"
+        # the deadline cuts a try short; what failed before it tells more
+        return self._peer.timeout(f"{told}; before that {earlier}"[:_MOST_CHARS] if earlier else told)
 
 
 def _checked_url(name: str, base_url: str) -> str:
@@ -225,16 +224,3 @@ def _checked_url(name: str, base_url: str) -> str:
     if url.query or url.fragment or "?" in base_url or "#" in base_url:
         raise ConfigError(f"the {name}'s URL must have no ?query and no #fragment, got {base_url!r}")
     return str(url).rstrip("/")
-
-
-def _retry_after_seconds(header: str) -> float:
-    """The wait that a Retry-After header asks for, in seconds or as a date; 0.0 when it asks for none."""
-    if not header:
-        return 0.0
-    if header.strip().isdecimal():
-        return float(header)
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        # a date with an offset of 10^12 hours has a syntax and no meaning
-        return 0.0

@@ -16,16 +16,16 @@ class Limits:
         token: sent as `Authorization: Bearer …` when set.
         connect_timeout: seconds to connect, within a try's own.
         deadline: seconds a call may take in all: tries, the waits between them, the wait for a connection.
-        tries: how often a call that may be repeated is sent at most.
-        backoff: seconds before the second try; doubled each time, with jitter. A longer Retry-After is honoured.
+        tries: how often a call that may be repeated is sent at most; None: as often as the deadline has time for.
+        backoff: seconds before the second try; doubled each time, with jitter. Retry-After is honoured instead.
         max_response_bytes: a longer answer is refused while it streams in.
-        max_connections: calls under way at once; more wait their turn.
+        max_connections: calls under way at once; more wait their turn. Fewer, while the service is too busy.
     """
 
     token: str | None = field(default=None, repr=False)
     connect_timeout: float = 5.0
     deadline: float = 300.0
-    tries: int = 3
+    tries: int | None = None
     backoff: float = 0.2
     max_response_bytes: int = 8 * 1024 * 1024
     max_connections: int = 64
@@ -33,6 +33,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("tries", "max_response_bytes", "max_connections"):
             value = getattr(self, name)
+            if name == "tries" and value is None:
+                continue
             if not isinstance(value, int) or isinstance(value, bool):
                 raise ConfigError(f"{name} must be a whole number, got {value!r}")
             check_number(name, value)

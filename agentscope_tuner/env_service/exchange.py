@@ -84,6 +84,8 @@ class Exchange:
                 parse=call.parse,
                 seconds=self._options.timeout(call.verb),
                 repeatable=call.verb.repeatable,
+                # whoever asks whether a service is up wants to know now, and the end of an episode waits for no restart
+                patient=call.verb not in {Verb.HEALTHZ, Verb.RELEASE},
                 # it may be the last thing a service answers before it drops the connection: no one may inherit it
                 closing=call.verb is Verb.EVALUATE,
             )

@@ -41,8 +41,8 @@ class HttpJudgeConfig(StrictSection):
     timeout: float = Field(default=60.0, gt=0)
     #: seconds that a request may take in all: tries, and the waits between them; no row waits longer for its turn
     deadline: float = Field(default=300.0, gt=0)
-    #: how often a request is sent at most
-    tries: int = Field(default=5, ge=1)
+    #: how often a request is sent at most; as often as the deadline has time for when null
+    tries: int | None = Field(default=None, ge=1)
     #: requests under way at once, for each event loop
     max_connections: int = Field(default=16, ge=1)
     #: rows in one request, at most, when as many are asked for at the same time

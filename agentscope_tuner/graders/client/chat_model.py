@@ -53,7 +53,9 @@ class ChatSettings(StrictSection):
     try_seconds: float | None = Field(
         default=None, gt=0, description="for one request; a quarter of the deadline when None"
     )
-    max_retries: int = Field(default=8, ge=0, description="of a verdict's requests that failed in transport")
+    max_retries: int | None = Field(
+        default=None, ge=0, description="of a verdict's requests that failed in transport; until the deadline when None"
+    )
     max_reasks: int = Field(default=3, ge=0, description="of a verdict's replies that could not be read")
     cache: bool = Field(default=True, description="keep replies on disk, shared by processes")
     cache_dir: str | None = Field(

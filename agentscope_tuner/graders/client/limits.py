@@ -50,14 +50,17 @@ class Limits:
         self._tokens = RateLimit(tokens_per_minute) if tokens_per_minute else None
 
     @asynccontextmanager
-    async def slot(self, tokens: int) -> AsyncIterator[None]:
-        """One request's turn; `tokens` is what it is expected to use."""
+    async def slot(self) -> AsyncIterator[None]:
+        """Around a verdict, with all of its tries: a try that must wait is not overtaken by verdicts not yet begun."""
         async with self._slots:
-            if self._requests is not None:
-                await self._requests.take()
-            if self._tokens is not None:
-                await self._tokens.take(tokens)
             yield
+
+    async def take(self, tokens: int) -> None:
+        """Waits until one more request may be sent, which is expected to use `tokens`."""
+        if self._requests is not None:
+            await self._requests.take()
+        if self._tokens is not None:
+            await self._tokens.take(tokens)
 
     def spent(self, expected: int, actual: int) -> None:
         """A request that was expected to use `expected` tokens used `actual`."""

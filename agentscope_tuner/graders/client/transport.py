@@ -7,21 +7,20 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import email.utils
 import os
-import random
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentscope_tuner import _loop
+from agentscope_tuner._http.retry import Turns, pace_of, retry_after
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.endpoint import Endpoint
 from agentscope_tuner.graders.client.limits import Limits
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
 from agentscope_tuner.graders.client.reply_format import ReplyFormat
+from agentscope_tuner.graders.client.tries import Tries
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
 
@@ -32,16 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_RETRIED = frozenset({408, 409, 429})
-_BACKOFF_SECONDS, _BACKOFF_LIMIT = 0.25, 8.0
-_REASK_TEMPERATURE = 0.3
 _RETRY = Usage(retries=1)
-_WHAT_TO_MEND = {
-    400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
-    401: "the key was refused: set api_key or the provider's environment variable",
-    403: "the key may not use this model",
-    404: "check model_name and base_url",
-}
 
 
 class SharedState:
@@ -50,6 +40,7 @@ class SharedState:
     def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self.limits = Limits(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+        self.turns = Turns(settings.concurrency, pace_of(endpoint.base_url))
         self.format = ReplyFormat()
         self.flights: dict[tuple[str, int], Any] = {}
         self.usage = Usage()
@@ -122,10 +113,10 @@ async def fetch(
     Raises:
         GraderError: see ChatModel.ask.
     """
-    tries = _Tries(settings, endpoint)
+    tries = Tries(settings, endpoint)
     usage = Usage()
     try:
-        async with asyncio.timeout(None) as clock:
+        async with asyncio.timeout(None) as clock, state.limits.slot():
             while True:
                 try:
                     reply, used = await _request(settings, state, tries.varied(body), schema, clock)
@@ -150,13 +141,13 @@ async def _request(
     clock: asyncio.Timeout,
 ) -> tuple[Reply, Usage]:
     expected = sum(len(message["content"]) for message in body["messages"]) // 3 + 256
-    async with state.format.turn(schema) as turn, state.limits.slot(expected):
+    async with state.format.turn(schema) as turn:
+        await state.limits.take(expected)
         if clock.when() is None:
             clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
         while True:
             try:
-                async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
-                    data = await state.client.post("/chat/completions", body=body | turn.fields(), cast_to=object)
+                data = await _post(settings, state, "/chat/completions", body | turn.fields(), clock)
             except Exception as exc:
                 if turn.refused(getattr(exc, "status_code", None)):
                     continue  # the next format, in the same turn: no try is lost
@@ -166,6 +157,28 @@ async def _request(
     reply, usage = _read(data, settings)
     state.limits.spent(expected, usage.prompt_tokens + usage.completion_tokens)
     return reply, usage
+
+
+async def _post(
+    settings: ChatSettings, state: SharedState, path: str, body: dict[str, Any], clock: asyncio.Timeout
+) -> object:
+    """One try: its answer, or openai's error. What the endpoint says of its load slows the requests that follow."""
+    import openai
+
+    # the wait for a turn is the endpoint's doing, so it counts within the deadline, but not within the try's own time
+    async with state.turns.turn(clock.when() or 0.0) as turn:
+        try:
+            async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
+                data: object = await state.client.post(path, body=body, cast_to=object)
+        except openai.APIStatusError as exc:
+            asked = retry_after(exc.response.headers)
+            if exc.status_code == 429 or (exc.status_code == 503 and asked):
+                turn.refused(asked)
+            else:
+                turn.answered()
+            raise
+        turn.answered()
+        return data
 
 
 def _read(data: object, settings: ChatSettings) -> tuple[Reply, Usage]:
@@ -193,95 +206,18 @@ def _read(data: object, settings: ChatSettings) -> tuple[Reply, Usage]:
     return reply, Usage(1, 0, prompt, completion, cached, 0, cost)
 
 
-class _Tries:
-    """What went wrong so far with one verdict, and whether to go on."""
-
-    def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
-        self._settings = settings
-        self._endpoint = endpoint
-        self._unreadable = 0
-        self.failures: list[str] = []
-
-    def unreadable(self, exc: ReplyError) -> None:
-        """Raises GraderError once replies were unreadable too often."""
-        self._unreadable += 1
-        self.failures.append(str(exc))
-        if self._unreadable > self._settings.max_reasks:
-            raise GraderError(self.report("no readable verdict")) from exc
-
-    def varied(self, body: dict[str, Any]) -> dict[str, Any]:
-        """`body`, warmer once a reply was unreadable: a model at temperature 0 would write the same again."""
-        if not self._unreadable or body.get("temperature") is None:
-            return body
-        return body | {"temperature": max(body["temperature"], _REASK_TEMPERATURE)}
-
-    def failed(self, exc: Exception, deadline: float | None) -> float:
-        """Seconds to wait before the next try; raises GraderError when there is none."""
-        import openai
-
-        if isinstance(exc, openai.APIStatusError):
-            self.failures.append(f"HTTP {exc.status_code}: {exc.message}")
-            if (exc.status_code not in _RETRIED and exc.status_code < 500) or exc.code == "insufficient_quota":
-                hint = _WHAT_TO_MEND.get(exc.status_code, "the endpoint refuses such requests")
-                if exc.code == "insufficient_quota":
-                    hint = "the account has no quota left"
-                raise GraderError(self.report(hint)) from exc
-        elif isinstance(exc, TimeoutError):
-            self.failures.append(
-                f"no answer within {self._settings.try_seconds or self._settings.deadline_seconds / 4:g} s"
-            )
-        elif isinstance(exc, openai.APIConnectionError):
-            # a refused connection arrives as a timeout's class, too: the aiohttp transport maps it so; its cause tells
-            self.failures.append(f"connection failed: {exc.__cause__ or exc}")
-        elif isinstance(exc, openai.APIError | ValueError):
-            self.failures.append(f"the endpoint's answer could not be read: {exc}")
-        else:
-            raise exc
-        tried = len(self.failures) - self._unreadable
-        if tried > self._settings.max_retries:
-            raise GraderError(self.report("the endpoint failed too often")) from exc
-        wait = min(_BACKOFF_LIMIT, _BACKOFF_SECONDS * 2.0 ** (tried - 1)) * random.uniform(0.5, 1.0)
-        asked = _retry_after(exc.response.headers) if isinstance(exc, openai.APIStatusError) else 0.0
-        if deadline is not None and asked > deadline - asyncio.get_running_loop().time():
-            raise GraderError(self.report(f"the endpoint asks to wait {asked:.0f} s, beyond the deadline")) from exc
-        return max(wait, asked)
-
-    def report(self, headline: str) -> str:
-        """`headline` and what each kind of failure was, without the key."""
-        counted = dict.fromkeys(self.failures, 0)
-        for failure in self.failures:
-            counted[failure] += 1
-        causes = "; ".join(f"{failure} ({times}x)" if times > 1 else failure for failure, times in counted.items())
-        model = f"{self._settings.model_name} at {self._endpoint.base_url}"
-        return self._endpoint.masked(f"{model}: {headline}: {causes or 'no answer'}")
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 section 10.2.3); 0 when
-    absent.
-    """
-    with contextlib.suppress(KeyError, ValueError):
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    value = headers.get("retry-after", "")
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(value))
-    with contextlib.suppress(ValueError, TypeError):
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    return 0.0
-
-
 async def embed(
     settings: ChatSettings, state: SharedState, endpoint: Endpoint, model_name: str, texts: Sequence[str]
 ) -> list[list[float]]:
     """See ChatModel.embed."""
-    tries = _Tries(settings, endpoint)
+    tries = Tries(settings, endpoint)
     body = {"model": model_name, "input": list(texts)}
     try:
-        async with asyncio.timeout(settings.deadline_seconds) as clock:
+        async with asyncio.timeout(settings.deadline_seconds) as clock, state.limits.slot():
             while True:
                 try:
-                    async with state.limits.slot(sum(map(len, texts)) // 3):
-                        data: Any = await state.client.post("/embeddings", body=body, cast_to=object)
+                    await state.limits.take(sum(map(len, texts)) // 3)
+                    data: Any = await _post(settings, state, "/embeddings", body, clock)
                     break
                 except Exception as exc:  # noqa: BLE001 - as in fetch
                     await asyncio.sleep(tries.failed(exc, clock.when()))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import math
 import os
 import pickle
 import selectors
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -151,6 +153,38 @@ def test_retry_after_is_honoured_and_never_waited_for_past_the_deadline() -> Non
             pytest.raises(GraderError, match=r"asks to wait 3[56]\d\d s, beyond the deadline"),
         ):
             ask(model(server))
+
+
+def test_a_date_too_far_away_for_a_clock_is_no_crash() -> None:
+    # the transport's own reader raised OverflowError here, which no retry caught
+    far = {"retry-after": "Sat, 01 Jan 2000 00:00:00 +99999999999999"}
+    with JudgeServer(at_first(Canned(status=429, headers=far))) as server:
+        assert ask(model(server)) == 7
+
+
+def test_an_endpoint_with_a_limit_a_minute_judges_every_row() -> None:
+    """The limit and its window are scaled down: 20 requests in each half second, and 429 with the time to the next."""
+    window, limit = 0.5, 20
+    served: Counter[int] = Counter()
+    refused = 0
+
+    def answer(body: dict[str, Any], attempt: int) -> Canned:
+        nonlocal refused
+        number, passed = divmod(time.monotonic(), window)
+        served[int(number)] += 1
+        if served[int(number)] <= limit:
+            return Canned(verdict(7))
+        refused += 1
+        return Canned(status=429, headers={"retry-after-ms": str(math.ceil(1000 * (window - passed)))})
+
+    async def many(asked: ChatModel) -> list[float]:
+        answers = await asyncio.gather(*(asked.ask(prompt(str(n)), score) for n in range(100)))
+        return [answer.value for answer in answers]
+
+    with JudgeServer(answer) as server:
+        assert _loop.run(many(model(server, concurrency=32, deadline_seconds=30))) == [7] * 100
+    # a refusal slows the requests that follow: without that each would be refused in every window before its own
+    assert refused < 75
 
 
 def test_a_closed_port_is_an_error() -> None:

@@ -216,6 +216,26 @@ def test_a_retry_after_beyond_the_deadline_ends_the_waiting_at_once() -> None:
     assert len(server.requests) == 1
 
 
+def test_a_service_with_a_short_queue_judges_every_row() -> None:
+    """As `astuner serve --concurrency 2 --queue 2` does, with the times scaled down; five tries lost most of them."""
+    inside = 0
+
+    async def handle(request: httpx.Request) -> httpx.Response:
+        nonlocal inside
+        if inside == 4:
+            return httpx.Response(429, json={"detail": "full"}, headers={"Retry-After": "0.2"})
+        inside += 1
+        await asyncio.sleep(0.04)
+        inside -= 1
+        return httpx.Response(200, json=RIGHT)
+
+    async def judge_all() -> list[float]:
+        judge = HttpJudge(config(max_batch=1, deadline=60.0), transport=httpx.MockTransport(handle))
+        return [reward for reward, _ in await asyncio.gather(*(judge.acompute_reward(TASK, OUTPUT) for _ in range(64)))]
+
+    assert asyncio.run(judge_all()) == [1.0] * 64
+
+
 def test_what_is_told_of_the_deadline_shrinks_with_the_time_left() -> None:
     with FaultyEnvServer([FAULTS["503"][0], answer(VERDICT)]) as server, served(server, deadline=9.0) as judge:
         judge.compute_reward(TASK, OUTPUT)
