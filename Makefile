@@ -244,3 +244,7 @@ bench-engine: $(READY) ## rows a second of the local engine, with one and two wo
 
 bench-memory: $(READY) ## the local engine's memory over a million rows; a minute or two
 	$(BIN)/python -m benchmarks.scale.memory
+
+.PHONY: bench-redteam
+bench-redteam: $(READY) $(MATH_VERIFY)/.ready ## wrong answers a policy would try, right answers models write: paid and refused, in %
+	$(BIN)/python -m benchmarks.math.redteam

@@ -1,0 +1,149 @@
+r"""`make bench-redteam`: wrong answers that a policy would try, right answers that models write, beside Math-Verify.
+
+The rows stand in `redteam/dev.jsonl`, whose failures were read while the judge was mended, and in
+`redteam/unseen.jsonl`, of which only the percentages were. A row has a `family`, perhaps a `question`, a `reference`,
+an `answer` (the text in the box) and `equal`: true where the answer is right, false where it is wrong, null where the
+reference is no answer and no verdict may be given. With `second`, the answer counts as paid only if it is paid for
+both references, one judge call each.
+
+Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
+from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
+
+ROWS = Path(__file__).with_name("redteam")
+HALVES = ("dev", "unseen")
+WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
+
+
+@dataclass
+class Tally:
+    """How many rows of each kind there were, and how many of them were judged against their label."""
+
+    wrong: int = 0
+    paid: int = 0
+    right: int = 0
+    refused: int = 0
+    no_answer: int = 0
+    judged: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def add(self, row: dict[str, Any], verdict: bool | None) -> None:
+        """Count one verdict; None is no verdict."""
+        match row["equal"]:
+            case True:
+                self.right += 1
+                self.refused += verdict is not True
+            case False:
+                self.wrong += 1
+                self.paid += verdict is True
+            case None:
+                self.no_answer += 1
+                self.judged += verdict is not None
+        if verdict is not row["equal"] and not (row["equal"] is False and verdict is None):
+            said = {True: "paid", False: "refused", None: "no verdict"}[verdict]
+            self.failures.append(f"{said}: {json.dumps(row, ensure_ascii=False)[:300]}")
+
+    def cells(self) -> str:
+        """Wrong paid, right refused, and verdicts on references that are no answers; each with its share."""
+        parts = ((self.paid, self.wrong), (self.refused, self.right), (self.judged, self.no_answer))
+        return " ".join(f"{n:4}/{of:<4} {share(n, of):5.1f} %" if of else " " * 17 for n, of in parts)
+
+
+def share(count: int, of: int) -> float:
+    """In percent; 0 of nothing is 0."""
+    return 100 * count / of if of else 0.0
+
+
+def rows(half: str) -> list[dict[str, Any]]:
+    """The rows of one half; none where its file is not there."""
+    path = ROWS / f"{half}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def verdict(judge: TaskJudge, question: str, reference: Any, answer: str) -> bool | None:
+    """The configured judge's verdict on a boxed answer; None when it failed."""
+    task = WorkflowTask(task=Task(main_query=question, metadata={"answer": reference}))
+    output = WorkflowOutput(metadata={"final_answer": f"The answer is \\boxed{{{answer}}}."})
+    return judge.judge(task, output).is_success
+
+
+def ours(judge: TaskJudge, row: dict[str, Any]) -> bool | None:
+    """The verdict on a row; with a second reference, True only where both are paid."""
+    question = row.get("question", "")
+    first = verdict(judge, question, row["reference"], row["answer"])
+    if "second" not in row or first is not True:
+        return first
+    return verdict(judge, question, row["second"], row["answer"])
+
+
+def theirs(chosen: Sequence[dict[str, Any]]) -> list[bool | None]:
+    """Math-Verify's verdicts on the same rows; it does not read questions."""
+    asked = [(f"\\boxed{{{row['answer']}}}", _text(row["reference"])) for row in chosen]
+    second = [(f"\\boxed{{{row['answer']}}}", row["second"]) for row in chosen if "second" in row]
+    found = rival_pairs([*asked, *second]).verdicts
+    again = iter(found[len(asked) :])
+    return [
+        (next(again) and first) if "second" in row else first
+        for row, first in zip(chosen, found[: len(asked)], strict=True)
+    ]
+
+
+def _text(reference: Any) -> str:
+    return reference if isinstance(reference, str) else json.dumps(reference)
+
+
+def tallied(chosen: Sequence[dict[str, Any]], verdicts: Iterable[bool | None]) -> dict[str, Tally]:
+    """One tally a family, in the order of the rows, and `all`."""
+    tallies: dict[str, Tally] = {row["family"]: Tally() for row in chosen} | {"all": Tally()}
+    for row, found in zip(chosen, verdicts, strict=True):
+        tallies[row["family"]].add(row, found)
+        tallies["all"].add(row, found)
+    return tallies
+
+
+def show(half: str, chosen: Sequence[dict[str, Any]], failures: bool, only: str) -> bool:
+    """Print one half, family by family; whether it is within the bars."""
+    judge = load_judge(ROOT / "configs" / "math.yaml")
+    own = tallied(chosen, (ours(judge, row) for row in chosen))
+    rival = tallied(chosen, theirs(chosen)) if RIVAL.exists() else {}
+    head = f"{'wrong paid':18}{'right refused':18}{'judged, no answer':17}"
+    print(f"{half}: {len(chosen)} rows")
+    print(f"  {'':46} {head}{'    Math-Verify: the same' if rival else ''}")
+    for family, tally in own.items():
+        beside = f"    {rival[family].cells()}" if rival else ""
+        print(f"  {family:46} {tally.cells()}{beside}")
+    if failures:
+        for line in (line for line in own["all"].failures if only in line):
+            print(f"    {line}")
+    total = own["all"]
+    within = share(total.paid, total.wrong) <= WRONG_PAID_BAR and share(total.refused, total.right) <= RIGHT_REFUSED_BAR
+    bars = f"wrong paid <= {WRONG_PAID_BAR:g} %, right refused <= {RIGHT_REFUSED_BAR:g} %"
+    print(f"  {'within' if within else 'not within'} the bars: {bars}")
+    return within
+
+
+def main() -> int:
+    """0 when each half is within the bars."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=HALVES, help="one half alone")
+    parser.add_argument("--failures", action="store_true", help="also print what was judged against its label")
+    parser.add_argument("--only", default="", help="of the failures, those that contain this text")
+    asked = parser.parse_args()
+    halves = [(half, rows(half)) for half in HALVES if asked.half in (None, half)]
+    within = [show(half, chosen, asked.failures, asked.only) for half, chosen in halves if chosen]
+    return 0 if all(within) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
