@@ -8,7 +8,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import islice
-from numbers import Integral, Real
+from numbers import Rational, Real
 from typing import Any, TypeVar
 
 from agentscope_tuner.errors import JudgeError
@@ -24,7 +24,10 @@ _MOST_NUMBERS = 100
 
 
 class CountdownAnswerAsJudge(BaseJudge):
-    r"""0.0 for no answer or an unreadable one, 0.1 for a well-formed equation that is wrong, 1.0 for a right one.
+    r"""1.0 for a right equation, 0.1 for an attempt that is wrong, 0.0 for anything else.
+
+    An attempt calculates: an operator stands between two numbers, and at least one of the given numbers is used. The
+    bare target, or any other single number, is none.
 
     The equation is the last `\boxed{}` of `metadata["final_answer"]`. `target` and `nums` come from the task's
     metadata, else from the output's; where both have them and they differ the task's count, with a logged warning,
@@ -75,8 +78,8 @@ def _numbers(value: Any, key: str) -> list[Fraction]:
 
 def _number(value: Any, key: str) -> Fraction:
     # numpy's scalars are numbers too: data sets read from Parquet hold those
-    if not isinstance(value, bool) and isinstance(value, Integral):
-        return Fraction(int(value))
+    if not isinstance(value, bool) and isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise JudgeError(f"{key} must be numeric, got {_shown(value)}")
     # as it was written: 0.1 is a tenth in this game, not the nearest binary fraction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentscope_tuner.verify.countdown import MAX_CHARS, evaluate
+from agentscope_tuner.verify.arithmetic import MAX_CHARS, evaluate
 
 _PLACES = 6
 
@@ -17,6 +17,8 @@ def calculator(expression: str) -> str:
     """
     if len(expression) > MAX_CHARS:
         return f"error: more than {MAX_CHARS} characters"
+    if "[" in expression:
+        return "error: write parentheses, not square brackets"
     # as people write numbers, and some write the result behind them already
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", expression.partition("=")[0])
     plain = re.sub(r"(\d+(?:\.\d+)?)\s*\\?%", r"(\1/100)", plain)

@@ -17,7 +17,7 @@ MAX_TARGET = 999
 class CountdownEnv:
     """Four numbers, a target that can be reached, and five tries.
 
-    The score is that of the best equation so far: 1.0 when right, 0.1 when well formed, else 0.0.
+    The score is that of the best equation so far: 1.0 when right, 0.1 for an attempt, else 0.0.
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:

@@ -21,6 +21,9 @@ from agentscope_tuner.config import StrictSection, TaskJudgeConfig
 from agentscope_tuner.rubrics.config import auto_grader_config
 from agentscope_tuner.rubrics.learn import learn_and_save
 from agentscope_tuner.rubrics.samples import read_samples
+from agentscope_tuner.verify import countdown
+from agentscope_tuner.verify.arithmetic import read_chain
+from agentscope_tuner.verify.arithmetic_tokens import NotArithmeticError
 from tests.judge_server import JudgeServer
 from tests.rubric_world import world, write_samples
 
@@ -99,6 +102,8 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
         (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{8 + 8 + 3 + 3}"), (0.1, False)),
         (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{8 * 3}"), (0.1, False)),
         (task(target=24, nums=[3, 3, 8, 8]), output("24"), (0.0, False)),
+        (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{24}"), (0.0, False)),
+        (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{12 * 2}"), (0.0, False)),
         (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{twenty-four}"), (0.0, False)),
         (task(), output(r"\boxed{8 / (3 - 8 / 3)}", target=24, nums=[3, 3, 8, 8]), (1.0, True)),
         (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{8 * 3}", target=24, nums=[3, 8]), (0.1, False)),
@@ -146,6 +151,23 @@ def test_its_yaml_names_judges_that_reward_as_promised(
                 rewarded = judge.compute_reward(workflow_task, workflow_output)
                 assert rewarded[0] == pytest.approx(pair[0]), (name, workflow_output)
                 assert rewarded[1] is pair[1], (name, workflow_output)
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_countdown_reads_what_its_table_says_and_nothing_that_it_says_is_not_read(guide: str) -> None:
+    found = re.findall(r"^\| [^|]*(?:读|read) \|.*\n\| --- \|.*\n((?:\|.*\|\n)+)", text_of(guide), re.MULTILINE)
+    (table,) = [rows for rows in found if r"6 \times 4" in rows]
+    for row in table.splitlines():
+        _, read, not_read = row.strip("| ").split(" | ")
+        for spelling in re.findall(r"`([^`]+)`", read):
+            assert {step.value() for step in read_chain(spelling)} <= {24, 48, 8}, spelling
+        for spelling in re.findall(r"`([^`]+)`", not_read):
+            assert countdown.score(spelling, 24, [3, 5, 8]).reward < 1.0
+            try:
+                values = {step.value() for step in read_chain(spelling)}
+            except NotArithmeticError:
+                continue
+            assert len(values) > 1, spelling
 
 
 def loaded(path: Path, server: JudgeServer) -> TaskJudge:

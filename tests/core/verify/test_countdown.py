@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import operator
+import random
+import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -37,67 +41,218 @@ RIGHT = [
     ("8 / (3 - 8 / 3)", 24, [8, 3, 8, 3]),
     ("5 - 29", -24, [5, 29]),
     ("-5 + 29", 24, [-5, 29]),
+    ("29 - -5", 34, [-5, 29]),
     ("0.5 * 48", 24, [Fraction(1, 2), 48]),
+    (".5 * 48", 24, [Fraction(1, 2), 48]),
     ("4*6 = 24.0", 24, [4, 6]),
     ("7", 7, [7]),
     (r"\frac{48}2", 24, [48, 2]),
     (r"\frac82 * 6", 24, [8, 2, 6]),
-    ("4*6 = 24.", 24, [4, 6]),
     ("24 = 4*6", 24, [4, 6]),
     (r"4 \times{} 6", 24, [4, 6]),
     (r"\(4*6\)", 24, [4, 6]),
+    # signs
+    ("6x4x(3-2)", 24, [6, 4, 3, 2]),
+    ("6 X 4", 24, [6, 4]),
+    ("6 ✕ 4", 24, [6, 4]),
+    ("6∗4", 24, [6, 4]),
+    (r"6 \ast 4", 24, [6, 4]),
+    (r"6 \mathbin{\times} 4", 24, [6, 4]),
+    ("48 ∕ 2", 24, [48, 2]),
+    ("48⁄2", 24, [48, 2]),
+    ("30 – 6", 24, [30, 6]),
+    ("30 — 6", 24, [30, 6]),
+    ("30‑6", 24, [30, 6]),
+    (r"30 \minus 6", 24, [30, 6]),
+    ("６＊４－（３－２）", 23, [6, 4, 3, 2]),
+    ("３０－６＝２４", 24, [30, 6]),
+    ("６ｘ４", 24, [6, 4]),
+    ("6\u00a0*\u20094\u3000", 24, [6, 4]),
+    # products without a sign
+    ("6(4)(3-2)", 24, [6, 4, 3, 2]),
+    ("6*4(3-2)", 24, [6, 4, 3, 2]),
+    ("(3-2)6*4", 24, [6, 4, 3, 2]),
+    ("(6)(4)", 24, [6, 4]),
+    ("-6(-4)", 24, [6, 4]),
+    ("48/2(3-2)", 24, [48, 2, 3, 2]),
+    (r"(4)\frac{12}{2}", 24, [4, 12, 2]),
+    (r"\frac{12}{2}(4)", 24, [4, 12, 2]),
+    (r"\frac{12}{2}\frac{8}{2}", 24, [12, 8, 2, 2]),
+    # brackets
+    ("[3+5]+[7+9]", 24, [3, 5, 7, 9]),
+    (r"\{[(3+5)]+7\}+9", 24, [3, 5, 7, 9]),
+    (r"\bigl(3+5\bigr)+\Bigl(7+9\Bigr)", 24, [3, 5, 7, 9]),
+    (r"\big(3+5\big)+\Bigg[7+9\Bigg]", 24, [3, 5, 7, 9]),
+    (r"\left\{3+5\right\}+\left[7+9\right]", 24, [3, 5, 7, 9]),
+    (r"\lbrace 3+5\rbrace+\lbrack 7+9\rbrack", 24, [3, 5, 7, 9]),
+    ("【3+5】+（7+9）", 24, [3, 5, 7, 9]),
+    # LaTeX around it
+    (r"\displaystyle 6*4", 24, [6, 4]),
+    (r"\text{6 * 4}", 24, [6, 4]),
+    (r"6 \text{ x } 4", 24, [6, 4]),
+    (r"\mathbf{6 \times 4} = 24", 24, [6, 4]),
+    (r"\boxed{6*4}", 24, [6, 4]),
+    (r"6\quad*\;4", 24, [6, 4]),
+    (r"\begin{aligned} 6 \times 4 &= 6 \cdot 4 \\ &= 24 \end{aligned}", 24, [6, 4]),
+    (r"\tfrac{48}{2}", 24, [48, 2]),
+    (r"\cfrac{40+8}{2}", 24, [40, 8, 2]),
+    (r"\frac 8 2 * 6", 24, [8, 2, 6]),
+    # a chain of equal steps, a final full stop
+    ("4*6 = 24.", 24, [4, 6]),
+    ("4*6.", 24, [4, 6]),
+    ("4*6。", 24, [4, 6]),
+    (r"\(4*6 = 24.\)", 24, [4, 6]),
+    (r"\text{4*6 = 24.}", 24, [4, 6]),
+    ("6*4*(3-2) = 24*1 = 24", 24, [6, 4, 3, 2]),
+    ("(3+5)*(7-4) = 8*(7-4) = 8*3 = 24", 24, [3, 5, 7, 4]),
+    ("24 = 4*6 = 24", 24, [4, 6]),
+    ("25*40 = 1,000", 1000, [25, 40]),
+    (r"25*40 = 1{,}000", 1000, [25, 40]),
 ]
-WELL_FORMED = [
-    ("4 + 6", 24, [4, 6], "wrong value: 4 + 6 = 10"),
+ATTEMPTS = [
+    ("4 + 6", 24, [4, 6], "wrong value: 4 + 6 = 10, not 24"),
     ("4 * 6 = 25", 24, [4, 6], "it says = 25"),
-    ("24", 24, [4, 6], "wrong numbers: used [24], given [4, 6]"),
-    ("4 * 6", 24, [4, 6, 1], "wrong numbers"),
+    ("4 * 6", 24, [4, 6, 1], "wrong numbers: used [4, 6], given [1, 4, 6]"),
     ("4 * 6 + 1 - 1", 24, [4, 6, 1], "wrong numbers"),
     ("1.2 * 20", 24, [1, 2, 20], "wrong numbers: used [6/5, 20]"),
     ("12 + 12", 24, [1, 2, 12], "wrong numbers"),
     ("1 / 0", 1, [1, 0], "divides by zero"),
     ("1 / (4 - 4)", 1, [1, 4, 4], "divides by zero"),
-    ("0.1 + 0.2", Fraction(3, 10), [1, 2], "wrong numbers"),
     ("10 / 3 * 3", 11, [10, 3, 3], "wrong value: 10 / 3 * 3 = 10"),
+    # a chain is right in each of its steps or not at all
+    ("4 * 6 = 2 * 12", 24, [4, 6], "must end with the target, not with 2 * 12"),
+    ("4 + 6 = 24", 24, [4, 6], "wrong value: 4 + 6 = 10"),
+    ("4 + 6 = 4 * 6 = 24", 24, [4, 6], "wrong value: 4 + 6 = 10"),
+    ("3 + 5 = 8 * 3 = 24", 24, [3, 5, 3], "wrong numbers"),
+    ("(3 + 5) * 3 = 8 = 24", 24, [3, 5, 3], "it says = 8"),
+    ("(3 + 5) * 3 = 8 + 3 = 24", 24, [3, 5, 3], "it says = 8 + 3"),
+    ("25 = 4 * 6", 24, [4, 6], "it says = 25"),
+    ("20 + 4 = 4 * 6 = 24", 24, [4, 6], "wrong numbers"),
+    ("4 * 6 = 1 / 0 = 24", 24, [4, 6], "divides by zero"),
+    # one reading for each text
+    ("[4][0] * 6", 24, [4, 6], "wrong numbers: used [0, 4, 6]"),
+    ("48/2(4)", 6, [48, 2, 4], "wrong value"),
+    (r"\frac{4}{2}6", 24, [4, 2, 6], "wrong value"),
+]
+# no operator joins numbers of which one is given: nothing is paid for trying
+NO_ATTEMPT = [
+    ("24", 24, [4, 6]),
+    ("24.", 24, [4, 6]),
+    ("4", 24, [4, 6]),
+    ("-24", 24, [4, 6]),
+    ("(24)", 24, [4, 6]),
+    ("-(-(24))", 24, [4, 6]),
+    ("24 = 24", 24, [4, 6]),
+    ("24 = 24 = 24", 24, [4, 6]),
+    ("46", 46, [4, 6]),
+    ("12 * 2", 24, [4, 6]),
+    ("24 + 0", 24, [4, 6]),
+    ("24 / 1", 24, [4, 6]),
+    ("0.1 + 0.2", Fraction(3, 10), [1, 2]),
+    ("0x18", 24, [4, 6]),
+    ("(" * 240 + "24" + ")" * 240, 24, [4, 6]),
+    ("1" * 500, 24, [4, 6]),
 ]
 UNREADABLE = [
     (None, "no \\boxed{}"),
     ("", "empty"),
     ("   ", "empty"),
+    ("$$", "empty"),
+    ("{}", "empty"),
     ("I could not find one", "unexpected 'I'"),
-    ("95**36**32", "Pow is not allowed"),
-    ("9**9**9**9", "Pow is not allowed"),
-    ("48 // 2", "FloorDiv is not allowed"),
+    ("95**36**32", "out of place"),
+    ("9**9**9**9", "out of place"),
+    ("4**6", "out of place"),
+    ("4^6", "unexpected '^'"),
+    ("4^{6}", "unexpected '^'"),
+    ("4!", "unexpected '!'"),
+    ("4!*1", "unexpected '!'"),
+    (r"\sqrt{16}*6", "unexpected '\\\\sqrt'"),
+    ("4%", "unexpected '%'"),
+    ("48 // 2", "out of place"),
     ("9" * 1_000_000, "1000000 characters"),
     ("(" * 5_000 + "24" + ")" * 5_000, "characters"),
-    ("(" * 240 + "24" + ")" * 240, "cannot be parsed"),
-    ("-" * 300 + "4", "not"),
+    ("-" * 300 + "4", "unexpected '--'"),
+    ("- " * 201 + "4", "more than 200"),
     ("+".join("1" * 200), "more than 200"),
     ("__import__('os')", "unexpected '_'"),
     ("4_0 - 16", "unexpected '_'"),
-    ("0x18", "unexpected 'x'"),
     ("1e3", "unexpected 'e'"),
     ("24j", "unexpected 'j'"),
-    ("４ * ６", "unexpected"),
+    # digits of other scripts and of other heights
     ("٤ * ٦", "unexpected"),
+    ("४ * ६", "unexpected"),
+    ("𝟒 * 𝟔", "unexpected"),
     ("²", "unexpected"),
-    ("4 6", "cannot be parsed"),
-    ("4(6)", "Call is not allowed"),
+    ("④*⑥", "unexpected"),
+    ("四*六", "unexpected"),
+    ("4\u200b*6", "unexpected"),
+    # what is printed as one number is not two, and two are not one
+    ("4 6", "no sign between"),
+    (r"2\,4", "no sign between"),
+    (r"2\!4", "no sign between"),
+    (r"2\text{4}", "no sign between"),
+    (r"\text{2}\text{4}", "no sign between"),
+    ("2{4}", "no sign between"),
+    ("{2}{4}", "no sign between"),
+    ("2{}4", "no sign between"),
+    (r"2\\4", "no sign between"),
+    (r"2\frac{1}{2}", "no sign between"),
+    ("1.2.3", "no sign between"),
+    (r"4\phantom{6}", "unexpected '\\\\phantom'"),
+    (r"4\kern1em*6", "unexpected '\\\\kern'"),
+    ("4*6 % + 1", "unexpected '%'"),
+    # signs
+    ("30 -- 6", "unexpected '--'"),
+    ("30 −− 6", "unexpected '--'"),
+    ("4 * + 6", "out of place"),
+    ("+4", "out of place"),
+    ("4 x x 6", "out of place"),
+    ("x = 4*6", "out of place"),
+    ("6x", "not complete"),
+    (r"4 \pm 6", "unexpected '\\\\pm'"),
+    ("24: 4*6", "unexpected ':'"),
+    ("4 *", "not complete"),
+    ("04 * 6", "unexpected '0'"),
+    ("00", "unexpected '0'"),
+    # brackets
     ("(4, 6)", "unexpected ','"),
-    ("()", "Tuple is not allowed"),
-    ("+4", "UAdd is not allowed"),
-    ("4 *", "cannot be parsed"),
-    ("04 * 6", "cannot be parsed"),
+    ("()", "out of place"),
+    ("4()", "out of place"),
+    ("(4*6]", "out of place"),
+    (r"(4*6\}", "out of place"),
+    (r"\{4*6}", "unexpected '}'"),
+    ("(4*6", "not complete"),
+    ("4*6)", "out of place"),
+    ("|4*6|", "unexpected '|'"),
+    # statements
     ("4 * 6 = ", "beside '='"),
-    ("4 * 6 = 2 * 12", "beside '='"),
+    ("= 24", "beside '='"),
     ("4 * 6 == 24", "beside '='"),
+    ("(4 * 6 = 24)", "not complete"),
+    ("4 * 6 = twenty-four", "unexpected 't'"),
+    (r"4 * 6 \approx 24", "unexpected '\\\\approx'"),
+    ("4*6 < 25", "unexpected '<'"),
+    ("4 + 6, 4 * 6", "unexpected ','"),
     ("4 * 6 # 24", "unexpected '#'"),
-    (r"\frac{48}", "unexpected"),
-    (r"\frac{" * 40, "unexpected"),
-    (r"\timesx", "unexpected"),
-    ("[4][0] * 6", "unexpected '['"),
-    (".", "cannot be parsed"),
-    ("4..real", "unexpected 'r'"),
+    (r"4+6 \text{ or } 4*6", "unexpected 'o'"),
+    # LaTeX cut off
+    (r"\frac{48}", "inside a brace"),
+    (r"\frac", "inside a brace"),
+    (r"\frac{48}*2", "an argument in braces is missing"),
+    (r"\frac{" * 40, "inside a brace"),
+    (r"\text", "inside a brace"),
+    (r"\text 4*6", "an argument in braces is missing"),
+    (r"\text{4*6", "inside a brace"),
+    (r"\timesx", "unexpected '\\\\timesx'"),
+    ("\\", "unexpected"),
+    ("...", "unexpected '.'"),
+    ("4*6...", "unexpected '.'"),
+    (r"\dots", "unexpected '\\\\dots'"),
+    (".", "unexpected '.'"),
+    ("4..real", "unexpected '.'"),
+    ("\x00", "unexpected"),
+    ("\ud800", "unexpected"),
 ]
 
 
@@ -106,13 +261,20 @@ def test_a_right_equation_scores_one(equation: str, target: int, numbers: list[A
     assert countdown.score(equation, target, numbers).reward == 1.0
 
 
-@pytest.mark.parametrize(("equation", "target", "numbers", "reason"), WELL_FORMED)
-def test_a_well_formed_equation_that_is_wrong_scores_a_tenth(
-    equation: str, target: int, numbers: list[Any], reason: str
-) -> None:
+@pytest.mark.parametrize(("equation", "target", "numbers", "reason"), ATTEMPTS)
+def test_an_attempt_that_is_wrong_scores_a_tenth(equation: str, target: int, numbers: list[Any], reason: str) -> None:
     verdict = countdown.score(equation, target, numbers)
     assert verdict.reward == 0.1
     assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(("equation", "target", "numbers"), NO_ATTEMPT)
+def test_what_calculates_nothing_with_the_given_numbers_scores_zero(
+    equation: str, target: int, numbers: list[Any]
+) -> None:
+    verdict = countdown.score(equation, target, numbers)
+    assert verdict.reward == 0.0
+    assert "no attempt" in verdict.reason
 
 
 @pytest.mark.parametrize(("equation", "reason"), UNREADABLE)
@@ -121,6 +283,76 @@ def test_what_is_no_equation_scores_zero(equation: str | None, reason: str) -> N
     assert verdict.reward == 0.0
     assert reason in verdict.reason
     assert len(verdict.reason) < 700, "a hostile answer must not flood the logs"
+
+
+_PIECES = [
+    *"046.,+-*/x=^!()[]{}$&\\ ６٤。−÷\x00\ud800",
+    *[
+        "24",
+        ".5",
+        "1,000",
+        "...",
+        "6(",
+        r"\{",
+        r"\}",
+        r"\\",
+        r"\frac",
+        r"\frac{4}{6}",
+        r"\text{",
+        r"\times",
+        r"\boxed{",
+    ],
+    *[r"\left(", r"\right)", r"\begin{aligned}", r"\over"],
+]
+
+
+def test_no_text_raises_and_none_is_paid_for_a_value_it_does_not_have() -> None:
+    chance = random.Random("countdown")
+    for _ in range(3_000):
+        text = "".join(chance.choices(_PIECES, k=chance.randint(1, 12)))
+        verdict = countdown.score(text, 24, [4, 6])
+        assert verdict.reward in (0.0, 0.1, 1.0)
+        if verdict.reward == 1.0:
+            # whatever else stands around it, only these are 24
+            assert re.search(r"4|６", text)
+            assert not set("^!") & set(text)
+
+
+_OPERATIONS: dict[str, tuple[Callable[[Fraction, Fraction], Fraction], list[str]]] = {
+    "+": (operator.add, ["+", "＋"]),
+    "-": (operator.sub, ["-", "−", "–", "－"]),
+    "*": (operator.mul, ["*", "×", "x", r"\times ", r"\cdot{}", "·"]),
+    "/": (operator.truediv, ["/", "÷", "／"]),
+}
+_AROUND = [("(", ")"), ("[", "]"), (r"\left(", r"\right)"), (r"\bigl\{", r"\bigr\}"), ("（", "）")]
+
+
+def _written(chance: random.Random, depth: int) -> tuple[Fraction, str, list[int]]:
+    """The value of a random expression, one of its many spellings, and its numbers."""
+    if depth == 0:
+        number = chance.randint(1, 99)
+        spelling = chance.choice(["{}", "({})", "[{}]", "{{{}}}", r"\text{{{}}}"])
+        return Fraction(number), spelling.format(number), [number]
+    left_value, left, of_left = _written(chance, chance.randint(0, depth - 1))
+    right_value, right, of_right = _written(chance, chance.randint(0, depth - 1))
+    sign = chance.choice(list(_OPERATIONS)) if right_value else "+"
+    operation, spellings = _OPERATIONS[sign]
+    before, after = chance.choice(_AROUND)
+    text = f"{before}{left}{chance.choice(spellings)}{right}{after}"
+    if sign == "/" and chance.random() < 0.5:
+        text = rf"\frac{{{left}}}{{{right}}}"
+    return operation(left_value, right_value), text, of_left + of_right
+
+
+def test_every_spelling_has_the_value_of_its_expression() -> None:
+    chance = random.Random("spellings")
+    for _ in range(500):
+        value, text, numbers = _written(chance, 3)
+        if len(numbers) < 2:
+            continue
+        assert countdown.score(text, value, numbers).reward == 1.0, text
+        assert countdown.score(text, value + 1, numbers).reward == 0.1, text
+        assert countdown.score(text, value, [*numbers, 5]).reward == 0.1, text
 
 
 def _judge(answer: Any, of_task: dict[str, Any], of_output: dict[str, Any] | None = None) -> tuple[float, bool]:
@@ -187,9 +419,10 @@ HOSTILE = {
     "__import__('os').system('true')": 0.0,
     "1/0": 0.1,
     "7//2": 0.0,
-    "1.2": 0.1,
+    "1.2": 0.0,
+    "...": 0.0,
     "1+1+2": 0.1,
-    "１+２": 0.0,
+    "１+２": 1.0,
 }
 
 
