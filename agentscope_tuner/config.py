@@ -54,6 +54,8 @@ class TaskJudgeConfig(StrictSection):
 
     # what logs and trainers' metrics call the judge; by default its class
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
+    # its metrics, for trainers that take the same ones of every sample; by default those its class names
+    metric_names: list[str] | None = None
     judge_type: Literal["customized_protocol", "rubrics_auto_grader"] = "customized_protocol"
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text
+from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.task_judge.batch import judge_for
+from agentscope_tuner.task_judge.batch import judge_for, located
 
 if TYPE_CHECKING:
     from agentscope.tuner import JudgeOutput
@@ -28,8 +28,10 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    # fails here rather than in the first rollout; each worker process loads its own
-    judge_for(config)
+    # absolute: each worker process loads its own, and may stand in another directory
+    path = located(config)
+    # fails here rather than in the first rollout
+    judge_for(path)
 
     async def judge(
         task: dict[str, Any], response: Any, auxiliary_models: Any = None, logger: Any = None
@@ -48,12 +50,13 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
         from agentscope.tuner import JudgeOutput
 
         query = next((task[key] for key in _QUERY_KEYS if isinstance(task.get(key), str)), "")
-        configured = judge_for(config)
+        configured = judge_for(path)
         judgement = await configured.ajudge(*as_rollout(query, response_text(response), task))
         if logger is not None:
             logger.info(f"{configured.name}: {judgement.status} {judgement.error or judgement.reason}")
         reward = configured.reward_or_raise(judgement)
         metrics = {
+            **named_metrics(configured, judgement),
             "success": float(bool(judgement.is_success)),
             "filtered": float(judgement.status == "filtered"),
             "failed": float(judgement.status == "failed"),

@@ -1,7 +1,8 @@
 """NeMo-Gym 0.7 or newer: the `/verify` wire, decoded and encoded; the reward service speaks it.
 
-A failed verdict is the sample marked `mask_sample`, with its kind and reason: NeMo-Gym keeps such samples out of scores
-and training, and never takes their 0.0 for a measurement.
+A failed verdict is the sample marked as NeMo-Gym's own `judge_failsafe` marks it: `mask_sample` at the top, where
+NeMo-Gym reads it, and under `instance_config`, where NeMo RL does, with its kind and reason. NeMo-Gym keeps such
+samples out of its scores. NeMo RL leaves them out of the loss, but their 0.0 still stands in their group's baseline.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, message_text
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, message_text, named_metrics
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -47,12 +48,14 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
 def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgement: Judgement) -> dict[str, Any]:
     """The request's fields again, with `reward`, `mask_sample`, `failure_kind` and `failure_reason`.
 
-    `is_success`, `filtered` and `judge_seconds` come along: NeMo-Gym averages numbers that a verifier adds.
+    `is_success`, `filtered`, `judge_seconds` and the judge's own metrics come along: NeMo-Gym averages numbers that a
+    verifier adds.
     """
     reward = judge.reward(judgement)
     failed = judgement.status == "failed"
     return {
         **payload,
+        **named_metrics(judge, judgement),
         "reward": 0.0 if reward is None else reward,
         "mask_sample": reward is None,
         "failure_kind": FAILURE_KIND if failed else None,
@@ -60,6 +63,17 @@ def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgemen
         "is_success": float(bool(judgement.is_success)),
         "filtered": float(judgement.status == "filtered"),
         "judge_seconds": judgement.seconds,
+        **(_masked(payload, judgement) if reward is None else {}),
+    }
+
+
+def _masked(payload: Mapping[str, Any], judgement: Judgement) -> dict[str, Any]:
+    """Beside the top-level fields: where NeMo RL looks, and what sends the row to NeMo-Gym's file of failures."""
+    given = payload.get("instance_config")
+    return {
+        "instance_config": {**(given if isinstance(given, Mapping) else {}), "mask_sample": True},
+        "_ng_failure_class": FAILURE_KIND,
+        "_ng_failure_judge_error": judgement.error,
     }
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
+from agentscope_tuner.adapters.rollout import as_rollout, constant_metrics, ground_truth_metadata
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -94,6 +94,8 @@ def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> Scored:
             "filtered": float(judgement.status == "filtered"),
             "failed": float(judgement.status == "failed"),
             "judge_seconds": judgement.seconds,
+            # ranks average them together: each must have the same
+            **constant_metrics(judge, judgement),
         },
     }
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 # a ground truth is a number, an expression or a small record; longer texts are answers, not JSON to be read
@@ -78,6 +81,18 @@ def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
     plain = _plain(ground_truth)
     record = _json_object(plain) if isinstance(plain, str) else plain
     return {"answer": plain, **record} if isinstance(record, dict) else {"answer": plain}
+
+
+def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
+    """The judge's own metrics of a verdict, each under `<judge>/`: two judges of a run, or a trainer's own names, may
+    have metrics of one name."""
+    return {f"{judge.name}/{metric}": value for metric, value in judgement.metrics.items()}
+
+
+def constant_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
+    """`named_metrics` for trainers that want the same keys of every sample: the judge's `metric_names`, NaN for a name
+    that this verdict does not have."""
+    return {f"{judge.name}/{metric}": judgement.metrics.get(metric, math.nan) for metric in judge.metric_names}
 
 
 def _json_object(text: str) -> object:

@@ -9,10 +9,11 @@ A failed verdict raises: Trinity fails the run and tries the task again, `max_re
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from trinity.common.rewards.reward_fn import RewardFn
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
 from agentscope_tuner.task_judge.batch import judge_for
 
 _log = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
     def __call__(
         self, response: str, truth: object = None, prompt: str | None = None, **trinity_only: object
     ) -> dict[str, float]:
-        """`{"astuner": reward}` and nothing else: Trinity's reward is the SUM of the values. The rest is logged.
+        """`{"astuner": reward}`, and what to log beside it, which Trinity's SUM of the values leaves out.
 
         Args:
             response: what the policy wrote.
@@ -47,4 +48,20 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
         """
         judgement = self._judge.judge(*as_rollout(prompt or "", response, ground_truth_metadata(truth)))
         _log.info("%s: %s %s", self._judge.name, judgement.status, judgement.error or judgement.reason)
-        return {"astuner": self._judge.reward_or_raise(judgement)}
+        reward = self._judge.reward_or_raise(judgement)
+        logged = {
+            **named_metrics(self._judge, judgement),
+            "success": float(bool(judgement.is_success)),
+            "filtered": float(judgement.status == "filtered"),
+            "failed": float(judgement.status == "failed"),
+            "judge_seconds": judgement.seconds,
+        }
+        return _RewardAndLog(logged, astuner=reward)
+
+
+class _RewardAndLog(dict[str, float]):
+    """Trinity's workflows add up `values()` for the reward, and log the whole."""
+
+    def values(self) -> Any:
+        """The reward, alone."""
+        return [self["astuner"]]

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata
+from agentscope_tuner.adapters.rollout import as_rollout, constant_metrics, ground_truth_metadata
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -47,8 +47,8 @@ async def compute_score(
         verl_only: what verl adds of its own (`reward_router_address` …) is of no use here.
 
     Returns:
-        `score`, `acc` (1.0 for a success), `filtered`, `failed` and `judge_seconds`, always all of them: verl reads the
-        keys of a batch off its first sample.
+        `score`, `acc` (1.0 for a success), `filtered`, `failed`, `judge_seconds` and `<judge>/<metric>` for each of the
+        judge's `metric_names`, always all of them: verl reads the keys of a batch off its first sample.
 
     Raises:
         JudgeError: no verdict, unless masked or `on_error: zero` was configured.
@@ -103,6 +103,7 @@ def _score(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict
         "filtered": float(judgement.status == "filtered"),
         "failed": float(judgement.status == "failed"),
         "judge_seconds": judgement.seconds,
+        **constant_metrics(judge, judgement),
     }
 
 

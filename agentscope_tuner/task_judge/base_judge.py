@@ -81,9 +81,12 @@ class BaseJudge:
             not. `"cpu"`, a judge that computes: one judge in each of several processes, which share no memory and may
             be restarted, so that such a judge must keep nothing from one row to the next. A class that defines a
             verdict and does not say its kind is "io": it may hold what must not exist twice.
+        metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which take the same ones of every
+            sample; `astuner.task_judge.metric_names` names others.
     """
 
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
+    metric_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """A subclass of a built-in judge that overrides `compute_reward` means it for trainers that await, too. The

@@ -43,6 +43,7 @@ class ConfiguredJudge:
     Attributes:
         name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
         listwise: whether the judge ranks whole advantage groups.
+        metric_names: the metrics that trainers get of every sample: `astuner.task_judge.metric_names`, or its class's.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -55,6 +56,7 @@ class ConfiguredJudge:
         self._zero_on_error = section.on_error == "zero"
         kind = type(self._judge.inner)
         self.name = section.name or kind.__name__
+        self.metric_names = tuple(kind.metric_names if section.metric_names is None else section.metric_names)
         self.listwise = kind.compute_rewards is not BaseJudge.compute_rewards
         awaits = kind.acompute_reward is not BaseJudge.acompute_reward
         self._at_once = _AWAITED_AT_ONCE if awaits else _THREADED_AT_ONCE

@@ -45,6 +45,8 @@ class EnvServiceJudge(BaseJudge):
         EnvServiceError: when there is no usable handle, or it raised.
     """
 
+    metric_names = ("env_score",)
+
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self._service = _configured_service(config)

@@ -36,6 +36,8 @@ class AutoGraderJudge(BaseJudge):
         ConfigError: the section is wrong, or there is no usable learned grader and `auto_learn` is off.
     """
 
+    metric_names = ("score", *Usage.metric_names())
+
     def __new__(cls, config: Any = None) -> AutoGraderJudge:
         # a class of its own for listwise: overriding compute_rewards is how a judge says that it ranks groups
         if cls is AutoGraderJudge and config is not None and auto_grader_config(config)[0].grader_mode == "listwise":
@@ -103,6 +105,8 @@ class AutoGraderJudge(BaseJudge):
 
 class ListwiseAutoGraderJudge(AutoGraderJudge):
     """The same with `grader_mode: listwise`."""
+
+    metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """Rank one output among the task's `metadata["candidates"]`, a list of answers or of `{answer, …}`.

@@ -59,6 +59,11 @@ class Usage:
             self.cost + other.cost,
         )
 
+    @classmethod
+    def metric_names(cls) -> tuple[str, ...]:
+        """The names in `metrics()`."""
+        return tuple(f"judge_{item.name}" for item in fields(cls))
+
     def metrics(self) -> dict[str, float]:
         """As metrics of a Judgement, each under `judge_<name>`."""
         return {f"judge_{item.name}": float(getattr(self, item.name)) for item in fields(self)}

@@ -83,6 +83,23 @@ def test_a_failure_is_masked_and_named(
     assert ("the judge model did not answer" in (verdict["failure_reason"] or "")) == masked
 
 
+def test_a_failure_is_marked_for_nemo_rl_too(tmp_path: Path) -> None:
+    judge = judge_for(settings(tmp_path))
+
+    def verdict(answer: str, **fields: Any) -> dict[str, Any]:
+        payload = request(said(answer), expected_answer="42", **fields)
+        return encode_response(payload, judge, judge.judge(*decode_request(payload)))
+
+    failed = verdict("boom", instance_config={"level": 3, "mask_sample": False})
+    assert failed["instance_config"] == {"level": 3, "mask_sample": True}
+    assert failed["_ng_failure_class"] == "judge_failed"
+    assert failed["_ng_failure_judge_error"] == failed["failure_reason"]
+    assert verdict("boom")["instance_config"] == {"mask_sample": True}
+    assert "_ng_failure_class" not in verdict("42")
+    assert "instance_config" not in verdict("42")
+    assert verdict("42", instance_config={"level": 3})["instance_config"] == {"level": 3}
+
+
 def test_on_error_zero_counts_and_says_so(tmp_path: Path) -> None:
     judge = judge_for(settings(tmp_path, extra="    on_error: zero\n"))
     payload = request(said("boom"), expected_answer="42")

@@ -11,7 +11,7 @@ import pytest
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.openrlhf import decode_request, encode_response, response_of, reward_file
 from agentscope_tuner.task_judge.batch import judge_for
-from tests.core.adapters.test_adapters_verl import settings
+from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
 PROMPT = r"<|im_start|>user\nWhat is 6*7? Answer in \boxed{}, as in \boxed{0}.<|im_end|>\n<|im_start|>assistant\n"
 
@@ -71,6 +71,12 @@ def test_labels_become_the_reference() -> None:
 def test_another_shape_is_refused(payload: dict[str, Any]) -> None:
     with pytest.raises(JudgeError, match=r"one query, one prompt and one label|must be str"):
         decode_request(payload)
+
+
+def test_the_judges_metrics_are_logged_for_every_sample(tmp_path: Path) -> None:
+    reward_func = reward_file(settings(tmp_path, MEASURES))
+    logs = [reward_func([PROMPT + answer], [PROMPT], ["42"])["extra_logs"] for answer in ("42", "free", "")]
+    assert [isinstance(log, dict) and "Measures/tokens" in log for log in logs] == [True] * 3
 
 
 def test_the_answer_is_scalars_and_a_failure_raises(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentscope_tuner import BaseJudge, ConfigError, JudgeError, WorkflowOutput, WorkflowTask
+from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters.verl import compute_score, compute_score_sync
 
 KEYS = ["score", "acc", "filtered", "failed", "judge_seconds"]
@@ -36,7 +37,7 @@ def settings(tmp_path: Path, judge: str = "tests.core.adapters.test_adapters->Ec
 def both_ways(answer: str, truth: object, config: str, **more: Any) -> dict[str, float]:
     plain = compute_score_sync("gsm8k", answer, truth, config=config, **more)
     twin = asyncio.run(compute_score("gsm8k", answer, truth, config=config, **more))
-    assert plain | {"judge_seconds": 0} == twin | {"judge_seconds": 0}
+    assert repr(plain | {"judge_seconds": 0}) == repr(twin | {"judge_seconds": 0})
     return plain
 
 
@@ -46,6 +47,40 @@ def test_every_sample_has_the_same_keys(answer: str, values: list[float], tmp_pa
     assert list(score) == KEYS
     assert list(score.values())[:4] == values
     assert all(type(value) is float for value in score.values())
+
+
+class Measures(BaseJudge):
+    """Counts what a verdict took, except on answers that it settles at once."""
+
+    metric_names = ("tokens",)
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        metrics = {} if workflow_output.metadata["final_answer"] == "free" else {"tokens": 7.0, "score": 9.0}
+        return Reward(1.0, True, metrics=metrics)
+
+
+MEASURES = "tests.core.adapters.test_adapters_verl->Measures"
+
+
+def test_the_judges_metrics_are_extras_of_every_sample(tmp_path: Path) -> None:
+    config = settings(tmp_path, MEASURES, extra="    name: strict\n")
+    scores = [both_ways(answer, "42", config) for answer in ("42", "free", "")]
+    assert [list(score) for score in scores] == [[*KEYS, "strict/tokens"]] * 3
+    assert scores[0]["strict/tokens"] == 7.0
+    assert math.isnan(scores[1]["strict/tokens"])
+
+
+def test_a_configuration_names_the_metrics_of_a_judge_that_does_not(tmp_path: Path) -> None:
+    config = settings(tmp_path, MEASURES, extra="    metric_names: [score, tokens]\n")
+    score = both_ways("42", "42", config)
+    assert (score["score"], score["Measures/score"], score["Measures/tokens"]) == (1.0, 9.0, 7.0)
+
+
+def test_a_relative_path_is_found_from_another_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings(tmp_path)
+    monkeypatch.chdir("/")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert compute_score_sync("gsm8k", "42", "42", config="judge.yaml")["score"] == 1.0
 
 
 def test_a_failed_verdict_raises(tmp_path: Path) -> None:
