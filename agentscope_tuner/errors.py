@@ -3,6 +3,7 @@
 AstunerError
 ├── ConfigError        the configuration is wrong; found at load, never per rollout
 └── JudgeError         no verdict could be reached on a rollout; never to be read as a reward of 0
+    ├── DeadlineError      the verdict took longer than the judging's own time limit
     ├── EnvServiceError    the environment that judges the rollout did not give a score
     │   ├── EnvUnreachable     no connection, or one that broke before the answer was whole
     │   ├── EnvTimeout         no whole answer within the time allowed
@@ -13,6 +14,40 @@ AstunerError
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Cause(StrEnum):
+    """Why there is no verdict, as a word that machines can count: each names the part that somebody has to mend.
+
+    A failed judgement carries its cause into scored files, summaries and the service's metrics.
+    """
+
+    #: The task: its reference answer, or another field that the judge reads, is missing or cannot be read.
+    REFERENCE = "reference"
+    #: The rollout: its row cannot be read, or its output lacks the field that is judged.
+    INPUT = "input"
+    #: The workflow: the rollout ended without an output, so there is nothing to judge.
+    ROLLOUT = "rollout"
+    #: The judging took longer than the time limit that the configuration sets for a verdict.
+    DEADLINE = "deadline"
+    #: A judge model or a reward service: unreachable, too slow, or its reply cannot be used.
+    ENDPOINT = "endpoint"
+    #: The environment that scores the episode: unreachable, too slow, or its score cannot be used.
+    ENVIRONMENT = "environment"
+    #: The configuration, where the mistake shows only while a rollout is judged.
+    CONFIG = "config"
+    #: The answer could not be decided within the verifier's bounds, and `on_undecided: error` is set.
+    UNDECIDED = "undecided"
+    #: The judge said on purpose that it has no verdict, with a JudgeError that names no other cause.
+    JUDGE = "judge"
+    #: The judge's code: it raised something other than a JudgeError, or returned something that is no reward.
+    BUG = "bug"
+    #: A process that judged died, or could not be started.
+    WORKER = "worker"
+    #: The run was interrupted before the verdict: nothing is to be mended, a resumed run judges the row.
+    INTERRUPTED = "interrupted"
 
 
 class AstunerError(Exception):
@@ -30,13 +65,20 @@ class JudgeError(AstunerError):
         message: what went wrong and the way out, in words.
         task_id: the task being judged; filled in by TaskJudge when the judge did not say.
         judge: the judge's class name; filled in likewise.
+        cause: what has to be mended; unless given, that of the error's class.
     """
 
-    def __init__(self, message: str, *, task_id: str | None = None, judge: str | None = None) -> None:
+    cause: Cause = Cause.JUDGE
+
+    def __init__(
+        self, message: str, *, task_id: str | None = None, judge: str | None = None, cause: Cause | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.task_id = task_id
         self.judge = judge
+        if cause is not None:
+            self.cause = cause
 
     def __str__(self) -> str:
         where = f"task {self.task_id!r}: " if self.task_id else ""
@@ -44,8 +86,16 @@ class JudgeError(AstunerError):
         return f"{where}{who}{self.message}"
 
 
+class DeadlineError(JudgeError):
+    """The verdict took longer than the judging's own time limit."""
+
+    cause = Cause.DEADLINE
+
+
 class EnvServiceError(JudgeError):
     """The environment service did not give a usable score."""
+
+    cause = Cause.ENVIRONMENT
 
 
 class EnvUnreachable(EnvServiceError):
@@ -90,3 +140,5 @@ class EnvServerError(EnvServiceError):
 
 class GraderError(JudgeError):
     """A grader did not give a usable score or rank."""
+
+    cause = Cause.ENDPOINT

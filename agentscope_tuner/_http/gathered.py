@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 
 T = TypeVar("T")
 
@@ -113,7 +113,10 @@ class Gathered(Generic[T]):
                 continue
             if now - row.asked_at > self._patience:
                 line.rows.popleft().result.set_exception(
-                    JudgeError(f"not sent within {self._patience:g} s: the requests before it took too long")
+                    JudgeError(
+                        f"not sent within {self._patience:g} s: the requests before it took too long",
+                        cause=Cause.ENDPOINT,
+                    )
                 )
                 continue
             size += len(row.body)

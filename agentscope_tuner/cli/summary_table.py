@@ -29,6 +29,8 @@ def summary_table(summary: Summary, seconds: float, *, title: str, more: Iterabl
         table.add_row("agrees with label", f"{summary.agreed} of {summary.labelled}")
     for rule, count in summary.violations.most_common():
         table.add_row(f"rule {_cell(rule)}", str(count))
+    for cause, count in summary.causes.most_common():
+        table.add_row(f"failed: {cause}", str(count))
     for reason, count in summary.failures.most_common(_MOST_FAILURES):
         table.add_row(f"failed x{count}", _cell(reason))
     for metric, total in summary.usage.items():

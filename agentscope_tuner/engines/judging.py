@@ -12,8 +12,8 @@ from omegaconf import DictConfig
 
 from agentscope_tuner.config import load_config
 from agentscope_tuner.engines.units import Unit, groups
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Line, Row, parse_line, scored_line
-from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
@@ -25,10 +25,7 @@ class RolloutJudge:
     """Judges rollouts, by units.
 
     Attributes:
-        kind: the judge's `judge_kind`.
-        awaits: it judges on an event loop and leaves it free.
-        listwise: it ranks advantage groups, so that neighbours with one task id are a unit.
-        local_only: its class stands in the main script, where another process does not find it.
+        traits: how the judge wants to be asked. Where it ranks, neighbours with one task id are a unit.
         recipe: what makes the same in another process.
 
     Raises:
@@ -39,17 +36,13 @@ class RolloutJudge:
         whole = load_config(config)
         self._judge = load_judge(whole)
         self.recipe: tuple[object, ...] = (RolloutJudge, whole)
-        inner = type(self._judge.inner)
-        self.kind: str = inner.judge_kind
-        self.listwise = inner.compute_rewards is not BaseJudge.compute_rewards
-        self.awaits = inner.acompute_reward is not BaseJudge.acompute_reward and not self.listwise
-        self.local_only = inner.__module__ == "__main__"
+        self.traits = self._judge.traits
 
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
         """One rollout each; for a listwise judge, neighbours with one task id."""
         first = 0
-        for number, (rollouts, problem) in enumerate(groups(items, self.group_of if self.listwise else None)):
-            results = None if problem is None else self.failed(rollouts, problem)
+        for number, (rollouts, problem) in enumerate(groups(items, self.group_of if self.traits.ranks else None)):
+            results = None if problem is None else self.failed(rollouts, JudgeError(problem, cause=Cause.INPUT))
             yield Unit(number, first, rollouts, results=results)
             first += len(rollouts)
 
@@ -61,18 +54,18 @@ class RolloutJudge:
         """A judgement for each rollout of a unit; a failed one where there is no verdict."""
         task, outputs = _task_and_outputs(items)
         # a judge that ranks is given a group even of one
-        return self._judge.judge_group(task, outputs) if self.listwise else [self._judge.judge(task, outputs[0])]
+        return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
 
     async def ajudge(self, items: Sequence[Rollout]) -> list[Judgement]:
         """The same on an event loop."""
         task, outputs = _task_and_outputs(items)
-        if self.listwise:
+        if self.traits.ranks:
             return await self._judge.ajudge_group(task, outputs)
         return [await self._judge.ajudge(task, outputs[0])]
 
-    def failed(self, items: Sequence[Rollout], why: str) -> list[Judgement]:
+    def failed(self, items: Sequence[Rollout], error: JudgeError) -> list[Judgement]:
         """Judgements that say why there is no verdict."""
-        return [_failed(rollout, why) for rollout in items]
+        return [_failed(rollout, error) for rollout in items]
 
     def pack(self, items: Sequence[Rollout]) -> Any:
         """A unit's rollouts, for another process: whatever trainers hang on them goes along."""
@@ -97,6 +90,7 @@ def _fields(judgement: Judgement) -> tuple[Any, ...]:
         judgement.error,
         dict(judgement.metrics),
         judgement.seconds,
+        judgement.cause,
     )
 
 
@@ -104,9 +98,9 @@ def _task_and_outputs(rollouts: Sequence[Rollout]) -> tuple[WorkflowTask, list[W
     return WorkflowTask(task=rollouts[0].task), [rollout.output for rollout in rollouts]
 
 
-def _failed(rollout: Rollout | None, why: str) -> Judgement:
-    where = f"task {rollout.task.task_id!r}: " if rollout and rollout.task.task_id else ""
-    return Judgement("failed", None, None, reason=why, error=f"{where}{why}")
+def _failed(rollout: Rollout | None, error: JudgeError) -> Judgement:
+    task_id = rollout.task.task_id if rollout else None
+    return Judgement.failed(JudgeError(error.message, task_id=task_id, cause=error.cause))
 
 
 class ScoredLine(NamedTuple):
@@ -147,10 +141,7 @@ class LineJudge:
         self._rollouts = RolloutJudge(whole)
         self._digest = digest
         self.recipe: tuple[object, ...] = (LineJudge, whole, digest)
-        self.kind = self._rollouts.kind
-        self.awaits = self._rollouts.awaits
-        self.listwise = self._rollouts.listwise
-        self.local_only = self._rollouts.local_only
+        self.traits = self._rollouts.traits
 
     def units(self, items: Iterable[Line | Settled]) -> Iterator[Unit[Line, ScoredLine]]:
         """One line each; for a listwise judge, neighbours with one task id."""
@@ -163,11 +154,11 @@ class LineJudge:
             group = rollout.task.task_id if rollout else group
             return group
 
-        for number, (found, problem) in enumerate(groups(items, group_of if self.listwise else None)):
+        for number, (found, problem) in enumerate(groups(items, group_of if self.traits.ranks else None)):
             lines = [item.line if isinstance(item, Settled) else item for item in found]
             results: Sequence[ScoredLine] | None = None
             if problem is not None:
-                results = self.failed(lines, problem)
+                results = self.failed(lines, JudgeError(problem, cause=Cause.INPUT))
             # a part has no rank: where one row of a group is new, all are judged
             elif all(isinstance(item, Settled) for item in found):
                 results = [item.scored for item in found if isinstance(item, Settled)]
@@ -190,10 +181,10 @@ class LineJudge:
         judged = iter(judgements)
         return [self._scored(row, _bad_row(row) if row.rollout is None else next(judged)) for row in rows]
 
-    def failed(self, items: Sequence[Line], why: str) -> list[ScoredLine]:
+    def failed(self, items: Sequence[Line], error: JudgeError) -> list[ScoredLine]:
         """Scored lines that say why there is no verdict."""
         rows = [parse_line(line) for line in items]
-        return [self._scored(row, _failed(row.rollout, why)) for row in rows]
+        return [self._scored(row, _failed(row.rollout, error)) for row in rows]
 
     def pack(self, items: Sequence[Line]) -> Any:
         """A unit's lines, for another process."""
@@ -220,7 +211,7 @@ def _bad_row(row: Row) -> Judgement:
     problem = row.problem
     # failures are counted by reason: one kind of mistake is one reason, wherever in the row it is
     kind = re.sub(r" at column \d+", "", problem)
-    return Judgement("failed", None, None, reason=f"bad row: {kind}", error=problem)
+    return Judgement.failed(problem, cause=Cause.INPUT, reason=f"bad row: {kind}")
 
 
 def name_and_label(row: Row) -> tuple[str, bool | None]:

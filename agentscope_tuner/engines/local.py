@@ -85,17 +85,17 @@ def _score(
 
 def automatic_jobs(work: Work[In, Out]) -> int:
     """How many rows are judged at once when nobody says."""
-    if work.kind == "cpu":
+    if work.traits.kind == "cpu":
         return len(os.sched_getaffinity(0)) if _HAS_PROCESSES else 1
-    return _AWAITED_AT_ONCE if work.awaits else 1
+    return _AWAITED_AT_ONCE if work.traits.shares_loop else 1
 
 
 def _crew(work: Work[In, Out], rows: Rows[Out], jobs: int) -> Crew[In, Out]:
-    if work.kind == "io":
-        return LoopCrew(work, rows, jobs) if work.awaits else ThreadCrew(work, rows, jobs)
+    if work.traits.kind == "io":
+        return LoopCrew(work, rows, jobs) if work.traits.shares_loop else ThreadCrew(work, rows, jobs)
     if not _HAS_PROCESSES:
         _log.warning("worker processes need Linux: judging in threads")
-    elif work.local_only:
+    elif work.traits.in_main:
         _log.warning("the judge's class is in the main script, which worker processes do not run: judging in threads")
     else:
         return ProcessCrew(work, rows, jobs)

@@ -18,7 +18,7 @@ from agentscope_tuner.engines.crew import Crew
 from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
 from agentscope_tuner.engines.worker import SLICE_SECONDS
 from agentscope_tuner.engines.worker_process import Task, WorkerProcess
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 
 _log = logging.getLogger(__name__)
 
@@ -159,7 +159,7 @@ class ProcessCrew(Crew[In, Out]):
             self.rows.finish(finished)
 
     def _failed(self, task: Task, why: str) -> Sequence[Out]:
-        return self.work.failed(task.unit.items, why)
+        return self.work.failed(task.unit.items, JudgeError(why, cause=Cause.WORKER))
 
     def _deal(self) -> None:
         """Give every worker that has room a batch."""
@@ -193,7 +193,7 @@ class ProcessCrew(Crew[In, Out]):
         try:
             worker = WorkerProcess(self.work.recipe)
         except OSError as exc:
-            raise JudgeError(f"no worker process could be started: {exc}") from exc
+            raise JudgeError(f"no worker process could be started: {exc}", cause=Cause.WORKER) from exc
         self._workers.append(worker)
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         return worker
@@ -239,7 +239,10 @@ class ProcessCrew(Crew[In, Out]):
         if not worker.ready:
             self._failed_starts += 1
             if self._failed_starts >= _MOST_FAILED_STARTS:
-                raise JudgeError(f"{self._failed_starts} worker processes ended while they loaded the judge: one {how}")
+                raise JudgeError(
+                    f"{self._failed_starts} worker processes ended while they loaded the judge: one {how}",
+                    cause=Cause.WORKER,
+                )
         self._finish(left.finished)
         self._again.extendleft(reversed(left.untouched))
         if left.in_hand is None:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any, Generic, Protocol, TypeVar
 
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.traits import Traits
+
 In = TypeVar("In")
 Out = TypeVar("Out")
 
@@ -39,15 +42,11 @@ class Work(Protocol[In, Out]):
     """What an engine does with a unit; each process has its own.
 
     Attributes:
-        kind: `BaseJudge.judge_kind`.
-        awaits: whether `ajudge` leaves its loop free.
-        local_only: the judge's class stands in the main script, where another process does not find it.
+        traits: how the judge wants to be asked.
         recipe: the work's class and the arguments that make the same in another process.
     """
 
-    kind: str
-    awaits: bool
-    local_only: bool
+    traits: Traits
     recipe: tuple[object, ...]
 
     def units(self, items: Iterable[Any]) -> Iterator[Unit[In, Out]]:
@@ -59,7 +58,7 @@ class Work(Protocol[In, Out]):
     async def ajudge(self, items: Sequence[In]) -> Sequence[Out]:
         """`judge` for judges that await."""
 
-    def failed(self, items: Sequence[In], why: str) -> Sequence[Out]:
+    def failed(self, items: Sequence[In], error: JudgeError) -> Sequence[Out]:
         """Results that say why there is no verdict."""
 
     # between processes travels plain data where it can: a pickle that names classes takes twenty times as long to read

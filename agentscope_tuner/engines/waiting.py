@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from agentscope_tuner import _loop
 from agentscope_tuner.engines.crew import Crew
 from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
+from agentscope_tuner.errors import Cause, JudgeError
 
 # units begun but not yet handed on, for each job: enough that a slow one does not idle the others at once
 _AHEAD = 8
@@ -52,7 +53,7 @@ class ThreadCrew(Crew[In, Out]):
             return self.work.judge(unit.items)
         except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
             # raised by the judge itself: nobody interrupts or cancels a thread of ours
-            return self.work.failed(unit.items, f"the judge raised {type(exc).__name__}: {exc}")
+            return self.work.failed(unit.items, _raised(exc))
 
     def drop(self) -> None:
         """See Crew."""
@@ -98,7 +99,7 @@ class LoopCrew(Crew[In, Out]):
             return await self.work.ajudge(unit.items)
         except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
             # the judge's own, or the run was abandoned, and then nobody reads this
-            return self.work.failed(unit.items, f"the judge raised {type(exc).__name__}: {exc}")
+            return self.work.failed(unit.items, _raised(exc))
 
     def drop(self) -> None:
         """See Crew."""
@@ -109,3 +110,7 @@ class LoopCrew(Crew[In, Out]):
         self._dropping = True
         for future in list(self._futures):
             future.cancel()
+
+
+def _raised(exc: BaseException) -> JudgeError:
+    return JudgeError(f"the judge raised {type(exc).__name__}: {exc}", cause=Cause.BUG)

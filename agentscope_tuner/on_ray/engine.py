@@ -13,7 +13,7 @@ from typing import Any
 from agentscope_tuner import _loop
 from agentscope_tuner.engines.judging import Config, RolloutJudge
 from agentscope_tuner.engines.units import Rows, Unit
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.session import enter, own_error, portable, session
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Rollout
@@ -59,7 +59,7 @@ def score(
     """
     judge = RolloutJudge(config)
     with session(address, workers=jobs) as ray:
-        workers = jobs or (int(ray.cluster_resources().get("CPU", 1)) if judge.kind == "cpu" else 1)
+        workers = jobs or (int(ray.cluster_resources().get("CPU", 1)) if judge.traits.kind == "cpu" else 1)
         pool = _Pool(ray, judge, (portable(config), os.getcwd()), workers, Rows(ordered=ordered))
         try:
             yield from pool.run(judge.units(rollouts))
@@ -78,7 +78,7 @@ class _Actor:
         """Answered when the judge is loaded."""
 
     def judge(self, units: Sequence[Sequence[Rollout]]) -> list[Sequence[Judgement]]:
-        if not self._judge.awaits or self._judge.kind == "cpu":
+        if not self._judge.traits.shares_loop or self._judge.traits.kind == "cpu":
             return [self._judge.judge(unit) for unit in units]
         return _loop.run(self._all(units))
 
@@ -119,8 +119,8 @@ class _Pool:
         self, ray: Any, judge: RolloutJudge, told: tuple[dict[str, Any], str], workers: int, rows: Rows[Judgement]
     ) -> None:
         self._ray, self._judge, self._told, self._rows = ray, judge, told, rows
-        awaits = judge.awaits and judge.kind == "io"
-        self._batch = _AWAITED if awaits else _QUICK if judge.kind == "cpu" else 1
+        awaits = judge.traits.shares_loop and judge.traits.kind == "io"
+        self._batch = _AWAITED if awaits else _QUICK if judge.traits.kind == "cpu" else 1
         self._actor = ray.remote(num_cpus=1, max_concurrency=_CALLS if awaits else 1)(_Actor)
         # actors that Ray has still to find a place for get nothing to do: there may be none since a node was lost
         self._starting: dict[Any, _Worker] = {}
@@ -185,10 +185,12 @@ class _Pool:
         except self._ray.exceptions.RayActorError as exc:
             self._in_vain += 1
             if self._in_vain > _MOST_DEATHS:
-                raise own_error(exc) or JudgeError(f"{self._in_vain} judge actors died: {exc}") from exc
+                raise own_error(exc) or JudgeError(
+                    f"{self._in_vain} judge actors died: {exc}", cause=Cause.WORKER
+                ) from exc
             self._lost(call)
         except self._ray.exceptions.RayError as exc:
-            raise own_error(exc) or JudgeError(f"Ray ended the run: {exc}") from exc
+            raise own_error(exc) or JudgeError(f"Ray ended the run: {exc}", cause=Cause.WORKER) from exc
         else:
             if starting:
                 self._workers.append(starting)
@@ -212,6 +214,7 @@ class _Pool:
                 self._suspects.waiting.append(unit)
                 continue
             del self._suspects.deaths[unit.number]
-            self._rows.finish([(unit, self._judge.failed(unit.items, "its worker died twice while it was judged"))])
+            error = JudgeError("its worker died twice while it was judged", cause=Cause.WORKER)
+            self._rows.finish([(unit, self._judge.failed(unit.items, error))])
             # that was the row's doing, not the cluster's
             self._in_vain = 0

@@ -22,7 +22,7 @@ from omegaconf import DictConfig
 
 from agentscope_tuner.config import load_config, task_judge_section
 from agentscope_tuner.engines.judging import RolloutJudge
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.partition_source import Partition, partition_bytes, plan
 from agentscope_tuner.on_ray.partition_worker import FileJob, PartitionWorker
 from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecord
@@ -74,11 +74,11 @@ def score_files(
     judge = RolloutJudge(config)
     output = PartitionedOutput(folder.resolve(), digest)
     # an advantage group lies in one partition: it cannot be ranked in parts
-    wanted = None if judge.listwise else size or partition_bytes(files)
+    wanted = None if judge.traits.ranks else size or partition_bytes(files)
     job = FileJob(portable(config), digest, str(output.folder), uuid.uuid4().hex[:12], resume)
     with session(address, workers=jobs) as ray:
         partitions = plan(files, output.begin(wanted, resume=resume))
-        workers = jobs or (int(ray.cluster_resources().get("CPU", 1)) if judge.kind == "cpu" else 1)
+        workers = jobs or (int(ray.cluster_resources().get("CPU", 1)) if judge.traits.kind == "cpu" else 1)
         records: list[PartitionRecord] = []
         for record in _run(job, partitions, max(1, min(workers, len(partitions)))):
             records.append(record)
@@ -110,7 +110,7 @@ def _run(job: FileJob, partitions: Sequence[Partition], workers: int) -> Iterato
         except ray.exceptions.RayError as exc:
             if error := own_error(exc):
                 raise error from exc
-            raise JudgeError(f"Ray ended the run: {exc}") from exc
+            raise JudgeError(f"Ray ended the run: {exc}", cause=Cause.WORKER) from exc
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 from agentscope_tuner import _loop
 from agentscope_tuner.engines.judging import LineJudge, ScoredLine, Settled, name_and_label
 from agentscope_tuner.engines.units import Unit
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.partition_source import Partition, partition_lines
 from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecord, checksummed, has_source
 from agentscope_tuner.records import Line, Summary, own_keys, parse_line
@@ -63,7 +63,7 @@ class PartitionWorker:
         self._job = job
         self._judge = LineJudge(job.config, job.digest)
         # what computes does not wait, whatever its form
-        self._at_once = _AWAITED_AT_ONCE if self._judge.awaits and self._judge.kind == "io" else 1
+        self._at_once = _AWAITED_AT_ONCE if self._judge.traits.shares_loop and self._judge.traits.kind == "io" else 1
         self._output = PartitionedOutput(Path(job.folder), job.digest)
 
     def judge(self, partition: Partition) -> PartitionRecord:
@@ -107,7 +107,8 @@ class PartitionWorker:
         if unit.results is not None:
             return unit.results
         if deaths.killed_by(unit.first):
-            return self._judge.failed(unit.items, "its worker died twice while it was judged")
+            error = JudgeError("its worker died twice while it was judged", cause=Cause.WORKER)
+            return self._judge.failed(unit.items, error)
         return self._judge.judge(unit.items)
 
     def _begun(self, unit: LineUnit) -> Future[Sequence[ScoredLine]]:
@@ -163,7 +164,9 @@ class _Deaths:
 
     def __init__(self, ends: list[int], where: str) -> None:
         if len(ends) >= _MOST_DEATHS and len(set(ends[-_MOST_DEATHS:])) == 1:
-            raise JudgeError(f"{where}: {_MOST_DEATHS} workers died one after another after row {ends[-1]}")
+            raise JudgeError(
+                f"{where}: {_MOST_DEATHS} workers died one after another after row {ends[-1]}", cause=Cause.WORKER
+            )
         self._ends = ends
 
     def suspect(self, row: int) -> bool:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
 from agentscope_tuner.engines.judging import Config
-from agentscope_tuner.errors import AstunerError, ConfigError, JudgeError
+from agentscope_tuner.errors import AstunerError, Cause, ConfigError, JudgeError
 from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_module
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -88,7 +88,7 @@ class RayJudge:
         try:
             judgement: Judgement = _Call[Judgement](self, "judge")(workflow_task, workflow_output)
         except JudgeError as exc:
-            return Judgement("failed", None, None, reason=exc.message, error=str(exc))
+            return Judgement.failed(exc)
         return judgement
 
     def get(self, refs: Any, *, timeout: float | None = None) -> Any:
@@ -141,7 +141,7 @@ class RayJudge:
         config = portable(self._config or {})
         digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
         # here, for its ConfigError to be raised as such; actors that cannot be made would be restarted for ever
-        kind = type(load_judge(config).inner).judge_kind
+        kind = load_judge(config).traits.kind
         made = ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
         )(_Actor)
@@ -237,7 +237,7 @@ class _Actor:
 
     async def _entered(self, call: Callable[..., Awaitable[Out]], *args: Any) -> Out:
         if self._closed:
-            raise JudgeError("the pool of judge actors is shutting down")
+            raise JudgeError("the pool of judge actors is shutting down", cause=Cause.WORKER)
         self._begun += 1
         try:
             async with self._slots:
@@ -281,4 +281,5 @@ def _is_drained(ray: Any, ref: Any) -> bool:
 
 def _judge_error(exc: BaseException) -> AstunerError:
     """What Ray raised, as the error of ours that it wraps, or one that says what Ray says."""
-    return own_error(exc) or JudgeError(f"no judge actor answered: {type(exc).__name__}: {exc}")
+    told = f"no judge actor answered: {type(exc).__name__}: {exc}"
+    return own_error(exc) or JudgeError(told, cause=Cause.WORKER)

@@ -14,7 +14,18 @@ _REASON_CHARS = 160
 _MOST_EXAMPLES = 8
 _USAGE = "judge_"
 _MOST_USAGES = 50
-_PLAIN = ("rows", "statuses", "reward_sum", "successes", "violations", "failures", "labelled", "agreed", "usage")
+_PLAIN = (
+    "rows",
+    "statuses",
+    "reward_sum",
+    "successes",
+    "violations",
+    "failures",
+    "causes",
+    "labelled",
+    "agreed",
+    "usage",
+)
 
 
 @dataclass(slots=True)
@@ -23,7 +34,8 @@ class Summary:
 
     `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `usage`
     adds up what judging itself used, the metrics named `judge_…` (calls, tokens, cost). `examples` holds the first row
-    of each status, reward and kind of reason (what stands before its colon), eight at the most.
+    of each status, reward and kind of reason (what stands before its colon), eight at the most. `causes` counts failed
+    rows by what has to be mended, `failures` by their reason.
     """
 
     rows: int = 0
@@ -32,6 +44,7 @@ class Summary:
     successes: int = 0
     violations: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
+    causes: Counter[str] = field(default_factory=Counter)
     labelled: int = 0
     agreed: int = 0
     usage: dict[str, float] = field(default_factory=dict)
@@ -50,6 +63,8 @@ class Summary:
                 self.usage[metric] = self.usage.get(metric, 0.0) + value
         if judgement.reward is None:
             self._add_failures(judgement.reason[:_REASON_CHARS], 1)
+            if judgement.cause is not None:
+                self.causes[judgement.cause.value] += 1
             return
         self.reward_sum += judgement.reward
         self.successes += bool(judgement.is_success)
@@ -68,6 +83,7 @@ class Summary:
         self.reward_sum += other.reward_sum
         self.successes += other.successes
         self.violations.update(other.violations)
+        self.causes.update(other.causes)
         self.labelled += other.labelled
         self.agreed += other.agreed
         for reason, count in other.failures.items():
@@ -96,7 +112,8 @@ class Summary:
         for name, judgement in data["examples"]:
             if example := Judgement.from_dict(judgement):
                 summary.add(example, name=name)
-        for name in _PLAIN:
+        # a record that was written before causes were counted has none
+        for name in filter(data.__contains__, _PLAIN):
             kind = type(getattr(summary, name))
             setattr(summary, name, kind(data[name]))
         return summary

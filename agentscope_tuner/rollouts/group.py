@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.rollouts.attempt import Attempt
 from agentscope_tuner.rollouts.rows import Played, RolloutRow
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -72,7 +73,7 @@ class Group:
         why = "interrupted before there was a verdict"
         for index, played in (self.played | self.to_judge).items():
             if index not in self.rows:
-                self.settle(index, played, Judgement("failed", None, None, reason=why, error=why))
+                self.settle(index, played, Judgement.failed(why, cause=Cause.INTERRUPTED))
         return self.in_order()
 
 
@@ -149,7 +150,7 @@ class Job:
             return
         why = f"the judge gave no verdict within {timeout + grace:g} s"
         places = sorted(self.group.played) if self.index is None else [self.index]
-        self.verdicts = {place: Judgement("failed", None, None, reason=why, error=why) for place in places}
+        self.verdicts = {place: Judgement.failed(why, cause=Cause.DEADLINE) for place in places}
 
     def cancel(self) -> None:
         """End the workflow, when it is what runs, and forget it; a judge goes on to its verdict."""
@@ -184,10 +185,10 @@ class Job:
 def _verdicts(judge: TaskJudge, played: Sequence[Played]) -> list[Judgement]:
     outputs: list[WorkflowOutput] = [one.output for one in played if one.output is not None]
     try:
-        if judge.listwise:
+        if judge.traits.ranks:
             return judge.judge_group(played[0].task, outputs)
         return [judge.judge(played[0].task, outputs[0])]
     # the thread's boundary: a judge's own failures are judgements already; what passes them must not lose the row
     except BaseException as exc:  # noqa: BLE001
         why = f"{type(exc).__name__}: {exc}"[:2000]
-        return [Judgement("failed", None, None, reason=why, error=why) for _ in played]
+        return [Judgement.failed(why, cause=Cause.BUG) for _ in played]

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.records import own_keys
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -60,7 +61,8 @@ class Played:
     def no_judgement(self) -> Judgement:
         """The failed judgement of a rollout without an output."""
         assert self.output is None
-        return Judgement("failed", None, None, reason=f"rollout {self.status}: {self.reason}", error=self.error)
+        reason = f"rollout {self.status}: {self.reason}"
+        return Judgement.failed(self.error or reason, cause=Cause.ROLLOUT, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class RolloutRunner:
     def _in_turn(self, tasks: Iterable[Task]) -> Iterator[Job]:
         """Jobs to begin, a group at a time."""
         for task in tasks:
-            group = Group(task, self._num_repeat, self._judge.listwise, task_digest(task))
+            group = Group(task, self._num_repeat, self._judge.traits.ranks, task_digest(task))
             group.take_over(self._earlier(task.task_id), rejudge=self._script.place is None)
             self._groups[task.task_id] = group
             for index in range(self._num_repeat):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules.checks import Check
 from agentscope_tuner.rules.handlers import RULE_HANDLERS, search_seconds
 from agentscope_tuner.rules.kinds import KINDS
@@ -88,7 +88,8 @@ class RuleSet:
                     violations.append(rule.violation)
             # boundary: custom handlers are the user's code, and a search may run out of time
             except Exception as exc:
-                raise JudgeError(f"rule {rule.violation.rule_id!r} {_failure(rule, text, exc)}") from exc
+                cause, problem = _failure(rule, text, exc)
+                raise JudgeError(f"rule {rule.violation.rule_id!r} {problem}", cause=cause) from exc
         return tuple(violations)
 
 
@@ -145,13 +146,13 @@ def _custom_check(kind: str, rule: dict[str, Any]) -> Check:
     return check
 
 
-def _failure(rule: _CompiledRule, text: str, exc: Exception) -> str:
+def _failure(rule: _CompiledRule, text: str, exc: Exception) -> tuple[Cause, str]:
     if rule.rule["kind"] == "regex_match" and isinstance(exc, TimeoutError):
-        return (
+        return Cause.DEADLINE, (
             f"did not finish: pattern {rule.rule.get('pattern')!r} took more than {search_seconds(text):.3f} s of CPU "
             f"time on a text of {len(text)} characters"
         )
-    return f"(kind {rule.rule['kind']!r}) raised {type(exc).__name__}: {exc}"
+    return Cause.BUG, f"(kind {rule.rule['kind']!r}) raised {type(exc).__name__}: {exc}"
 
 
 def _text_of(rule: _CompiledRule, query: str, metadata: Mapping[str, Any]) -> str:
@@ -161,9 +162,12 @@ def _text_of(rule: _CompiledRule, query: str, metadata: Mapping[str, Any]) -> st
     if key not in metadata:
         raise JudgeError(
             f"rule {rule.violation.rule_id!r} looks at {rule.target}, which is missing: metadata has "
-            f"{', '.join(map(repr, metadata)) or 'no keys'}"
+            f"{', '.join(map(repr, metadata)) or 'no keys'}",
+            cause=Cause.INPUT,
         )
     value = metadata[key]
     if not isinstance(value, str):
-        raise JudgeError(f"rule {rule.violation.rule_id!r} reads {rule.target} as text, got {value!r}")
+        raise JudgeError(
+            f"rule {rule.violation.rule_id!r} reads {rule.target} as text, got {value!r}", cause=Cause.INPUT
+        )
     return value

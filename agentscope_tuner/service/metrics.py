@@ -7,6 +7,7 @@ from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.service.gate import Gate
 from agentscope_tuner.task_judge.judgement import Judgement, Status
 
@@ -33,6 +34,9 @@ class ServiceMetrics:
         )
         self.verdicts = Counter(
             "astuner_verdicts", "Rows by status: judged, filtered or failed.", ("judge", "status"), registry=registry
+        )
+        self.failures = Counter(
+            "astuner_failures", "Failed rows by what has to be mended.", ("judge", "cause"), registry=registry
         )
         self.verdict_seconds = Histogram(
             "astuner_verdict_seconds", "What a verdict took.", ("judge",), buckets=_BUCKETS, registry=registry
@@ -71,6 +75,7 @@ class JudgeMetrics:
         self._of = of
         self._judge = judge
         self._verdicts = {status: of.verdicts.labels(judge, status) for status in get_args(Status)}
+        self._failures = {cause: of.failures.labels(judge, cause) for cause in Cause}
         self._verdict_seconds = of.verdict_seconds.labels(judge)
         self._request_seconds = {wire: of.request_seconds.labels(judge, wire) for wire in WIRE_NAMES}
 
@@ -84,6 +89,8 @@ class JudgeMetrics:
         spent: dict[str, float] = {}
         for judgement in judgements:
             self._verdicts[judgement.status].inc()
+            if judgement.cause is not None:
+                self._failures[judgement.cause].inc()
             self._verdict_seconds.observe(judgement.seconds)
             for name, value in judgement.metrics.items():
                 # a custom judge's numbers may have any sign; a counter's may not

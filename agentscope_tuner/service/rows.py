@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.service.refusal import Refusal
 from agentscope_tuner.service.settings import ServiceSettings
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -43,6 +44,7 @@ class RowJudgement(BaseModel):
     reason: str
     violations: list[str] = Field(description="ids of the rules broken")
     error: str | None = Field(description="what went wrong; null unless failed")
+    cause: Cause | None = Field(description="what has to be mended, as a word to count by; null unless failed")
     metrics: dict[str, float]
     seconds: float
 
@@ -63,7 +65,7 @@ class BadRow(Exception):
 
     def judgement(self) -> Judgement:
         """The same inside a batch."""
-        return Judgement("failed", None, None, reason=f"bad row: {self.problem}", error=f"bad row: {self.problem}")
+        return Judgement.failed(f"bad row: {self.problem}", cause=Cause.INPUT)
 
 
 def read_row(data: Any, settings: ServiceSettings) -> Pair:

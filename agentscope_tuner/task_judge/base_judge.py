@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from agentscope_tuner import _loop
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _VERDICTS = {"compute_reward", "acompute_reward", "compute_rewards"}
@@ -81,12 +81,15 @@ class BaseJudge:
             not. `"cpu"`, a judge that computes: one judge in each of several processes, which share no memory and may
             be restarted, so that such a judge must keep nothing from one row to the next. A class that defines a
             verdict and does not say its kind is "io": it may hold what must not exist twice.
+        bounds_itself: whether every verdict ends within a bound of the judge's own (a deadline, or an amount of work),
+            whatever the policy wrote. A class that defines a verdict and does not say so is taken not to.
         metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which take the same ones of every
             sample; `astuner.task_judge.metric_names` names others.
     """
 
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
-    metric_names: ClassVar[tuple[str, ...]] = ()
+    bounds_itself: ClassVar[bool] = False
+    metric_names: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """A subclass of a built-in judge that overrides `compute_reward` means it for trainers that await, too. The
@@ -94,9 +97,14 @@ class BaseJudge:
         super().__init_subclass__(**keywords)
         if "compute_reward" in cls.__dict__ and "acompute_reward" not in cls.__dict__:
             cls.acompute_reward = BaseJudge.acompute_reward  # type: ignore[method-assign]
-        if "judge_kind" not in cls.__dict__ and not _VERDICTS.isdisjoint(cls.__dict__):
+        if "compute_rewards" in cls.__dict__ and "ranks_groups" not in cls.__dict__:
+            cls.ranks_groups = BaseJudge.ranks_groups  # type: ignore[method-assign]
+        if not _VERDICTS.isdisjoint(cls.__dict__):
             # what a parent says of its own verdicts says nothing of others
-            cls.judge_kind = "io"
+            if "judge_kind" not in cls.__dict__:
+                cls.judge_kind = "io"
+            if "bounds_itself" not in cls.__dict__:
+                cls.bounds_itself = False
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -127,6 +135,13 @@ class BaseJudge:
         """Judge an advantage group: outputs of one task, one verdict each, in order. Listwise judges rank here."""
         return [self.compute_reward(workflow_task, output) for output in workflow_outputs]
 
+    def ranks_groups(self) -> bool:
+        """Whether `compute_rewards` must see a whole advantage group: it does where a class overrides it.
+
+        A judge that ranks only when it is configured to overrides this, too.
+        """
+        return type(self).compute_rewards is not BaseJudge.compute_rewards
+
     async def aready(self) -> None:
         """Returns when this judge could judge now; a judge that depends on an endpoint asks whether that answers.
 
@@ -146,9 +161,12 @@ def final_answer(workflow_output: WorkflowOutput) -> str:
     metadata = workflow_output.metadata
     if "final_answer" not in metadata:
         raise JudgeError(
-            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}: the workflow sets it"
+            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}: the workflow sets it",
+            cause=Cause.INPUT,
         )
     answer = metadata["final_answer"]
     if not isinstance(answer, str):
-        raise JudgeError(f"final_answer must be a str ('' when the agent gave none), got {type(answer).__name__}")
+        raise JudgeError(
+            f"final_answer must be a str ('' when the agent gave none), got {type(answer).__name__}", cause=Cause.INPUT
+        )
     return answer

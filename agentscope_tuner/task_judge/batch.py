@@ -17,8 +17,7 @@ from omegaconf import DictConfig
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import load_config, task_judge_section
-from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -54,12 +53,12 @@ class ConfiguredJudge:
         self._judge = load_judge(whole)
         section = task_judge_section(whole)
         self._zero_on_error = section.on_error == "zero"
-        kind = type(self._judge.inner)
-        self.name = section.name or kind.__name__
-        self.metric_names = tuple(kind.metric_names if section.metric_names is None else section.metric_names)
-        self.listwise = kind.compute_rewards is not BaseJudge.compute_rewards
-        awaits = kind.acompute_reward is not BaseJudge.acompute_reward
-        self._at_once = _AWAITED_AT_ONCE if awaits else _THREADED_AT_ONCE
+        traits = self._judge.traits
+        self.name = section.name or traits.name
+        own = self._judge.inner.metric_names
+        self.metric_names = tuple(own if section.metric_names is None else section.metric_names)
+        self.listwise = traits.ranks
+        self._at_once = _AWAITED_AT_ONCE if traits.awaits else _THREADED_AT_ONCE
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the account of why there is none."""
@@ -71,8 +70,8 @@ class ConfiguredJudge:
             return await self._judge.ajudge(task, output)
         # in a server's main thread, where Ctrl-C is no exception, it is the judge's own, and would end the server
         except KeyboardInterrupt as exc:
-            message = f"{self.name}: {exc!r}"
-            return Judgement("failed", None, None, reason=message, error=f"task {task.task_id!r}: {message}")
+            error = JudgeError(f"{self.name}: {exc!r}", task_id=task.task_id, cause=Cause.BUG)
+            return Judgement.failed(error)
 
     async def aready(self) -> None:
         """Returns when what the judge depends on answers; see `BaseJudge.aready`."""
@@ -108,7 +107,7 @@ class ConfiguredJudge:
         """
         reward = self.reward(judgement)
         if reward is None:
-            raise JudgeError(judgement.error or judgement.reason)
+            raise JudgeError(judgement.error or judgement.reason, cause=judgement.cause)
         return reward
 
     async def _judge_rows(self, pairs: Sequence[Pair]) -> list[Judgement]:

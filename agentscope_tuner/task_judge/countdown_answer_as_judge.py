@@ -11,7 +11,7 @@ from itertools import islice
 from numbers import Rational, Real
 from typing import Any, TypeVar
 
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.boxed import last_boxed
@@ -35,6 +35,7 @@ class CountdownAnswerAsJudge(BaseJudge):
     """
 
     judge_kind = "cpu"
+    bounds_itself = True
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         target = _given("target", _number, workflow_task, workflow_output)
@@ -51,7 +52,7 @@ def _given(key: str, read: Callable[[Any, str], T], workflow_task: WorkflowTask,
     of_task, of_output = workflow_task.task.metadata, workflow_output.metadata
     if key not in of_task:
         if key not in of_output:
-            raise JudgeError(f"neither the task's nor the output's metadata has {key!r}")
+            raise JudgeError(f"neither the task's nor the output's metadata has {key!r}", cause=Cause.REFERENCE)
         return read(of_output[key], key)
     value = read(of_task[key], key)
     if key in of_output and not _reads_as(value, read, of_output[key], key):
@@ -69,10 +70,10 @@ def _reads_as(value: T, read: Callable[[Any, str], T], other: Any, key: str) -> 
 
 def _numbers(value: Any, key: str) -> list[Fraction]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise JudgeError(f"{key} must be a list of numbers, got {_shown(value)}")
+        raise JudgeError(f"{key} must be a list of numbers, got {_shown(value)}", cause=Cause.REFERENCE)
     found = [_number(number, key) for number in islice(value, _MOST_NUMBERS + 1)]
     if not 1 <= len(found) <= _MOST_NUMBERS:
-        raise JudgeError(f"{key} must hold 1 to {_MOST_NUMBERS} numbers, got {_shown(value)}")
+        raise JudgeError(f"{key} must hold 1 to {_MOST_NUMBERS} numbers, got {_shown(value)}", cause=Cause.REFERENCE)
     return found
 
 
@@ -81,7 +82,7 @@ def _number(value: Any, key: str) -> Fraction:
     if not isinstance(value, bool) and isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise JudgeError(f"{key} must be numeric, got {_shown(value)}")
+        raise JudgeError(f"{key} must be numeric, got {_shown(value)}", cause=Cause.REFERENCE)
     # as it was written: 0.1 is a tenth in this game, not the nearest binary fraction
     return Fraction(str(float(value)))
 

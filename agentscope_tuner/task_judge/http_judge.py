@@ -17,8 +17,9 @@ from agentscope_tuner._http.exchange import Exchange
 from agentscope_tuner._http.gathered import Gathered
 from agentscope_tuner._http.limits import Limits, Peer, checked_token
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.judgement import cause_of
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ class _Verdict(BaseModel):
     violations: list[str]
     error: str | None
     metrics: dict[str, float]
+    cause: str | None = None
 
 
 class HttpJudge(BaseJudge):
@@ -87,12 +89,7 @@ class HttpJudge(BaseJudge):
         JudgeError: of a verdict: the service reached none, could not be reached, or answered something else.
     """
 
-    def __new__(cls, config: Any = None, *, transport: httpx.AsyncBaseTransport | None = None) -> HttpJudge:
-        # a class of its own for listwise: a judge that overrides compute_rewards gets its groups one after another and
-        # fails them as a whole, which is right for a ranking alone
-        if cls is HttpJudge and config is not None and _settings(config).listwise:
-            return super().__new__(ListwiseHttpJudge)
-        return super().__new__(cls)
+    bounds_itself = True
 
     def __init__(self, config: Any, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         super().__init__(config)
@@ -103,7 +100,7 @@ class HttpJudge(BaseJudge):
             tries=self.settings.tries,
             max_connections=self.settings.max_connections,
         )
-        peer = Peer("reward service", JudgeError, JudgeError, self._bad_answer, DEADLINE_HEADER)
+        peer = Peer("reward service", _endpoint_error, _endpoint_error, self._bad_answer, DEADLINE_HEADER)
         self._exchange = Exchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
         self._gathered: Gathered[Reward | JudgeError] = Gathered(
             self._ask,
@@ -118,12 +115,35 @@ class HttpJudge(BaseJudge):
                 f"got {self.settings.url!r}"
             )
 
+    def ranks_groups(self) -> bool:
+        """With `listwise: true`: any other judge's groups need not fail as a whole, nor go one after another."""
+        return self.settings.listwise
+
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
-        verdict = await self._gathered.ask(_json(_row(workflow_task, workflow_output)))
+        row = _json(_row(workflow_task, workflow_output))
+        if self.ranks_groups():
+            # never with others in one request: those would be ranked with it
+            (verdict,) = await self._ask([row])
+        else:
+            verdict = await self._gathered.ask(row)
         if isinstance(verdict, JudgeError):
             raise verdict
         return verdict
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> Sequence[tuple[float, bool]]:
+        """See BaseJudge. With `listwise: true` an advantage group is one request, and fails as a whole."""
+        if not self.ranks_groups():
+            return super().compute_rewards(workflow_task, workflow_outputs)
+        rows = [_row(workflow_task, output) for output in workflow_outputs]
+        rewards = []
+        for verdict in _loop.run(self._many(_json({"rollouts": rows}), len(rows))):
+            if isinstance(verdict, JudgeError):
+                raise verdict
+            rewards.append(verdict)
+        return rewards
 
     async def _ask(self, rows: Sequence[bytes]) -> Sequence[Reward | JudgeError]:
         """One request: a verdict for each row, or the account of why there is none."""
@@ -169,7 +189,11 @@ class HttpJudge(BaseJudge):
             raise malformed(answer, where, f"{path}: {first['msg']}") from exc
         if verdict.status == "failed":
             told = shown(verdict.error or verdict.reason) or "the service does not say why"
-            return JudgeError(f"the reward service at {self._exchange.base_url} reached no verdict: {told}")
+            # what has to be mended over there; a service of an earlier version does not say
+            cause = cause_of(verdict.cause) if verdict.cause else Cause.ENDPOINT
+            return JudgeError(
+                f"the reward service at {self._exchange.base_url} reached no verdict: {told}", cause=cause
+            )
         if verdict.reward is None or verdict.is_success is None:
             raise malformed(answer, where, f"status {verdict.status!r} without reward and is_success")
         if verdict.status == "filtered" and not verdict.violations:
@@ -191,30 +215,11 @@ class HttpJudge(BaseJudge):
             return None
 
     def _bad_answer(self, status: int, detail: str, where: str) -> JudgeError:
-        return JudgeError(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
+        return _endpoint_error(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
 
 
-class ListwiseHttpJudge(HttpJudge):
-    """The same with `listwise: true`: an advantage group is one request, and fails as a whole."""
-
-    def compute_rewards(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
-    ) -> Sequence[tuple[float, bool]]:
-        """See BaseJudge."""
-        rows = [_row(workflow_task, output) for output in workflow_outputs]
-        rewards = []
-        for verdict in _loop.run(self._many(_json({"rollouts": rows}), len(rows))):
-            if isinstance(verdict, JudgeError):
-                raise verdict
-            rewards.append(verdict)
-        return rewards
-
-    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        """A rollout by itself, never with others in one request: those would be ranked with it."""
-        (verdict,) = await self._ask([_json(_row(workflow_task, workflow_output))])
-        if isinstance(verdict, JudgeError):
-            raise verdict
-        return verdict
+def _endpoint_error(message: str) -> JudgeError:
+    return JudgeError(message, cause=Cause.ENDPOINT)
 
 
 def _settings(config: Any) -> HttpJudgeConfig:
@@ -242,7 +247,7 @@ def _json(value: object) -> bytes:
     try:
         return json.dumps(value, allow_nan=False, ensure_ascii=True).encode("ascii")
     except (TypeError, ValueError, RecursionError) as exc:
-        raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}") from exc
+        raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}", cause=Cause.INPUT) from exc
 
 
 def _body(answer: Answer, where: str) -> dict[str, Any]:

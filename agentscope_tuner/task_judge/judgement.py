@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
+
+from agentscope_tuner.errors import Cause, JudgeError
 
 Status = Literal["judged", "filtered", "failed"]
 
@@ -22,6 +24,7 @@ class Judgement:
         error: what went wrong, naming the task and the judge; None unless failed.
         metrics: numbers about how the verdict was reached.
         seconds: wall-clock time the verdict took.
+        cause: what has to be mended, as a word to count by; None unless failed.
     """
 
     status: Status
@@ -32,6 +35,23 @@ class Judgement:
     error: str | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0
+    cause: Cause | None = None
+
+    @classmethod
+    def failed(
+        cls, error: JudgeError | str, *, cause: Cause | None = None, reason: str = "", seconds: float = 0.0
+    ) -> Judgement:
+        """No verdict.
+
+        Args:
+            error: what went wrong. A JudgeError also says which task, which judge and, unless `cause` is given, why.
+            cause: what has to be mended.
+            reason: the same without what differs from row to row: summaries count by it. Unless given, the message.
+            seconds: see the class.
+        """
+        if isinstance(error, JudgeError):
+            reason, cause = reason or error.message, cause or error.cause
+        return cls("failed", None, None, reason or str(error), error=str(error), seconds=seconds, cause=cause_of(cause))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, seconds to the microsecond."""
@@ -42,6 +62,7 @@ class Judgement:
             "reason": self.reason,
             "violations": list(self.violations),
             "error": self.error,
+            "cause": self.cause,
             "metrics": dict(self.metrics),
             "seconds": round(self.seconds, 6),
         }
@@ -52,6 +73,16 @@ class Judgement:
         if not isinstance(data, dict) or data.get("status") not in get_args(Status):
             return None
         try:
-            return cls(**{**data, "violations": tuple(data["violations"])})
+            judgement = cls(**{**data, "violations": tuple(data["violations"])})
         except (TypeError, KeyError):
             return None
+        # a file that was written before causes were has none
+        return replace(judgement, cause=cause_of(judgement.cause) if judgement.cause else None)
+
+
+def cause_of(value: object) -> Cause:
+    """`value` as a Cause; what is none of them (a judge's own errors may hold anything there) is the judge's."""
+    try:
+        return Cause(value)  # type: ignore[arg-type]
+    except ValueError:
+        return Cause.JUDGE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentscope_tuner.config import task_judge_section
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math.answer import MathVerdict, acompare, compare, compare_exact
@@ -23,6 +23,7 @@ class MathAnswerAsJudge(BaseJudge):
     """
 
     judge_kind = "cpu"
+    bounds_itself = True
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -52,7 +53,7 @@ class MathAnswerAsJudge(BaseJudge):
 
     def _reward(self, verdict: MathVerdict) -> Reward:
         if verdict.outcome == "undecided" and self._settings.on_undecided == "error":
-            raise JudgeError(verdict.reason)
+            raise JudgeError(verdict.reason, cause=Cause.UNDECIDED)
         equal = verdict.outcome == "equal"
         return Reward(1.0 if equal else 0.0, equal, reason=verdict.reason)
 
@@ -60,10 +61,13 @@ class MathAnswerAsJudge(BaseJudge):
 def _reference_answer(workflow_task: WorkflowTask) -> str:
     metadata = workflow_task.task.metadata
     if "answer" not in metadata:
-        raise JudgeError(f"the task's metadata has no 'answer', only {sorted(metadata)!r}: name the reference there")
+        raise JudgeError(
+            f"the task's metadata has no 'answer', only {sorted(metadata)!r}: name the reference there",
+            cause=Cause.REFERENCE,
+        )
     truth = metadata["answer"]
     if isinstance(truth, (int, float)) and not isinstance(truth, bool):
         return str(truth)
     if not isinstance(truth, str):
-        raise JudgeError(f"the reference answer must be a str or a number, got {truth!r}")
+        raise JudgeError(f"the reference answer must be a str or a number, got {truth!r}", cause=Cause.REFERENCE)
     return truth

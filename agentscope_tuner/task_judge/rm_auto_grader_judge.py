@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentscope_tuner import _loop
-from agentscope_tuner.errors import GraderError, JudgeError
+from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.listwise import Ranking, place_reward, rank_all, shared_places
@@ -36,17 +36,14 @@ class AutoGraderJudge(BaseJudge):
         ConfigError: the section is wrong, or there is no usable learned grader and `auto_learn` is off.
     """
 
+    bounds_itself = True
     metric_names = ("score", *Usage.metric_names())
-
-    def __new__(cls, config: Any = None) -> AutoGraderJudge:
-        # a class of its own for listwise: overriding compute_rewards is how a judge says that it ranks groups
-        if cls is AutoGraderJudge and config is not None and auto_grader_config(config)[0].grader_mode == "listwise":
-            return super().__new__(ListwiseAutoGraderJudge)
-        return super().__new__(cls)
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self.settings, self.path = auto_grader_config(config)
+        if self.ranks_groups():
+            self.metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
         if self.settings.auto_learn:
             learn_once(self.settings, self.path)
         # read here, not later: a grader that is missing or damaged must stop the run before its first rollout
@@ -60,8 +57,14 @@ class AutoGraderJudge(BaseJudge):
         self.grader = make_grader(self.settings, self.saved.text())
         _ = self.grader.model.endpoint  # a missing key is found now, too
 
+    def ranks_groups(self) -> bool:
+        """With `grader_mode: listwise`."""
+        return self.settings.grader_mode == "listwise"
+
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        """See BaseJudge."""
+        """See BaseJudge. A judge that ranks needs other answers to this task: its `metadata["candidates"]`."""
+        if self.ranks_groups():
+            return await self._rank_alone(workflow_task, workflow_output)
         answer = self._answer(workflow_output)
         if (reason := self._empty(answer)) is not None:
             least = self.settings.min_score if self.settings.reward_scale == "raw" else 0.0
@@ -83,11 +86,14 @@ class AutoGraderJudge(BaseJudge):
         key = self.settings.answer_field
         if key not in output.metadata:
             raise JudgeError(
-                f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}"
+                f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}",
+                cause=Cause.INPUT,
             )
         answer = output.metadata[key]
         if not isinstance(answer, str):
-            raise JudgeError(f"{key} must be a str ('' when the agent gave none), got {type(answer).__name__}")
+            raise JudgeError(
+                f"{key} must be a str ('' when the agent gave none), got {type(answer).__name__}", cause=Cause.INPUT
+            )
         return answer
 
     def _empty(self, answer: str) -> str | None:
@@ -98,17 +104,14 @@ class AutoGraderJudge(BaseJudge):
         query = getattr(inner, key, None) if key != "metadata" else None
         query = inner.metadata.get(key) if query is None else query
         if not isinstance(query, str):
-            raise JudgeError(f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata")
+            raise JudgeError(
+                f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata",
+                cause=Cause.REFERENCE,
+            )
         reference = inner.metadata.get(self.settings.reference_field)
         return {"query": query, "ground_truth": None if reference is None else str(reference)}
 
-
-class ListwiseAutoGraderJudge(AutoGraderJudge):
-    """The same with `grader_mode: listwise`."""
-
-    metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
-
-    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+    async def _rank_alone(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """Rank one output among the task's `metadata["candidates"]`, a list of answers or of `{answer, …}`.
 
         Raises:
@@ -118,12 +121,15 @@ class ListwiseAutoGraderJudge(AutoGraderJudge):
         if not isinstance(candidates, list) or not candidates:
             raise JudgeError(
                 "a listwise judge ranks an advantage group (compute_rewards), or one output among "
-                'task.metadata["candidates"], and this task has none'
+                'task.metadata["candidates"], and this task has none',
+                cause=Cause.REFERENCE,
             )
         texts = [item.get("answer") if isinstance(item, dict) else item for item in candidates]
         others = [text for text in texts if isinstance(text, str)]
         if len(others) < len(texts):
-            raise JudgeError("task.metadata['candidates'] must hold texts, or mappings with a text 'answer'")
+            raise JudgeError(
+                "task.metadata['candidates'] must hold texts, or mappings with a text 'answer'", cause=Cause.REFERENCE
+            )
         rewards = await self._rank(workflow_task, [self._answer(workflow_output), *others])
         return rewards[0]
 
@@ -131,6 +137,8 @@ class ListwiseAutoGraderJudge(AutoGraderJudge):
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
     ) -> Sequence[tuple[float, bool]]:
         """Rank an advantage group. A group of one is ranked as `compute_reward` ranks it."""
+        if not self.ranks_groups():
+            return super().compute_rewards(workflow_task, workflow_outputs)
         if len(workflow_outputs) == 1:
             return [self.compute_reward(workflow_task, workflow_outputs[0])]
         answers = [self._answer(output) for output in workflow_outputs]

@@ -13,11 +13,12 @@ from numbers import Real
 from typing import Any, Literal
 
 from agentscope_tuner import _loop
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.prefilter import Prefilter
+from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _Outcome = Judgement | JudgeError
@@ -49,16 +50,14 @@ class TaskJudge:
         on_error: Literal["raise", "zero"] = "raise",
     ) -> None:
         self.inner = judge
-        self._name = type(judge).__name__
         self._prefilter = Prefilter(rules, rule_reward)
         self._on_error = on_error
-        self._ranks = type(judge).compute_rewards is not BaseJudge.compute_rewards
-        self._awaits = type(judge).acompute_reward is not BaseJudge.acompute_reward
+        self._traits = Traits.of(judge)
 
     @property
-    def listwise(self) -> bool:
-        """Whether the judge ranks whole advantage groups."""
-        return self._ranks
+    def traits(self) -> Traits:
+        """How the judge wants to be asked."""
+        return self._traits
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The trainer's call.
@@ -122,14 +121,14 @@ class TaskJudge:
             return error
 
     def _group(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
-        if self._ranks:
+        if self._traits.ranks:
             return self._ranked(task, outputs)
-        if self._awaits:
+        if self._traits.awaits:
             return _loop.run(self._agroup(task, outputs))
         return [self._outcome(task, output) for output in outputs]
 
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
-        if self._ranks:
+        if self._traits.ranks:
             try:
                 with self._naming(task):
                     return await _loop.in_thread(self._ranked, task, outputs)
@@ -144,7 +143,7 @@ class TaskJudge:
                 kept = [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
                 results = list(self.inner.compute_rewards(task, kept)) if kept else []
                 if len(results) != len(kept):
-                    raise JudgeError(f"compute_rewards answered {len(results)} rewards for {len(kept)} outputs")
+                    raise _no_reward(f"compute_rewards answered {len(results)} rewards for {len(kept)} outputs")
                 remaining = iter(results)
                 return [filtered or _checked(next(remaining), violations) for filtered, violations in checks]
         except JudgeError as error:
@@ -166,15 +165,13 @@ class TaskJudge:
         """`exc` as a JudgeError that names the task and the judge."""
         try:
             # a copy: a judge may raise one stored error for many tasks
-            error = copy.copy(exc) if isinstance(exc, JudgeError) else JudgeError(f"{type(exc).__name__}: {exc}")
+            error = copy.copy(exc) if isinstance(exc, JudgeError) else _unexpected(exc, str(exc))
             error.message = error.message[:_MOST_CHARS]
         # a class of the judge's own may refuse to be copied, or to say what is wrong
         except Exception:  # noqa: BLE001
-            error = JudgeError(
-                f"{type(exc).__name__}: {getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}"
-            )
+            error = _unexpected(exc, f"{getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}")
         error.task_id = error.task_id or task.task_id
-        error.judge = error.judge or self._name
+        error.judge = error.judge or self._traits.name
         return error
 
     def _reward(self, outcome: _Outcome) -> Reward:
@@ -201,9 +198,14 @@ def _is_the_callers(exc: BaseException) -> bool:
     return True
 
 
+def _unexpected(exc: BaseException, message: str) -> JudgeError:
+    cause = Cause.CONFIG if isinstance(exc, ConfigError) else Cause.BUG
+    return JudgeError(f"{type(exc).__name__}: {message}", cause=cause)
+
+
 def _judgement(outcome: _Outcome, started: float) -> Judgement:
     if isinstance(outcome, JudgeError):
-        outcome = Judgement("failed", None, None, reason=outcome.message, error=str(outcome))
+        return Judgement.failed(outcome, seconds=time.perf_counter() - started)
     # spelled out: `replace` takes longer than a cheap verdict
     return Judgement(
         outcome.status,
@@ -217,18 +219,23 @@ def _judgement(outcome: _Outcome, started: float) -> Judgement:
     )
 
 
+def _no_reward(message: str) -> JudgeError:
+    """The error of a judge whose answer is no reward."""
+    return JudgeError(message, cause=Cause.BUG)
+
+
 def _checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     if not isinstance(result, tuple | list) or len(result) != 2:
-        raise JudgeError(f"a judge must return (raw_reward, is_success), got {result!r:.200}")
+        raise _no_reward(f"a judge must return (raw_reward, is_success), got {result!r:.200}")
     raw_reward, is_success = result
     if not _is_finite(raw_reward):
-        raise JudgeError(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
+        raise _no_reward(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
     if not isinstance(is_success, bool) and not _is_numpy_bool(is_success):
-        raise JudgeError(f"is_success must be a bool, got {is_success!r:.200}")
+        raise _no_reward(f"is_success must be a bool, got {is_success!r:.200}")
     if not isinstance(result, Reward):
         return Judgement("judged", float(raw_reward), bool(is_success), "", violations)
     if not isinstance(result.reason, str):
-        raise JudgeError(f"a reward's reason must be a str, got {result.reason!r:.200}")
+        raise _no_reward(f"a reward's reason must be a str, got {result.reason!r:.200}")
     reason, metrics = result.reason[:_MOST_CHARS], _checked_metrics(result.metrics)
     broken = (*violations, *_checked_violations(result))
     if result.filtered_by:
@@ -242,7 +249,7 @@ def _checked_violations(result: Any) -> tuple[str, ...]:
         return ()
     names = (*result.violations, result.filtered_by)
     if isinstance(result.violations, str) or not all(isinstance(name, str) for name in names):
-        raise JudgeError(f"a reward's violations and filtered_by must be ids of rules, got {names!r:.200}")
+        raise _no_reward(f"a reward's violations and filtered_by must be ids of rules, got {names!r:.200}")
     return tuple(str(name) for name in result.violations)
 
 
@@ -250,7 +257,7 @@ def _checked_metrics(metrics: Any) -> dict[str, float]:
     if not metrics:
         return {}
     if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
-        raise JudgeError(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
+        raise _no_reward(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
     # str(): a verdict goes to other processes, where a class of the judge's own may be unknown
     return {str(name): float(value) for name, value in metrics.items()}
 

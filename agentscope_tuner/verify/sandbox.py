@@ -20,7 +20,7 @@ import weakref
 from pathlib import Path
 from typing import Any, cast
 
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.math.answer import Verdict
 
 MEMORY_BYTES = 512 * 1024**2
@@ -80,7 +80,7 @@ class _Worker:
             except _Died as exc:
                 raise _NotBegunError from exc
             if "error" in started:
-                raise JudgeError(f"the symbolic worker could not start: {started['error']}")
+                raise JudgeError(f"the symbolic worker could not start: {started['error']}", cause=Cause.WORKER)
             self.ready = True
         assert self.process.stdin is not None
         try:
@@ -203,7 +203,8 @@ class Sandbox:
                 return _verdict(reply)
         raise JudgeError(
             f"{died + not_begun} symbolic workers died or starved one after another, {died} of them on the answer "
-            f"{answer[:80]!r}"
+            f"{answer[:80]!r}",
+            cause=Cause.WORKER,
         )
 
     def _take(self) -> _Worker:
@@ -213,7 +214,9 @@ class Sandbox:
         try:
             worker = _Worker()
         except OSError as exc:
-            raise JudgeError(f"the symbolic worker could not be started with {sys.executable!r}: {exc}") from exc
+            raise JudgeError(
+                f"the symbolic worker could not be started with {sys.executable!r}: {exc}", cause=Cause.WORKER
+            ) from exc
         with self._lock:
             self._all.add(worker)
         return worker
@@ -252,10 +255,10 @@ class Sandbox:
 
 def _verdict(reply: dict[str, Any]) -> tuple[Verdict, str]:
     if "judge_error" in reply:
-        raise JudgeError(str(reply["judge_error"]))
+        raise JudgeError(str(reply["judge_error"]), cause=Cause(reply.get("cause", Cause.BUG)))
     outcome = reply.get("outcome")
     if outcome not in ("equal", "different", "undecided"):
-        raise JudgeError(f"the symbolic worker answered {reply!r}")
+        raise JudgeError(f"the symbolic worker answered {reply!r}", cause=Cause.BUG)
     return cast("Verdict", outcome), str(reply.get("reason", ""))
 
 

@@ -40,7 +40,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         outcome, reason = decide(request["answer"], request["truth"])
         return {"outcome": outcome, "reason": reason}
     except JudgeError as exc:
-        return {"judge_error": exc.message}
+        return {"judge_error": exc.message, "cause": exc.cause}
     except RecursionError:
         return {"outcome": "undecided", "reason": "undecided: nested too deeply for the symbolic stage"}
     except MemoryError:

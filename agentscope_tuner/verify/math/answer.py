@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
 
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math.cheap import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
@@ -87,12 +87,14 @@ def reference(text: str) -> str:
     elif "\\boxed" in text or "\\fbox" in text:
         text = last_boxed(text) or text
     if (lost := lost_backslash(text)) is not None:
-        raise JudgeError(f"the reference answer {_short(text)!r} is damaged: it holds {lost}")
+        raise JudgeError(f"the reference answer {_short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
     text = bare(text)
     if not text:
-        raise JudgeError("the reference answer is empty: give the task's metadata an 'answer'")
+        raise JudgeError("the reference answer is empty: give the task's metadata an 'answer'", cause=Cause.REFERENCE)
     if is_missing(text):
-        raise JudgeError(f"the reference answer {text!r} is a missing or infinite number, no answer")
+        raise JudgeError(
+            f"the reference answer {text!r} is a missing or infinite number, no answer", cause=Cause.REFERENCE
+        )
     return text
 
 
@@ -126,9 +128,13 @@ def read_reference(text: str) -> Reading:
     try:
         reading = read(text)
     except TooComplex as exc:
-        raise JudgeError(f"the reference answer {_short(text)!r} is over the bounds: {exc}") from exc
+        raise JudgeError(
+            f"the reference answer {_short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE
+        ) from exc
     if reading.node is None and not _is_wording(reading):
-        raise JudgeError(f"the reference answer {_short(text)!r} cannot be read: {reading.problem}")
+        raise JudgeError(
+            f"the reference answer {_short(text)!r} cannot be read: {reading.problem}", cause=Cause.REFERENCE
+        )
     return reading
 
 

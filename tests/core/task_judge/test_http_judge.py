@@ -19,9 +19,10 @@ import pytest
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.http_judge import HttpJudge, ListwiseHttpJudge
+from agentscope_tuner.task_judge.http_judge import HttpJudge
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.faulty_env_server import (
     Behaviour,
@@ -43,6 +44,7 @@ RIGHT: dict[str, Any] = {
     "reason": "equal",
     "violations": ["long"],
     "error": None,
+    "cause": None,
     "metrics": {"calls": 2.0},
     "seconds": 0.01,
 }
@@ -53,7 +55,13 @@ FILTERED = RIGHT | {
     "reason": "rules: empty",
     "violations": ["long", "empty"],
 }
-FAILED = RIGHT | {"status": "failed", "reward": None, "is_success": None, "error": "task 't1': the model hung up"}
+FAILED = RIGHT | {
+    "status": "failed",
+    "reward": None,
+    "is_success": None,
+    "error": "task 't1': the model hung up",
+    "cause": "reference",
+}
 
 
 def config(**settings: object) -> dict[str, Any]:
@@ -436,8 +444,8 @@ def test_a_row_that_waits_too_long_for_its_turn_is_not_sent() -> None:
 def test_adapters_see_whether_the_judge_over_there_ranks(listwise: bool) -> None:
     judge = ConfiguredJudge(config(listwise=listwise))
     assert judge.listwise is listwise
-    assert judge.name == ("ListwiseHttpJudge" if listwise else "HttpJudge")
-    assert isinstance(HttpJudge(config(listwise=listwise)), ListwiseHttpJudge) is listwise
+    assert judge.name == "HttpJudge"
+    assert Traits.of(HttpJudge(config(listwise=listwise))).shares_loop is not listwise
 
 
 def test_one_judge_serves_many_threads_and_a_running_loop() -> None:

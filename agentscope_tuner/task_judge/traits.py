@@ -1,0 +1,47 @@
+"""How a judge wants to be asked: computed here, once, for the trainers' adapters, the engines and the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agentscope_tuner.task_judge.base_judge import BaseJudge
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the class of a judge, and for some its settings, say about judging with it.
+
+    Attributes:
+        name: the class name, for metrics, logs and errors.
+        kind: `BaseJudge.judge_kind`: `"cpu"` computes, in processes; `"io"` waits, in the caller's process.
+        ranks: `compute_rewards` sees a whole advantage group at once; see `BaseJudge.ranks_groups`.
+        awaits: `acompute_reward` is the judge's own, so the event loop that runs it stays free.
+        bounded: every verdict ends within a bound of the judge's own; see `BaseJudge.bounds_itself`.
+        in_main: the class stands in the main script, where another process does not find it.
+    """
+
+    name: str
+    kind: Literal["cpu", "io"]
+    ranks: bool
+    awaits: bool
+    bounded: bool
+    in_main: bool
+
+    @classmethod
+    def of(cls, judge: BaseJudge) -> Traits:
+        """The traits of `judge`."""
+        kind = type(judge)
+        return cls(
+            name=kind.__name__,
+            kind=kind.judge_kind,
+            ranks=judge.ranks_groups(),
+            awaits=kind.acompute_reward is not BaseJudge.acompute_reward,
+            bounded=kind.bounds_itself,
+            in_main=kind.__module__ == "__main__",
+        )
+
+    @property
+    def shares_loop(self) -> bool:
+        """Whether many units may be judged at once on one event loop: ranking is a call that blocks."""
+        return self.awaits and not self.ranks
