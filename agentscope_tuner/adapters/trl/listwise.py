@@ -6,6 +6,7 @@ import sys
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -106,7 +107,7 @@ async def ajudge_groups(judge: ConfiguredJudge, pairs: Sequence[Pair], size: int
 
 def refused(judge: ConfiguredJudge, pair: Pair, reason: str) -> Judgement:
     """A failed verdict on a pair that the judge is not asked about."""
-    return Judgement("failed", None, None, reason=reason, error=f"task {pair[0].task_id!r}: {judge.name}: {reason}")
+    return Judgement.failed(JudgeError(reason, task_id=pair[0].task_id, judge=judge.name, cause=Cause.INPUT))
 
 
 def _prompt(pair: Pair) -> Hashable:
