@@ -248,3 +248,12 @@ bench-memory: $(READY) ## the local engine's memory over a million rows; a minut
 .PHONY: bench-redteam
 bench-redteam: $(READY) $(MATH_VERIFY)/.ready ## wrong answers a policy would try, right answers models write: paid and refused, in %
 	$(BIN)/python -m benchmarks.math.redteam
+
+.PHONY: bench-copied fuzz
+bench-copied: $(READY) ## how often a formula copied from the question is paid: 300 made problems, or INPUT=, QUESTION=, REFERENCE=
+	$(BIN)/python -m benchmarks.math.copied $(if $(INPUT),--input $(INPUT)) $(if $(QUESTION),--question $(QUESTION)) \
+		$(if $(REFERENCE),--reference $(REFERENCE))
+
+fuzz: $(READY) ## 200,000 random answers: nothing raises, hangs or leaks; 5,000 generated pairs beside sympy; some minutes
+	$(BIN)/python -m benchmarks.math.fuzz
+	$(BIN)/python -m benchmarks.math.oracle
