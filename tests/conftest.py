@@ -1,0 +1,12 @@
+"""What every test shares: a terminal of one width, whatever terminal the tests are started from."""
+
+from __future__ import annotations
+
+import os
+
+# Tables fold long words at the terminal's width, and rich reads the width when the command line is imported: a test that
+# looks for a word in a table passed or failed with the developer's window.
+os.environ["COLUMNS"] = "100"
+os.environ["LINES"] = "40"
+for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
