@@ -9,15 +9,14 @@ import pickle
 import selectors
 import threading
 import time
-import weakref
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from agentscope_tuner.engines.batch_process import Assignment, BatchProcess
+from agentscope_tuner.engines.batch_worker import SLICE_SECONDS
 from agentscope_tuner.engines.crew import Crew
 from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
-from agentscope_tuner.engines.worker import SLICE_SECONDS
-from agentscope_tuner.engines.worker_process import Task, WorkerProcess
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 
 _log = logging.getLogger(__name__)
@@ -29,7 +28,7 @@ _AHEAD_ROWS, _AHEAD_BATCHES = 8, 4
 _MOST_DEATHS = 2
 _MOST_FAILED_STARTS = 3
 _LEAVE_SECONDS = 5.0
-# a dead worker is seen at once by its closed channel, unless something it started holds that open
+# A dead worker is seen at once by its closed channel, unless a process that it started holds the channel open.
 _LOOK_SECONDS = 1.0
 
 
@@ -45,18 +44,17 @@ class ProcessCrew(Crew[In, Out]):
         self._jobs = jobs
         self._size = 1
         self._inbox: deque[Unit[In, Out]] = deque()
-        self._again: deque[Task] = deque()
-        self._workers: list[WorkerProcess] = []
+        self._again: deque[Assignment] = deque()
+        self._workers: list[BatchProcess] = []
         self._selector = selectors.DefaultSelector()
-        self._bell, self._clapper = os.pipe()
-        os.set_blocking(self._clapper, False)
-        self._selector.register(self._bell, selectors.EVENT_READ)
+        self._woken, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
+        self._selector.register(self._woken, selectors.EVENT_READ)
         self._hungry = self._dropping = self._closing = False
         self._furthest = -1
         self._failed_starts = 0
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._work, name="astuner-engine", daemon=True)
-        _LIVE.add(self)
 
     # the caller's thread
 
@@ -66,12 +64,12 @@ class ProcessCrew(Crew[In, Out]):
         if self._thread.ident is None:
             self._thread.start()
         if self._hungry:
-            self._ring()
+            self._wake()
 
     def drop(self) -> None:
         """See Crew."""
         self._dropping = True
-        self._ring()
+        self._wake()
 
     def close(self) -> None:
         """See Crew."""
@@ -79,26 +77,26 @@ class ProcessCrew(Crew[In, Out]):
             return
         self._closing = True
         if self._thread.ident is not None:
-            self._ring()
-            # the run may be collected as garbage, by whichever thread that happens to
+            self._wake()
+            # The garbage collector may close the run, in any thread: also in the crew's own, which cannot join itself.
             if threading.current_thread() is not self._thread:
                 self._thread.join()
-        for descriptor in (self._bell, self._clapper):
+        for descriptor in (self._woken, self._waker):
             os.close(descriptor)
 
-    def _ring(self) -> None:
-        # a full pipe is ringing already
+    def _wake(self) -> None:
+        # a full pipe wakes it, too
         with contextlib.suppress(BlockingIOError):
-            os.write(self._clapper, b".")
+            os.write(self._waker, b".")
 
     # the crew's own thread
 
     def _work(self) -> None:
         try:
             while not self._closing:
-                self._deal()
+                self._assign()
                 self._hungry = len(self._workers) < self._jobs or self._with_room() is not None
-                # what came before the flag was up has rung no bell
+                # Units that arrived before `_hungry` was set did not wake us: look at the inbox again.
                 if self._hungry and self._inbox:
                     continue
                 self._wait()
@@ -112,23 +110,23 @@ class ProcessCrew(Crew[In, Out]):
         events = self._selector.select(_LOOK_SECONDS)
         for key, _ in events:
             if key.data is None:
-                os.read(self._bell, 4096)
+                os.read(self._woken, 4096)
             else:
-                self._serve(key.data)
+                self._take_messages(key.data)
         if not events:
             for worker in [worker for worker in self._workers if worker.is_dead()]:
-                self._bury(worker)
+                self._reap(worker)
 
-    def _serve(self, worker: WorkerProcess) -> None:
+    def _take_messages(self, worker: BatchProcess) -> None:
         messages, gone = worker.receive()
         for message in messages:
-            self._hear(worker, message)
+            self._take_message(worker, message)
         if gone:
-            self._bury(worker)
+            self._reap(worker)
         else:
             self._flush(worker)
 
-    def _hear(self, worker: WorkerProcess, message: Any) -> None:
+    def _take_message(self, worker: BatchProcess, message: Any) -> None:
         if worker.ready:
             self._answered(worker, *message)
         elif message is not None:
@@ -137,31 +135,34 @@ class ProcessCrew(Crew[In, Out]):
             worker.ready = True
             self._failed_starts = 0
 
-    def _answered(self, worker: WorkerProcess, number: int, seconds: float, results: list[bytes]) -> None:
+    def _answered(self, worker: BatchProcess, number: int, seconds: float, results: list[bytes]) -> None:
         batch = worker.answered(number)
-        self._finish(zip(batch.tasks, results, strict=False))
-        self._again.extendleft(reversed(batch.tasks[len(results) :]))
+        self._finish(zip(batch.assignments, results, strict=False))
+        self._again.extendleft(reversed(batch.assignments[len(results) :]))
         fitting = int(SLICE_SECONDS * len(results) / seconds) if seconds > 0 else _MOST_IN_BATCH
-        # one slow row says little about the next: what is too much is handed back
+        # One slow row says little about the next, so shrink slowly: the worker hands back what does not fit.
         self._size = max(1, self._size // 2, min(fitting, 4 * self._size, _MOST_IN_BATCH))
         self.ahead = self._jobs * max(_AHEAD_ROWS, _AHEAD_BATCHES * self._size)
 
     def _finish(self, answered: Any) -> None:
         finished: list[tuple[Unit[In, Out], Sequence[Out]]] = []
-        for task, answer in answered:
+        for assignment, answer in answered:
             results = pickle.loads(answer)
-            # words instead of results: why there are none
+            # A text stands there instead of results where the worker could not judge the unit.
             finished.append(
-                (task.unit, self._failed(task, results) if isinstance(results, str) else self.work.unpack(results))
+                (
+                    assignment.unit,
+                    self._failed(assignment, results) if isinstance(results, str) else self.work.unpack(results),
+                )
             )
-            self._furthest = max(self._furthest, task.unit.number)
+            self._furthest = max(self._furthest, assignment.unit.number)
         if finished:
             self.rows.finish(finished)
 
-    def _failed(self, task: Task, why: str) -> Sequence[Out]:
-        return self.work.failed(task.unit.items, JudgeError(why, cause=Cause.WORKER))
+    def _failed(self, assignment: Assignment, why: str) -> Sequence[Out]:
+        return self.work.failed(assignment.unit.items, JudgeError(why, cause=Cause.WORKER))
 
-    def _deal(self) -> None:
+    def _assign(self) -> None:
         """Give every worker that has room a batch."""
         if self._dropping:
             self._drop_untouched()
@@ -169,72 +170,72 @@ class ProcessCrew(Crew[In, Out]):
             worker = self._free_worker()
             if worker is None:
                 return
-            tasks, payloads = self._next_batch()
-            if tasks:
-                worker.send(payloads, tasks)
+            assignments, payloads = self._next_batch()
+            if assignments:
+                worker.send(payloads, assignments)
                 self._flush(worker)
 
-    def _free_worker(self) -> WorkerProcess | None:
+    def _free_worker(self) -> BatchProcess | None:
         worker = self._with_room()
         if len(self._workers) < self._jobs and (worker is None or worker.batches):
-            return self._hire()
+            return self._start_worker()
         return worker
 
-    def _with_room(self) -> WorkerProcess | None:
+    def _with_room(self) -> BatchProcess | None:
         """The worker that has the least to do, unless all have enough."""
         worker = min(self._workers, key=lambda worker: len(worker.batches), default=None)
         if worker is None or not worker.batches:
             return worker
-        # slow rows are dealt one by one, and nothing queues behind one that turns out to be slow
+        # Slow rows are assigned one by one, so that no row queues behind a row that turns out to be slow.
         quick = self._size > 1 and time.monotonic() - worker.since < 2 * SLICE_SECONDS
         return worker if quick and len(worker.batches) < 2 else None
 
-    def _hire(self) -> WorkerProcess:
+    def _start_worker(self) -> BatchProcess:
         try:
-            worker = WorkerProcess(self.work.recipe)
+            worker = BatchProcess(self.work.recipe)
         except OSError as exc:
             raise JudgeError(f"no worker process could be started: {exc}", cause=Cause.WORKER) from exc
         self._workers.append(worker)
         self._selector.register(worker.channel, selectors.EVENT_READ, worker)
         return worker
 
-    def _next_batch(self) -> tuple[list[Task], list[bytes]]:
-        tasks: list[Task] = []
+    def _next_batch(self) -> tuple[list[Assignment], list[bytes]]:
+        assignments: list[Assignment] = []
         payloads: list[bytes] = []
         size = 0
-        while (self._again or self._inbox) and len(tasks) < self._size and size < _MOST_BATCH_BYTES:
-            task = self._again.popleft() if self._again else Task(self._inbox.popleft())
-            if task.unit.results is not None:
-                self.rows.finish([(task.unit, task.unit.results)])
+        while (self._again or self._inbox) and len(assignments) < self._size and size < _MOST_BATCH_BYTES:
+            assignment = self._again.popleft() if self._again else Assignment(self._inbox.popleft())
+            if assignment.unit.results is not None:
+                self.rows.finish([(assignment.unit, assignment.unit.results)])
                 continue
             try:
-                payload = pickle.dumps(self.work.pack(task.unit.items), pickle.HIGHEST_PROTOCOL)
-            # boundary: rollouts may hold anything; what cannot leave this process fails by itself
+                payload = pickle.dumps(self.work.pack(assignment.unit.items), pickle.HIGHEST_PROTOCOL)
+            # boundary: rollouts may hold anything; a row that cannot be pickled fails alone
             except Exception as exc:  # noqa: BLE001
                 why = f"the row cannot be sent to a worker process: {type(exc).__name__}: {exc}"
-                self.rows.finish([(task.unit, self._failed(task, why))])
+                self.rows.finish([(assignment.unit, self._failed(assignment, why))])
                 continue
-            tasks.append(task)
+            assignments.append(assignment)
             payloads.append(payload)
             size += len(payload)
-        return tasks, payloads
+        return assignments, payloads
 
-    def _flush(self, worker: WorkerProcess) -> None:
+    def _flush(self, worker: BatchProcess) -> None:
         try:
             more = worker.flush()
         except OSError:
-            # it is gone: its closed channel, or `_LOOK_SECONDS`, will tell
+            # It is gone. Its closed channel wakes `_wait`, at the latest after `_LOOK_SECONDS`.
             more = False
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if more else 0)
         self._selector.modify(worker.channel, events, worker)
 
-    def _bury(self, worker: WorkerProcess) -> None:
+    def _reap(self, worker: BatchProcess) -> None:
         """Keep what a dead worker has done, and give the rest to others."""
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
         how = worker.end(patience=0.5)
-        left = worker.salvage()
-        worker.forget()
+        left = worker.recover()
+        worker.close()
         _log.warning("a worker process %s; another takes its place", how)
         if not worker.ready:
             self._failed_starts += 1
@@ -244,7 +245,7 @@ class ProcessCrew(Crew[In, Out]):
                     cause=Cause.WORKER,
                 )
         self._finish(left.finished)
-        self._again.extendleft(reversed(left.untouched))
+        self._again.extendleft(reversed(left.not_begun))
         if left.in_hand is None:
             return
         left.in_hand.deaths += 1
@@ -256,9 +257,9 @@ class ProcessCrew(Crew[In, Out]):
 
     def _drop_untouched(self) -> None:
         """Keep only what has to be judged for what is finished, or in hand, to have no gap before it."""
-        in_hand = [worker.batches[0].tasks[0].unit.number for worker in self._workers if worker.batches]
+        in_hand = [worker.batches[0].assignments[0].unit.number for worker in self._workers if worker.batches]
         furthest = max([self._furthest, *in_hand])
-        kept = [task for task in self._again if task.unit.number < furthest]
+        kept = [assignment for assignment in self._again if assignment.unit.number < furthest]
         dropped = len(self._again) - len(kept) + len(self._inbox)
         self._again = deque(kept)
         self._inbox.clear()
@@ -267,26 +268,10 @@ class ProcessCrew(Crew[In, Out]):
 
     def _end_all(self) -> None:
         for worker in self._workers:
-            worker.leave()
+            worker.ask_to_leave()
         for worker in self._workers:
-            # one that has something in hand would be asked in vain
+            # A busy worker cannot react: kill it now.
             worker.end(0.0 if worker.batches else _LEAVE_SECONDS)
-            worker.forget()
+            worker.close()
         self._workers.clear()
         self._selector.close()
-
-    def _forget(self) -> None:
-        for worker in self._workers:
-            worker.forget()
-
-
-_LIVE: weakref.WeakSet[ProcessCrew[Any, Any]] = weakref.WeakSet()
-
-
-def _forget_all() -> None:
-    # a forked child holds the parent's end of the workers' lifelines, which must end with the parent
-    for crew in list(_LIVE):
-        crew._forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentscope_tuner.env_service.worker_process import Refusal, WorkerLost, WorkerProcess
+from agentscope_tuner.env_service.episode_process import EpisodeLost, EpisodeProcess, Refusal
 from agentscope_tuner.errors import ConfigError
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class _Instance:
 
     instance_id: str
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    worker: WorkerProcess | None = None
+    worker: EpisodeProcess | None = None
     last_used: float = field(default_factory=time.monotonic)
 
 
@@ -109,7 +109,7 @@ class Instances:
             self._check_current(instance)
             try:
                 return await self._ask(instance, method, messages, params)
-            except (WorkerLost, asyncio.CancelledError):
+            except (EpisodeLost, asyncio.CancelledError):
                 await self._drop(instance)
                 raise
             finally:
@@ -159,11 +159,11 @@ class Instances:
         except KeyError:
             raise Refusal(400, f"env_type must be one of {sorted(self._protocols)}, got {env_type!r}") from None
 
-    async def _start(self, protocol: str) -> WorkerProcess:
+    async def _start(self, protocol: str) -> EpisodeProcess:
         async with self._starts:
             limits = self._limits
-            return await WorkerProcess.start(
-                protocol, max_line_bytes=_ANSWER_FACTOR * limits.max_body_bytes, seconds=limits.call_seconds
+            return await EpisodeProcess.start(
+                protocol, max_answer_bytes=_ANSWER_FACTOR * limits.max_body_bytes, seconds=limits.call_seconds
             )
 
     async def _ask(self, instance: _Instance, method: str, *arguments: object) -> Any:

@@ -14,8 +14,8 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ValidationError
 
+from agentscope_tuner.env_service.episode_process import Refusal
 from agentscope_tuner.env_service.instances import Instances, ServerLimits
-from agentscope_tuner.env_service.worker_process import Refusal
 
 _BODY_SECONDS = 30.0
 _SHUTDOWN_SECONDS = 10

@@ -1,31 +1,50 @@
-"""The sandbox's worker: one JSON question a line on standard input, one JSON answer a line on standard output.
+"""The sandbox's worker: a child process that decides pairs of answers, one question after the other, as JSON.
 
-Run as a script, isolated (`python -I -S worker.py SETTINGS`), so that it starts fast and reads no environment.
+Its first message says that it is ready, or why it cannot be.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import resource
-import sys
 import time
-import types
-from pathlib import Path
 from typing import Any
 
+from agentscope_tuner._child.entry import ParentChannel
 
-def _prepare(settings: dict[str, Any]) -> None:
+
+def main(channel: ParentChannel, memory_bytes: int) -> None:
+    """Answer until the parent closes the channel.
+
+    Args:
+        channel: brings `{"answer", "truth", "seconds"}`, `seconds` being the parent's deadline in CPU time; takes
+            `{"outcome", "reason"}`, or `{"judge_error"}`.
+        memory_bytes: the limit on this process's address space.
+    """
+    try:
+        _limit(resource.RLIMIT_AS, memory_bytes)
+        _limit(resource.RLIMIT_CORE, 0)
+        from agentscope_tuner.verify.math import symbolic
+
+        symbolic.warm_up()
+    # boundary: whatever keeps the worker from starting is told to the parent, which raises JudgeError
+    except BaseException as exc:  # noqa: BLE001
+        channel.send(_message({"error": f"{type(exc).__name__}: {exc}"}))
+        return
+    channel.send(_message({"ready": True}))
+    for question in channel:
+        channel.send(_message(_answer(json.loads(question.decode()))))
+
+
+def _limit(what: int, value: int) -> None:
     # a limit already in force may be lowered, never raised
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    memory = settings["memory"] if hard == resource.RLIM_INFINITY else min(settings["memory"], hard)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    sys.path[:] = [*settings["path"], *sys.path]
-    # the package without its public names, whose import takes longer than all that is needed here
-    package = types.ModuleType("agentscope_tuner")
-    package.__path__ = [str(Path(__file__).parents[1])]
-    sys.modules["agentscope_tuner"] = package
+    hard = resource.getrlimit(what)[1]
+    lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(what, (lower, lower))
+
+
+def _message(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply).encode()
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -48,31 +67,3 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     # boundary: a fault in the stage itself is ours; the parent raises JudgeError, and no answer is called wrong
     except Exception as exc:  # noqa: BLE001
         return {"judge_error": f"the symbolic stage failed: {type(exc).__name__}: {exc}"}
-
-
-def main() -> None:
-    """Answer until standard input ends."""
-    # whatever prints must not reach the channel
-    channel = os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-    def say(reply: dict[str, Any]) -> None:
-        channel.write(json.dumps(reply) + "\n")
-        channel.flush()
-
-    try:
-        _prepare(json.loads(sys.argv[1]))
-        from agentscope_tuner.verify.math import symbolic
-
-        symbolic.warm_up()
-    # boundary: whatever keeps the worker from starting is told to the parent, which raises JudgeError
-    except BaseException as exc:  # noqa: BLE001
-        say({"error": f"{type(exc).__name__}: {exc}"})
-        return
-    say({"ready": True})
-    for line in sys.stdin:
-        say(_answer(json.loads(line)))
-
-
-if __name__ == "__main__":
-    main()

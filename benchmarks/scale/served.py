@@ -19,7 +19,7 @@ from typing import Any, Self
 _COMMAND = [sys.executable, "-c", "from agentscope_tuner.cli import main; main()", "serve"]
 _START_SECONDS = 120.0
 _END_SECONDS = 60.0
-_MATH_WORKER = "verify/sandbox_worker.py"
+_MATH_WORKER = "agentscope_tuner.verify.sandbox_worker"
 
 
 class Served:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import Any
 
 import pytest
 
+from agentscope_tuner._child.ask import ask
+from agentscope_tuner._child.process import ChildProcess
 from agentscope_tuner.env_service.environments.countdown import MAX_TURNS, CountdownEnv, make_puzzle
 from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list
-from agentscope_tuner.env_service.worker import load_environment
+from agentscope_tuner.env_service.episode_worker import load_environment
 from agentscope_tuner.errors import ConfigError
 
 COUNTDOWN = "agentscope_tuner.env_service.environments.countdown->CountdownEnv"
@@ -87,7 +88,7 @@ def test_an_environment_that_cannot_be_loaded_is_named(protocol: str, message: s
         load_environment(protocol)
 
 
-def test_a_worker_answers_line_by_line_and_ends_with_its_input() -> None:
+def test_a_worker_answers_one_request_after_the_other_and_ends_with_its_channel() -> None:
     requests: list[dict[str, Any]] = [
         {"method": "step", "arguments": [say("too early"), {}]},
         {"method": "create", "arguments": ["train-0", "x", {}]},
@@ -96,18 +97,15 @@ def test_a_worker_answers_line_by_line_and_ends_with_its_input() -> None:
         {"method": "get_env_profile", "arguments": ["nope", {}]},
         {"method": "close", "arguments": []},
     ]
-    command = [sys.executable, "-m", "agentscope_tuner.env_service.worker", COUNTDOWN]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as worker:
-        assert worker.stdin is not None
-        assert worker.stdout is not None
-        assert json.loads(worker.stdout.readline()) == {"id": 0, "data": "loaded"}
-        replies = []
-        for number, request in enumerate(requests, 1):
-            worker.stdin.write(json.dumps({"id": number, **request}).encode() + b"\n")
-            worker.stdin.flush()
-            replies.append(json.loads(worker.stdout.readline()))
-        worker.stdin.close()
-        assert worker.wait(20) == 0
+    worker = ChildProcess("agentscope_tuner.env_service.episode_worker", [COUNTDOWN], path=["", *sys.path])
+    assert json.loads(ask(worker, None, wall_seconds=20)) == {"id": 0, "data": "loaded"}
+    replies = [
+        json.loads(ask(worker, json.dumps({"id": number, **request}).encode(), wall_seconds=20))
+        for number, request in enumerate(requests, 1)
+    ]
+    worker.channel.close()
+    assert worker.end(patience=20) == "ended with exit code 0"
+    worker.close()
     assert replies[0] == {"id": 1, "error": "RuntimeError: the environment was not created", "broken": False}
     assert replies[1]["data"]["info"]["target"] == 128
     assert replies[3:] == [

@@ -8,6 +8,8 @@ import sys
 import threading
 from typing import Any
 
+from agentscope_tuner._child.frames import encode
+
 
 def leave_child(seconds: float) -> None:
     """A process outside the worker's group that holds all its pipes."""
@@ -33,10 +35,10 @@ STEPS: dict[str, Any] = {
 
 
 def answer_again() -> None:
-    """A forged answer on every descriptor that is a pipe, as a stray child of an earlier call would write it."""
+    """A forged answer on every descriptor that can be written, as a stray child of an earlier call would write it."""
     for number in range(3, 64):
         try:
-            os.write(number, b'{"id": 1, "data": 1.0}\n')
+            os.write(number, encode(b'{"id": 1, "data": 1.0}'))
         except OSError:
             continue
 

@@ -86,7 +86,7 @@ def test_creating_a_known_id_resets_its_episode(client: EnvServiceClient) -> Non
     [
         ("hangs", "did not end within 5 s and the environment was killed"),
         ("spins", "did not end within 5 s and the environment was killed"),
-        ("dies", "died of SIGSEGV"),
+        ("dies", "was killed by SIGSEGV"),
         ("exits", "ended with exit code 7"),
         ("writes too much", "answered what could not be read, and was killed"),
     ],
@@ -209,7 +209,7 @@ def test_a_long_request_without_a_length_is_cut_off(server: RunningServer) -> No
 def test_a_lost_worker_is_noticed_at_the_next_call(client: EnvServiceClient) -> None:
     with GymEnv(client, "hostile", "well") as env:
         subprocess.run(["kill", "-9", str(pid_of(env))], check=True)
-        with pytest.raises(EnvServerError, match="died of SIGKILL"):
+        with pytest.raises(EnvServerError, match="was killed by SIGKILL"):
             client.evaluate(env.instance_id)
 
 

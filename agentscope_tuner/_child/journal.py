@@ -1,7 +1,7 @@
-"""What a worker has done of its batch, kept where its death does not reach: in memory that the parent holds too.
+"""Results that survive the child which noted them: they stand in memory that the parent holds too.
 
-The worker adds a record after each unit, which costs one write and wakes nobody. The parent reads them only when the
-worker has died; otherwise the same results come by message.
+The child adds a record after each unit of a batch, which costs one write and wakes nobody. The parent reads the
+records only when the child has died; otherwise it gets the same results by message.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ _LENGTH = struct.Struct("<Q")
 
 
 def create() -> int:
-    """A descriptor of an empty journal, for the worker to inherit."""
+    """A descriptor of an empty journal, for the child to inherit."""
     return os.memfd_create("astuner-journal")
 
 
 class Journal:
-    """The worker's end."""
+    """The child's end."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def begin(self, batch: int) -> None:
-        """Forget the batch before, whose results the parent has, and note that this one is in hand."""
+        """Note that work on `batch` begins. The batch before is forgotten: the parent has its results."""
         os.ftruncate(self._descriptor, 0)
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         self._write(_LENGTH.pack(batch))

@@ -1,9 +1,8 @@
-"""One environment in a process of its own: `python -m agentscope_tuner.env_service.worker 'module->Class'`.
+"""The worker of one episode: a child process that holds one environment.
 
-Requests come in on standard input and answers go out on standard output, one JSON object a line:
-`{"id": …, "method": …, "arguments": [...]}` and `{"id": …, "data": …}` or `{"id": …, "error": …, "broken": …}`.
-`broken` says that the environment answered what no environment may; otherwise it refused what it was asked. The first
-answer comes unasked, with id 0: loaded, or why not.
+Requests and answers are JSON: `{"id": …, "method": …, "arguments": [...]}`, and `{"id": …, "data": …}` or
+`{"id": …, "error": …, "broken": …}`. `broken` means that the environment answered in a way that no environment may;
+otherwise it refused the request. The first answer comes unasked, with id 0: loaded, or why not.
 """
 
 from __future__ import annotations
@@ -11,20 +10,35 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import sys
-import threading
 import traceback
 from collections.abc import Callable
 from functools import partial
-from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import Any
 
+from agentscope_tuner._child.entry import ParentChannel
 from agentscope_tuner.env_service.environment import Environment
 from agentscope_tuner.env_service.score import finite_score
 from agentscope_tuner.errors import BadScore, ConfigError
 
-# it may quote what the policy wrote
+# an error may quote the policy's whole text
 _ERROR_CHARS = 10_000
+
+
+def main(channel: ParentChannel, protocol: str) -> None:
+    """Serve one episode of the environment `protocol` until the server closes the channel."""
+    own_pid = os.getpid()
+    try:
+        episode = _Episode(load_environment(protocol))
+    except ConfigError as exc:
+        channel.send(_message({"id": 0, "error": str(exc), "broken": True}))
+        return
+    channel.send(_message({"id": 0, "data": "loaded"}))
+    for request in channel:
+        message = answer(episode, json.loads(request))
+        if os.getpid() != own_pid:
+            # An environment forked, and both processes returned: the child must not answer.
+            os._exit(0)
+        channel.send(message)
 
 
 class _Episode:
@@ -79,7 +93,7 @@ def load_environment(protocol: str) -> type[Environment]:
 
 
 def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
-    """The line that answers `request`."""
+    """The answer to `request`."""
     method: Callable[..., Any] = getattr(episode, request["method"])
     try:
         data = method(*request["arguments"])
@@ -89,20 +103,20 @@ def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
         traceback.print_exc()
         return _refusal(request, f"{type(exc).__name__}: {exc}"[:_ERROR_CHARS], broken=False)
     try:
-        line = _line({"id": request["id"], "data": data})
+        message = _message({"id": request["id"], "data": data})
     except (TypeError, ValueError, RecursionError) as exc:
         return _refusal(request, f"{request['method']} gave what JSON cannot carry: {exc}", broken=True)
     shape_problem = _SHAPE_PROBLEMS.get(request["method"])
-    problem = shape_problem(json.loads(line)["data"]) if shape_problem else None
-    return line if problem is None else _refusal(request, problem, broken=True)
+    problem = shape_problem(json.loads(message)["data"]) if shape_problem else None
+    return message if problem is None else _refusal(request, problem, broken=True)
 
 
 def _refusal(request: dict[str, Any], error: str, *, broken: bool) -> bytes:
-    return _line({"id": request["id"], "error": error, "broken": broken})
+    return _message({"id": request["id"], "error": error, "broken": broken})
 
 
-def _line(reply: dict[str, Any]) -> bytes:
-    return json.dumps(reply, allow_nan=False, default=_plain).encode("ascii") + b"\n"
+def _message(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply, allow_nan=False, default=_plain).encode("ascii")
 
 
 def _state_problem(method: str, data: object) -> str | None:
@@ -149,42 +163,3 @@ def _plain(value: object) -> object:
     if tolist is None:
         raise TypeError(f"a {type(value).__name__}")
     return tolist()
-
-
-def _read(pipe: BinaryIO, requests: SimpleQueue[bytes]) -> None:
-    for line in pipe:
-        requests.put(line)
-    # the server is gone: a worker must not outlive it, not even one that hangs in its environment
-    os._exit(0)
-
-
-def main() -> None:
-    """Serves one episode until standard input ends."""
-    own_pid = os.getpid()
-    # the environment may print and may read: neither must touch the pipes
-    pipe, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    requests: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_read, args=(pipe, requests), daemon=True).start()
-
-    def reply(line: bytes) -> None:
-        replies.write(line)
-        replies.flush()
-
-    try:
-        episode = _Episode(load_environment(sys.argv[1]))
-    except ConfigError as exc:
-        reply(_line({"id": 0, "error": str(exc), "broken": True}))
-        return
-    reply(_line({"id": 0, "data": "loaded"}))
-    while True:
-        line = answer(episode, json.loads(requests.get()))
-        if os.getpid() != own_pid:
-            # an environment forked and both of it returned: one answers
-            os._exit(0)
-        reply(line)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,221 @@
+"""The parent's end of a child process that may be killed at any moment.
+
+Code that may run away, and foreign code, runs in such a child. It is a plain subprocess: a trainer's daemonic workers
+may have no multiprocessing children, user scripts lack a main guard, and forking a process that has threads or uses
+CUDA is unsafe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+
+from agentscope_tuner._child import frames
+
+_START = (
+    "import json, sys; settings = json.loads(sys.argv[1]); sys.path[:] = settings['path'];"
+    "from agentscope_tuner._child.entry import main; main(settings)"
+)
+# larger buffers cost more to allocate than most messages cost to read
+_PIECE = 2**16
+
+
+class ChildProcess:
+    """A Python process that runs `module.main(channel, *arguments)` and ends with this process.
+
+    The child leads a process group of its own: whatever it starts is killed with it, and Ctrl-C is the parent's to
+    handle. No call waits, but for `end`. One thread at a time uses a child; `kill`, `end` and `close` may come from any
+    other.
+
+    Args:
+        module: the full name of a module whose `main` takes a `ParentChannel` and `arguments`.
+        arguments: what JSON carries.
+        path: the child's `sys.path`; `agentscope_tuner` must be found there.
+        isolated: for code of ours alone. The child starts faster, without `site` and without Python's environment
+            variables, and stays in this session, whose processes the scheduler counts together.
+        inherited: descriptors that the child inherits under the same numbers. They are closed with the child.
+        environment: the child's environment variables; None for this process's.
+        stdout, stderr: as `subprocess.Popen` takes them. There is no standard input.
+        most_bytes: a longer message of the child is not read.
+
+    Attributes:
+        channel: the socket, for a selector or an event loop.
+        pid: the child's process id, and its group's.
+
+    Raises:
+        OSError: no process could be started.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        arguments: Sequence[object] = (),
+        *,
+        path: Sequence[str],
+        isolated: bool = False,
+        inherited: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
+        most_bytes: int | None = None,
+    ) -> None:
+        self._ending = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._outgoing = bytearray()
+        self._decoder = frames.Decoder(most_bytes)
+        self._descriptors = list(inherited)
+        try:
+            self.channel, theirs = socket.socketpair()
+        except OSError:
+            self._close_descriptors()
+            raise
+        self.channel.setblocking(False)
+        # before the child starts: a fork of this process in between must not keep the lifeline open
+        _LIVE.add(self)
+        with theirs:
+            try:
+                their_lifeline, lifeline = os.pipe()
+                self._descriptors.append(lifeline)
+                try:
+                    texts = [entry for entry in path if isinstance(entry, str)]
+                    handed = (theirs.fileno(), their_lifeline, *inherited)
+                    settings = {"module": module, "arguments": arguments, "path": texts, "descriptors": handed}
+                    self._process = subprocess.Popen(
+                        [sys.executable, *(("-I", "-S") if isolated else ()), "-c", _START, json.dumps(settings)],
+                        stdin=subprocess.DEVNULL,
+                        stdout=stdout,
+                        stderr=stderr,
+                        env=environment,
+                        pass_fds=handed,
+                        start_new_session=not isolated,
+                        process_group=0 if isolated else None,
+                    )
+                finally:
+                    os.close(their_lifeline)
+            except BaseException:
+                self.close()
+                raise
+        self.pid = self._process.pid
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether a message, or a part of one, still waits for `flush`."""
+        return bool(self._outgoing)
+
+    def send(self, message: bytes) -> None:
+        """Add a message to those that `flush` sends on."""
+        self._outgoing += frames.encode(message)
+
+    def flush(self) -> bool:
+        """Write as much as the socket takes; whether something is left.
+
+        Raises:
+            OSError: the child has closed its end, or is dead.
+        """
+        while self._outgoing:
+            try:
+                written = self.channel.send(self._outgoing)
+            except BlockingIOError:
+                return True
+            del self._outgoing[:written]
+        return False
+
+    def receive(self) -> tuple[list[bytes], bool]:
+        """Messages that have come, and whether the channel has ended: then no more will come.
+
+        One call reads one piece, so that a child which writes without end holds up nobody.
+
+        Raises:
+            FrameTooLongError: the child announces a message over `most_bytes`.
+        """
+        try:
+            piece = self.channel.recv(_PIECE)
+        except BlockingIOError:
+            return [], False
+        except OSError:
+            return [], True
+        return self._decoder.feed(piece), not piece
+
+    def cpu_seconds(self) -> float:
+        """CPU time that the child has used, by its own clock. Linux only.
+
+        Raises:
+            OSError: there is no such process any more.
+        """
+        # Linux makes a process's CPU clock from its pid: clock_getcpuclockid(3); Python offers no wrapper
+        return time.clock_gettime(((~self.pid) << 3) | 2)
+
+    def is_dead(self) -> bool:
+        """Whether the child has ended. It is not collected: its number, and its group's, stay its own."""
+        if not hasattr(os, "waitid"):
+            assert self._process is not None
+            return self._process.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            # `end` has collected it, or the program collects all its children itself
+            return True
+
+    def kill(self) -> None:
+        """Kill the child and all that it started. Whoever waits for its next message is woken; what it sent stays."""
+        assert self._process is not None
+        with self._ending:
+            # once it is collected, its number may be another process's
+            if self._process.returncode is None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.pid, signal.SIGKILL)
+            # a process that left the group may hold the other end open
+            with contextlib.suppress(OSError):
+                self.channel.shutdown(socket.SHUT_RDWR)
+
+    def end(self, patience: float = 0.0) -> str:
+        """Kill what has not ended by itself in `patience` seconds, and collect the child; how it ended, in words."""
+        assert self._process is not None
+        until = time.monotonic() + patience
+        while not self.is_dead() and time.monotonic() < until:
+            time.sleep(0.005)
+        self.kill()
+        code = self._process.wait()
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+    def close(self) -> None:
+        """Close this end of the channel and everything else that is held open for the child.
+
+        A child that is not dead by then is killed by the kernel: to it this is the parent's end.
+        """
+        with self._ending:
+            _LIVE.discard(self)
+            self.channel.close()
+            self._close_descriptors()
+
+    def _close_descriptors(self) -> None:
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+
+    def _forget(self) -> None:
+        """In a forked child of this process: leave the child, and its end, to the parent."""
+        self._ending = threading.Lock()
+        if self._process is not None:
+            self._process.returncode = 0
+        self.close()
+
+
+_LIVE: weakref.WeakSet[ChildProcess] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    # a fork that held the lifelines would keep the children alive when the parent has ended
+    for child in list(_LIVE):
+        child._forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)

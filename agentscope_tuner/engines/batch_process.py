@@ -1,0 +1,134 @@
+"""The engine's end of one worker process.
+
+Not a `ProcessPoolExecutor`: one death breaks all of it, and does not tell which row the worker was judging.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentscope_tuner._child import journal
+from agentscope_tuner._child.process import ChildProcess
+from agentscope_tuner.engines.units import Unit
+
+
+@dataclass(slots=True, eq=False)
+class Assignment:
+    """A unit on its way through worker processes; `deaths` counts the workers that died while they judged it."""
+
+    unit: Unit[Any, Any]
+    deaths: int = 0
+
+
+@dataclass(slots=True)
+class Batch:
+    """Assignments that were sent in one message."""
+
+    number: int
+    assignments: list[Assignment]
+
+
+@dataclass(slots=True)
+class Recovered:
+    """The assignments of a dead worker: finished, with their results; the one that it was judging; not begun."""
+
+    finished: list[tuple[Assignment, bytes]] = field(default_factory=list)
+    in_hand: Assignment | None = None
+    not_begun: list[Assignment] = field(default_factory=list)
+
+
+class BatchProcess:
+    """One worker; used by one thread.
+
+    Attributes:
+        ready: whether it has loaded its judge.
+        batches: sent and not answered, the oldest first.
+        since: when the worker was given the oldest of them, or began it, by `time.monotonic`.
+
+    Raises:
+        OSError: no process could be started.
+    """
+
+    def __init__(self, recipe: tuple[object, ...]) -> None:
+        self.ready = False
+        self.since = 0.0
+        self.batches: deque[Batch] = deque()
+        self._sent = 0
+        self._journal = journal.create()
+        self._child = ChildProcess(
+            "agentscope_tuner.engines.batch_worker",
+            [self._journal],
+            path=sys.path,
+            inherited=[self._journal],
+        )
+        self._child.send(pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL))
+
+    @property
+    def channel(self) -> socket.socket:
+        """The socket, for a selector."""
+        return self._child.channel
+
+    def send(self, payloads: list[bytes], assignments: list[Assignment]) -> None:
+        """Give it a batch, which `flush` sends on."""
+        self._sent += 1
+        if not self.batches:
+            self.since = time.monotonic()
+        self.batches.append(Batch(self._sent, assignments))
+        self._child.send(pickle.dumps((self._sent, payloads), pickle.HIGHEST_PROTOCOL))
+
+    def flush(self) -> bool:
+        """Write as much as the socket takes; whether something is left.
+
+        Raises:
+            OSError: the worker is gone.
+        """
+        return self._child.flush()
+
+    def answered(self, number: int) -> Batch:
+        """The oldest batch, to which an answer has come."""
+        batch = self.batches.popleft()
+        assert batch.number == number, "batches are worked off in order"
+        self.since = time.monotonic()
+        return batch
+
+    def receive(self) -> tuple[list[Any], bool]:
+        """Messages that have come, and whether the worker has closed its end, or has died: no more will come."""
+        messages, ended = self._child.receive()
+        return [pickle.loads(message) for message in messages], ended
+
+    def recover(self) -> Recovered:
+        """Sort the assignments of a worker that is dead and not closed yet."""
+        found = Recovered()
+        if self.batches:
+            # batches are worked off in order: only the oldest can have been begun
+            oldest = self.batches.popleft()
+            noted = journal.read(self._journal, oldest.number)
+            found.finished = list(zip(oldest.assignments, noted or (), strict=False))
+            rest = oldest.assignments[len(found.finished) :]
+            if rest and noted is not None:
+                found.in_hand = rest.pop(0)
+            found.not_begun = rest + [assignment for batch in self.batches for assignment in batch.assignments]
+            self.batches.clear()
+        return found
+
+    def is_dead(self) -> bool:
+        """Whether the process has ended."""
+        return self._child.is_dead()
+
+    def ask_to_leave(self) -> None:
+        """Tell it that no more batches come: it finishes the batch in hand and ends."""
+        self._child.channel.close()
+
+    def end(self, patience: float = 0.0) -> str:
+        """See `ChildProcess.end`."""
+        return self._child.end(patience)
+
+    def close(self) -> None:
+        """Close the channel and the journal."""
+        self._child.close()
