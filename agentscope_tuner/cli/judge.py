@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sys
 import time
@@ -14,10 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
-from omegaconf import DictConfig
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from agentscope_tuner._version import __version__
 from agentscope_tuner.cli.config import Conf, Overrides
 from agentscope_tuner.cli.console import (
     EXIT_INTERRUPTED,
@@ -30,7 +27,7 @@ from agentscope_tuner.cli.console import (
 )
 from agentscope_tuner.cli.judge_ray import Engine, judge_on_ray
 from agentscope_tuner.cli.summary_table import example_table, summary_table
-from agentscope_tuner.config import load_config, task_judge_section
+from agentscope_tuner.config import resolve
 from agentscope_tuner.engines.judging import LineJudge, ScoredLine, Settled, name_and_label
 from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.errors import ConfigError
@@ -67,16 +64,16 @@ def judge(
     if engine is Engine.RAY:
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")
-        judge_on_ray(conf, overrides, input_, output, digest=_digest, address=address, jobs=jobs, resume=resume)
+        judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
         return
     if str(output) == "-":
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
     summary, started = Summary(), time.perf_counter()
     with config_errors():
-        config = load_config(conf, overrides or ())
-        digest = _digest(config)
+        settings = resolve(conf, overrides or ())
+        digest = settings.task_judge.digest()
         # before the output is touched
-        line_judge = LineJudge(config, digest)
+        line_judge = LineJudge(settings, digest)
         try:
             with _opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
                 lines = _watched(islice(read_lines(stream, name), limit), stream, summary)
@@ -99,12 +96,6 @@ def judge(
 
 class _StrictStop(Exception):
     pass
-
-
-def _digest(config: DictConfig) -> str:
-    """Names what decided the verdicts: two runs with the same digest had the same judge, rules and settings."""
-    section = task_judge_section(config).model_dump_json()
-    return hashlib.sha256(f"{__version__} {section}".encode()).hexdigest()[:12]
 
 
 def _without_settled(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
 import typer
-from omegaconf import DictConfig
 from rich.progress import Progress
 
 from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out, printable
 from agentscope_tuner.cli.summary_table import example_table, summary_table
-from agentscope_tuner.config import load_config
+from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.on_ray.files import score_files
 from agentscope_tuner.on_ray.partition_source import input_files
@@ -34,7 +32,6 @@ def judge_on_ray(
     input_: str,
     output: Path,
     *,
-    digest: Callable[[DictConfig], str],
     address: str | None,
     jobs: int | None,
     resume: bool,
@@ -42,11 +39,17 @@ def judge_on_ray(
     """Judge the files that the pattern `input_` names into the folder `output`; exit code 3 when any row failed."""
     summary, started = Summary(), time.perf_counter()
     with config_errors():
-        config = load_config(conf, overrides or ())
+        settings = resolve(conf, overrides or ())
         if output.exists() and not output.is_dir():
             raise ConfigError(f"--output must be a folder with --engine ray, got the file {str(output)!r}")
         records = score_files(
-            config, input_files(input_), output, digest=digest(config), jobs=jobs, address=address, resume=resume
+            settings,
+            input_files(input_),
+            output,
+            digest=settings.task_judge.digest(),
+            jobs=jobs,
+            address=address,
+            resume=resume,
         )
         try:
             with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from omegaconf import DictConfig
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from agentscope_tuner.cli.config import Conf, Overrides
 from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out
 from agentscope_tuner.cli.summary_table import example_table, summary_table
-from agentscope_tuner.config import load_config
+from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import ScoredFile, Summary
 from agentscope_tuner.rollouts import (
@@ -55,7 +54,7 @@ def rollout(
     SIGTERM keep what is done.
     """
     with config_errors():
-        whole_run(load_config(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit)
+        whole_run(resolve(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit)
 
 
 def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
@@ -83,17 +82,18 @@ def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
     return lend
 
 
-def whole_run(config: DictConfig, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None) -> None:
+def whole_run(config: Source, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None) -> None:
     """Roll out, write, and print the summary; tests hand in a lender of their own.
 
     Raises:
         ConfigError: anything wrong in the configuration, the tasks or the output file.
         typer.Exit: some row has no reward (3), or it was interrupted (130).
     """
-    settings = load_settings(config)
+    whole = resolve(config)
+    settings = load_settings(whole)
     if str(output) == "-":
         raise ConfigError("--output must be a file: rows are written aside and renamed when they are whole")
-    judge, lender = load_judge(config), lend(settings)
+    judge, lender = load_judge(whole), lend(settings)
     tally = RolloutTally(unheard=set(settings.rollout.trainable_targets or ()))
     written, started = _Written(settings.digest, tally), time.perf_counter()
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from agentscope_tuner.config import SECTION, load_config, task_judge_section
+from agentscope_tuner.config import SECTION, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import RuleSet, compile_rules
 from agentscope_tuner.rules.problems import Problem, find_problems
@@ -103,7 +103,7 @@ def config_rules(path: Path) -> RuleSource:
     Raises:
         ConfigError: the file cannot be read, or its `astuner.task_judge` section is wrong.
     """
-    section = task_judge_section(load_config(path))
+    section = resolve(path).task_judge
     source = _source(path, SECTION)
     # the values as training reads them: interpolations resolved
     return RuleSource(path, SECTION, section.rules or None, section.rule_modules, source.nodes, source.misplaced)

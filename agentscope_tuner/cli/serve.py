@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import typer
-from omegaconf import DictConfig
 
 from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import config_errors, err, fail
 from agentscope_tuner.cli.listen import address, is_loopback, listen
-from agentscope_tuner.config import load_config
+from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.service.settings import ServiceSettings
 
@@ -78,7 +77,7 @@ def serve(
             token_file, max_body_bytes, max_rows, max_answer_chars, concurrency, queue, deadline, log_answers
         )
         named = _named(conf, overrides or [])
-        configs = {name: load_config(path, overrides or ()) for name, path in named.items()}
+        configs = {name: resolve(path, overrides or ()) for name, path in named.items()}
         # before anything listens, and here also where replicas judge: what is wrong is said now
         judges = {name: ConfiguredJudge(config) for name, config in configs.items()}
         app = create_app(judges, settings)
@@ -97,7 +96,7 @@ def serve(
 
 
 def _by_ray(
-    configs: Mapping[str, DictConfig],
+    configs: Mapping[str, Settings],
     settings: ServiceSettings,
     *,
     host: str,

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from omegaconf import DictConfig
-
-from agentscope_tuner.config import load_config
+from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.units import Unit, groups
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Line, Row, parse_line, scored_line
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
-
-Config = str | Path | Mapping[str, Any] | DictConfig
 
 
 class RolloutJudge:
@@ -32,10 +27,10 @@ class RolloutJudge:
         ConfigError: the judge cannot be loaded.
     """
 
-    def __init__(self, config: Config) -> None:
-        whole = load_config(config)
-        self._judge = load_judge(whole)
-        self.recipe: tuple[object, ...] = (RolloutJudge, whole)
+    def __init__(self, config: Source) -> None:
+        settings = resolve(config)
+        self._judge = load_judge(settings)
+        self.recipe: tuple[object, ...] = (RolloutJudge, settings)
         self.traits = self._judge.traits
 
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
@@ -136,11 +131,11 @@ class LineJudge:
         ConfigError: the judge cannot be loaded.
     """
 
-    def __init__(self, config: Config, digest: str = "") -> None:
-        whole = load_config(config)
-        self._rollouts = RolloutJudge(whole)
+    def __init__(self, config: Source, digest: str = "") -> None:
+        settings = resolve(config)
+        self._rollouts = RolloutJudge(settings)
         self._digest = digest
-        self.recipe: tuple[object, ...] = (LineJudge, whole, digest)
+        self.recipe: tuple[object, ...] = (LineJudge, settings, digest)
         self.traits = self._rollouts.traits
 
     def units(self, items: Iterable[Line | Settled]) -> Iterator[Unit[Line, ScoredLine]]:

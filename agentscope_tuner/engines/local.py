@@ -20,8 +20,9 @@ from collections.abc import Generator, Iterable
 from contextlib import closing
 from typing import Any
 
+from agentscope_tuner.config import Source
 from agentscope_tuner.engines.crew import Crew, run
-from agentscope_tuner.engines.judging import Config, LineJudge, RolloutJudge, ScoredLine, Settled
+from agentscope_tuner.engines.judging import LineJudge, RolloutJudge, ScoredLine, Settled
 from agentscope_tuner.engines.processes import ProcessCrew
 from agentscope_tuner.engines.units import In, Out, Rows, Work
 from agentscope_tuner.engines.waiting import LoopCrew, ThreadCrew
@@ -38,7 +39,7 @@ _HAS_PROCESSES = sys.platform == "linux"
 
 
 def score(
-    config: Config, rollouts: Iterable[Rollout], *, jobs: int | None = None, ordered: bool = True
+    config: Source, rollouts: Iterable[Rollout], *, jobs: int | None = None, ordered: bool = True
 ) -> Generator[tuple[int, Judgement], None, None]:
     """Judge rollouts.
 

@@ -11,7 +11,8 @@ from itertools import islice
 from typing import Any
 
 from agentscope_tuner import _loop
-from agentscope_tuner.engines.judging import Config, RolloutJudge
+from agentscope_tuner.config import Source
+from agentscope_tuner.engines.judging import RolloutJudge
 from agentscope_tuner.engines.units import Rows, Unit
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.session import enter, own_error, portable, session
@@ -31,7 +32,7 @@ RolloutUnit = Unit[Rollout, Judgement]
 
 
 def score(
-    config: Config,
+    config: Source,
     rollouts: Iterable[Rollout],
     *,
     jobs: int | None = None,

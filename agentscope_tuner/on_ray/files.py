@@ -12,15 +12,13 @@ import json
 import logging
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig
-
-from agentscope_tuner.config import load_config, task_judge_section
+from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.judging import RolloutJudge
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.partition_source import Partition, partition_bytes, plan
@@ -42,7 +40,7 @@ class _Actor:
 
 
 def score_files(
-    config: str | Path | Mapping[str, Any] | DictConfig,
+    config: Source,
     files: Sequence[Path],
     folder: Path,
     *,
@@ -71,11 +69,12 @@ def score_files(
         ConfigError: the judge, the input or the output is wrong, or there is no Ray.
         JudgeError: the run cannot go on. What is finished stays, and `resume` goes on from it.
     """
-    judge = RolloutJudge(config)
+    settings = resolve(config)
+    judge = RolloutJudge(settings)
     output = PartitionedOutput(folder.resolve(), digest)
     # an advantage group lies in one partition: it cannot be ranked in parts
     wanted = None if judge.traits.ranks else size or partition_bytes(files)
-    job = FileJob(portable(config), digest, str(output.folder), uuid.uuid4().hex[:12], resume)
+    job = FileJob(portable(settings), digest, str(output.folder), uuid.uuid4().hex[:12], resume)
     with session(address, workers=jobs) as ray:
         partitions = plan(files, output.begin(wanted, resume=resume))
         workers = jobs or (int(ray.cluster_resources().get("CPU", 1)) if judge.traits.kind == "cpu" else 1)
@@ -83,7 +82,7 @@ def score_files(
         for record in _run(job, partitions, max(1, min(workers, len(partitions)))):
             records.append(record)
             yield record
-    section = task_judge_section(load_config(config))
+    section = settings.task_judge
     output.complete(records, judge=section.judge_protocol or section.judge_type)
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner.engines.judging import Config
+from agentscope_tuner.config import Source
 from agentscope_tuner.errors import AstunerError, Cause, ConfigError, JudgeError
 from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_module
 from agentscope_tuner.task_judge.base_judge import Reward
@@ -54,7 +54,7 @@ class RayJudge:
 
     def __init__(
         self,
-        config: Config | None = None,
+        config: Source | None = None,
         *,
         name: str = "astuner-judge",
         workers: int = 1,

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from omegaconf import DictConfig
-
+from agentscope_tuner.config import Source
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.on_ray.session import portable, ray_module, session
 from agentscope_tuner.service.settings import ServiceSettings
@@ -21,7 +20,7 @@ _OPERATORS = 16
 
 @contextmanager
 def deployed(
-    configs: Mapping[str, DictConfig],
+    configs: Mapping[str, Source],
     settings: ServiceSettings,
     *,
     host: str,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from agentscope_tuner.config import load_config
+from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import AstunerError, ConfigError
 
 # of this machine's shared memory, for a session of our own: rows pass by, and Ray spills what is too much
@@ -97,13 +97,13 @@ def _top(module: ModuleType, here: Path) -> Path | None:
     return place if depth == 0 else place.parents[depth - 1]
 
 
-def portable(config: str | Path | Mapping[str, Any] | DictConfig) -> dict[str, Any]:
+def portable(config: Source) -> dict[str, Any]:
     """`config` as plain data that means the same in another process: files read, `astuner` resolved here.
 
     Raises:
         ConfigError: it cannot be read, or an interpolation under `astuner` cannot be resolved.
     """
-    whole = load_config(config)
+    whole = resolve(config).whole
     plain = OmegaConf.to_container(whole, resolve=False)
     assert isinstance(plain, dict)
     try:

@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 from pydantic import Field, field_validator
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.config import StrictSection, read_section, task_judge_section
+from agentscope_tuner.config import Source, StrictSection, read_section, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.protocol import resolve_protocol
 from agentscope_tuner.workflow import Workflow
@@ -131,17 +131,18 @@ class RolloutSettings:
     digest: str
 
 
-def load_settings(config: DictConfig) -> RolloutSettings:
+def load_settings(config: Source) -> RolloutSettings:
     """Read both sections of `config` and import the workflow.
 
     Raises:
         ConfigError: anything wrong in either, or the workflow is no class with `async def execute`.
     """
+    settings = resolve(config)
     for name in ("task_reader", "rollout"):
-        _check_present(config, name)
-    reader = read_section(TaskReaderConfig, config, READER)
-    rollout = read_section(RolloutConfig, config, ROLLOUT)
-    judge = task_judge_section(config).model_dump_json()
+        _check_present(settings.whole, name)
+    reader = read_section(TaskReaderConfig, settings.whole, READER)
+    rollout = read_section(RolloutConfig, settings.whole, ROLLOUT)
+    judge = settings.task_judge.digest()
     where = {"env_service": {"env_url"}}
     how = {"num_repeat": True, "max_env_worker": True, "timeout": True, "model": {"base_url", "api_key"}}
     tasks, runs = reader.model_dump_json(exclude=cast("Any", where)), rollout.model_dump_json(exclude=cast("Any", how))

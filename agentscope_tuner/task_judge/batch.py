@@ -7,22 +7,19 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
-
-from omegaconf import DictConfig
+from typing import cast
 
 from agentscope_tuner import _loop
-from agentscope_tuner.config import load_config, task_judge_section
+from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
-Config = str | Path | Mapping[str, Any] | DictConfig
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
 # calls under way at once in one batch: LLM judges wait, and their client has limits of its own
@@ -48,10 +45,10 @@ class ConfiguredJudge:
         ConfigError: the judge cannot be loaded.
     """
 
-    def __init__(self, config: Config) -> None:
-        whole = load_config(config)
-        self._judge = load_judge(whole)
-        section = task_judge_section(whole)
+    def __init__(self, config: Source) -> None:
+        settings = resolve(config)
+        self._judge = load_judge(settings)
+        section = settings.task_judge
         self._zero_on_error = section.on_error == "zero"
         traits = self._judge.traits
         self.name = section.name or traits.name

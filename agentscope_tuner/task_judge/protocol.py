@@ -5,13 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
-from omegaconf import DictConfig
-
-from agentscope_tuner.config import SECTION, TaskJudgeConfig, load_config, task_judge_section
+from agentscope_tuner.config import SECTION, Settings, Source, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
@@ -45,7 +40,7 @@ def resolve_protocol(protocol: str) -> type:
     return found
 
 
-def load_judge(config: str | Path | Mapping[str, Any] | DictConfig) -> TaskJudge:
+def load_judge(config: Source) -> TaskJudge:
     """Build the judge that `config` describes, rules compiled; nothing about it can fail later for being misconfigured.
 
     Args:
@@ -54,13 +49,14 @@ def load_judge(config: str | Path | Mapping[str, Any] | DictConfig) -> TaskJudge
     Raises:
         ConfigError: anything wrong in `astuner.task_judge`, or the judge's own constructor failed.
     """
-    whole = load_config(config)
-    section = task_judge_section(whole)
+    settings = resolve(config)
+    section = settings.task_judge
     rules = compile_rules(section.rules, rule_modules=section.rule_modules, where=f"{SECTION}.rules")
-    return TaskJudge(_build(section, whole), rules, rule_reward=section.rule_reward, on_error=section.on_error)
+    return TaskJudge(_build(settings), rules, rule_reward=section.rule_reward, on_error=section.on_error)
 
 
-def _build(section: TaskJudgeConfig, config: DictConfig) -> BaseJudge:
+def _build(settings: Settings) -> BaseJudge:
+    section = settings.task_judge
     protocol = _AUTO_GRADER if section.judge_type == "rubrics_auto_grader" else section.judge_protocol
     if protocol is None:
         raise ConfigError(f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'")
@@ -70,7 +66,7 @@ def _build(section: TaskJudgeConfig, config: DictConfig) -> BaseJudge:
     if all(getattr(judge_class, name) is getattr(BaseJudge, name) for name in _VERDICTS):
         raise ConfigError(f"{protocol!r} must define compute_reward(workflow_task, workflow_output)")
     try:
-        return judge_class(config)
+        return judge_class(settings.whole)
     except ConfigError:
         raise
     except (Exception, SystemExit) as exc:  # a user's constructor may fail in any way

@@ -16,10 +16,10 @@ from omegaconf import DictConfig
 from agentscope_tuner import _loop
 from agentscope_tuner.adapters.trl.functions import AsyncRewardFunc, RewardFunc, pairs_of, reward_func
 from agentscope_tuner.adapters.trl.trainer import LogExtra, LogMetric, caller_of, warn_beside
+from agentscope_tuner.config import Settings, Source
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.task_judge.batch import Config
 
-Part = Config | Callable[..., Any]
+Part = Source | Callable[..., Any]
 
 # what every trainer gives beside the columns
 _GIVEN = frozenset({"prompts", "completions", "completion_ids", "trainer_state", "environments"})
@@ -165,7 +165,7 @@ def _rebuild(parts: Sequence[Part], weights: Sequence[float], name: str) -> Comb
 
 
 def _function(part: Part) -> Callable[..., Any]:
-    if isinstance(part, str | Path | Mapping | DictConfig):
+    if isinstance(part, str | Path | Mapping | DictConfig | Settings):
         return reward_func(part)
     if not callable(part):
         raise ConfigError(f"a part must be a judge's configuration or a reward function, got {part!r:.200}")

@@ -9,14 +9,15 @@ from typing import Any
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout
 from agentscope_tuner.adapters.trl.listwise import ajudge_groups, judge_groups, process_group
 from agentscope_tuner.adapters.trl.trainer import Caller, LogExtra, LogMetric, caller_of, warn_beside
+from agentscope_tuner.config import Source
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.task_judge.batch import Config, ConfiguredJudge, Pair, located, mean_metrics
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located, mean_metrics
 from agentscope_tuner.task_judge.judgement import Judgement
 
 Rewards = list[float | None]
 
 
-def reward_func(config: Config) -> RewardFunc:
+def reward_func(config: Source) -> RewardFunc:
     """A reward function for TRL; sync, so TRL calls it on the main thread of each rank.
 
     Args:
@@ -28,7 +29,7 @@ def reward_func(config: Config) -> RewardFunc:
     return RewardFunc(config)
 
 
-def async_reward_func(config: Config) -> AsyncRewardFunc:
+def async_reward_func(config: Source) -> AsyncRewardFunc:
     """The async twin: TRL runs it on a loop of its own, beside other async reward functions.
 
     Raises:
@@ -47,7 +48,7 @@ class Bare:
     #: A failed verdict of it is no missing reward beside other functions: see `check_reward_funcs`.
     may_fail = True
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Source) -> None:
         # absolute: the other process may stand in another directory
         self._config = located(config) if isinstance(config, str | Path) else config
         self._judge = ConfiguredJudge(self._config)

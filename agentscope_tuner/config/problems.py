@@ -1,0 +1,61 @@
+"""Reading a typed section: every problem at once, each with its key, its value and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agentscope_tuner.errors import ConfigError
+
+
+class StrictSection(BaseModel):
+    """Base of typed configuration sections: no unknown keys, no silent conversion of types, no change after load."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+SectionT = TypeVar("SectionT", bound=StrictSection)
+
+
+def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
+    """Read `data` as `model`; every problem is reported at once, by its full key under `where`.
+
+    Raises:
+        ConfigError: naming each key, its value, and the allowed keys or values.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as exc:
+        problems = [
+            _problem(model, error["loc"], error["type"], error["msg"], error["input"]) for error in exc.errors()
+        ]
+        lines = [f"{where}.{problem}" if problem[0] != ":" else f"{where}{problem}" for problem in problems]
+        raise ConfigError("\n".join(lines)) from exc
+
+
+def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
+    path = ".".join(str(part) for part in loc)
+    if kind != "extra_forbidden":
+        return f"{path}: {message[0].lower()}{message[1:]}, got {_short(value)}"
+    allowed = list(_model_at(model, loc[:-1]).model_fields)
+    nearest = difflib.get_close_matches(str(loc[-1]), allowed, n=1)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
+
+
+def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
+    for part in loc:
+        field = model.model_fields.get(str(part))
+        if field is None:
+            continue  # an index, or a union's branch: the model stays
+        for candidate in (field.annotation, *get_args(field.annotation)):
+            if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+                model = candidate
+    return model
+
+
+def _short(value: object, limit: int = 200) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

@@ -1,0 +1,141 @@
+"""From a file, a mapping and overrides to one typed object: read once, merged once, validated once, then handed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from agentscope_tuner.config.misplaced import check_places
+from agentscope_tuner.config.problems import SectionT, validate_section
+from agentscope_tuner.config.sections import SECTION, TaskJudgeConfig
+from agentscope_tuner.errors import ConfigError
+
+# in a configuration's own __dict__: the section as it was validated, for judges, who are given the configuration alone
+_VALIDATED = "_astuner_validated"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A configuration that has been read, merged and validated; pickles, and means the same in another process.
+
+    Attributes:
+        whole: everything, with our defaults filled in, as judges receive it.
+        task_judge: the typed `astuner.task_judge`.
+    """
+
+    whole: DictConfig
+    task_judge: TaskJudgeConfig
+
+
+Source = str | Path | Mapping[str, Any] | DictConfig | Settings
+
+
+def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Settings:
+    """Merge defaults, `source` and `overrides`, and validate; settings come back as they are. `source` is not changed.
+
+    Args:
+        source: a YAML file, or a configuration already read; None for the defaults alone.
+        overrides: `key=value` pairs, values in YAML, such as `astuner.task_judge.rule_reward=-0.5`.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or its `astuner.task_judge` section is wrong.
+    """
+    if isinstance(source, Settings):
+        if not overrides:
+            return source
+        source = source.whole
+    for override in overrides:
+        if not re.match(r"[^=\s]+=", override):
+            raise ConfigError(f"an override must read key=value, got {override!r}")
+    try:
+        merged = OmegaConf.merge(OmegaConf.create({}), _read(source), OmegaConf.from_dotlist(list(overrides)))
+        assert isinstance(merged, DictConfig)
+        check_places(merged)
+        section = read_section(TaskJudgeConfig, merged, SECTION)
+        # the caller's flag is for the caller's configuration; this is a copy
+        OmegaConf.set_readonly(merged, False)
+        # judges read the whole configuration: they find our defaults in it, too
+        OmegaConf.update(merged, SECTION, section.model_dump(), merge=False, force_add=True)
+    # OmegaConf says TypeError of a list merged into a mapping, and lets the YAML of an override fail as YAML
+    except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:
+        raise ConfigError(f"cannot merge the configuration: {exc}") from exc
+    vars(merged)[_VALIDATED] = (repr(_plain(merged, SECTION)), section)
+    return Settings(merged, section)
+
+
+def load_config(
+    source: str | Path | Mapping[str, Any] | DictConfig | None = None, overrides: Sequence[str] = ()
+) -> DictConfig:
+    """The merged configuration, as judges receive it: `resolve` for those who want no more than that.
+
+    Args:
+        source: a YAML file, or a configuration already read; None for the defaults alone. It is not changed.
+        overrides: `key=value` pairs, values in YAML, such as `astuner.task_judge.rule_reward=-0.5`.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or its `astuner.task_judge` section is wrong.
+    """
+    return resolve(source, overrides).whole
+
+
+def task_judge_section(config: Mapping[str, Any] | DictConfig) -> TaskJudgeConfig:
+    """The typed `astuner.task_judge` of `config`, with interpolations resolved; for judges, who receive the whole.
+
+    What `resolve` validated is not validated again, unless it has been changed since.
+
+    Raises:
+        ConfigError: an unknown key, a wrong type or value, or an interpolation that cannot be resolved.
+    """
+    whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
+    validated = vars(whole).get(_VALIDATED)
+    # repr, not ==: to Python `True` equals 1, which is no reward
+    if validated is not None and validated[0] == repr(_plain(whole, SECTION)):
+        section: TaskJudgeConfig = validated[1]
+        return section
+    check_places(whole)
+    return read_section(TaskJudgeConfig, whole, SECTION)
+
+
+def read_section(model: type[SectionT], config: DictConfig, where: str) -> SectionT:
+    """The section `where`, such as `astuner.rollout`, as `model`, with interpolations resolved; absent, its defaults.
+
+    Raises:
+        ConfigError: an unknown key, a wrong type or value, a missing one, or an interpolation that cannot be resolved.
+    """
+    plain = _plain(config, where)
+    return validate_section(model, {} if plain is None else plain, where)
+
+
+def _plain(config: DictConfig, where: str) -> Any:
+    try:
+        section = OmegaConf.select(config, where)
+        return OmegaConf.to_container(section, resolve=True) if isinstance(section, DictConfig) else section
+    except OmegaConfBaseException as exc:
+        raise ConfigError(f"cannot resolve {where}: {exc}") from exc
+
+
+def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictConfig:
+    if source is None:
+        return OmegaConf.create({})
+    if isinstance(source, DictConfig):
+        return source
+    if isinstance(source, Mapping):
+        return OmegaConf.create(dict(source))
+    try:
+        loaded = OmegaConf.load(source)
+    except FileNotFoundError as exc:
+        raise ConfigError(f"no configuration file {str(source)!r}") from exc
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
+    except yaml.YAMLError as exc:
+        raise ConfigError(f"{str(source)!r} is not valid YAML: {exc}") from exc
+    if not isinstance(loaded, DictConfig):
+        raise ConfigError(f"{str(source)!r} must hold a mapping at its top, got {type(loaded).__name__}")
+    return loaded
