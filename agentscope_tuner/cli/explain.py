@@ -12,46 +12,50 @@ from rich.text import Text
 from agentscope_tuner.cli.console import fail, out
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.answer import STAGES, bare, reference, run_stage, symbolic_verdict
-from agentscope_tuner.verify.sandbox import DEADLINE, shared
+from agentscope_tuner.verify.math.answer import STAGES, WORKER_STAGES, run_stage
+from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.read import bare, reference
+from agentscope_tuner.verify.sandbox import DEADLINE, Sandbox, shared
 
 Reference = Annotated[str, typer.Option("--reference", help="The ground truth: bare, in dollars, boxed, or GSM8K's.")]
 Answer = Annotated[str, typer.Option("--answer", help="The answer, or an output with a box.")]
+Question = Annotated[
+    str | None, typer.Option("--question", help="The task's text: its formulas are no answers, its words are units.")
+]
 Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="CPU seconds of the symbolic stage.")]
 
 _STYLES = {"equal": "green", "different": "red", "undecided": "yellow", "passed on": "dim", "not reached": "dim"}
 
 
-def explain(reference_text: Reference, answer: Answer, deadline: Deadline = DEADLINE) -> None:
+def explain(
+    reference_text: Reference, answer: Answer, deadline: Deadline = DEADLINE, question: Question = None
+) -> None:
     """Print every stage of the comparison with its outcome and time. Exit code 0 whatever the verdict."""
     boxed = last_boxed(answer)
     table = Table("stage", "outcome", "time", "reason")
     try:
-        truth = reference(reference_text)
-        _fill(table, bare(answer if boxed is None else boxed), truth, deadline)
+        pair = Pair.of(bare(answer if boxed is None else boxed), reference(reference_text), question)
+        _fill(table, pair, shared(1, deadline))
     except JudgeError as exc:
         raise fail(str(exc)) from exc
     out.print(table)
 
 
-def _fill(table: Table, answer: str, truth: str, deadline: float) -> None:
+def _fill(table: Table, pair: Pair, sandbox: Sandbox) -> None:
     decided = False
     for stage in STAGES:
         if decided:
             _row(table, stage, "not reached", None, "")
             continue
         started = time.perf_counter()
-        if stage == "symbolic":
-            verdict = symbolic_verdict(answer, truth, shared(1, deadline).compare)
-            outcome, reason = verdict.outcome, verdict.reason
-        else:
-            found, reason = run_stage(stage, answer, truth)
-            if found is None:
-                _row(table, stage, "passed on", time.perf_counter() - started, reason)
-                continue
-            outcome = found
-        decided = True
-        _row(table, stage, outcome, time.perf_counter() - started, reason)
+        verdict = run_stage(stage, pair, symbolic=sandbox.compare)
+        took = time.perf_counter() - started
+        if verdict is None:
+            _row(table, stage, "passed on", took, "")
+            continue
+        _row(table, stage, verdict.outcome, took, verdict.reason)
+        # sympy looks again at what the symbolic stage left undecided
+        decided = verdict.outcome != "undecided" or stage not in WORKER_STAGES
 
 
 def _row(table: Table, stage: str, outcome: str, seconds: float | None, reason: str) -> None:

@@ -97,8 +97,10 @@ class Sandbox:
         self._idle: list[_SymbolicWorker] = []
         self._all: set[_SymbolicWorker] = set()
 
-    def compare(self, answer: str, ground_truth: str) -> tuple[Verdict, str]:
-        """The symbolic stage on two bare answers; waits for a free worker.
+    def compare(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> tuple[Verdict, str]:
+        """A stage of the worker's on two bare answers; waits for a free worker.
 
         Returns:
             The verdict, and its reason where there is more to say than the pair.
@@ -106,15 +108,16 @@ class Sandbox:
         Raises:
             JudgeError: no worker could be started, or workers died under this pair.
         """
+        request = {"answer": answer, "truth": ground_truth, "question": question, "stage": stage}
         with self._free:
             died = not_begun = 0
             while died < _TRIES and not_begun < _MOST_STARTS:
                 worker = self._take()
                 try:
-                    reply = worker.ask({"answer": answer, "truth": ground_truth}, self.deadline)
+                    reply = worker.ask(request, self.deadline)
                 except CpuTimeUp:
                     self._discard(worker, replace=True)
-                    return "undecided", f"undecided: the symbolic stage took more than {self.deadline} s of CPU time"
+                    return "undecided", f"undecided: the {stage} stage took more than {self.deadline} s of CPU time"
                 except ChildLost as exc:
                     # a worker that another thread took by closing the pool says nothing about the answer
                     if self._discard(worker) and exc.begun:

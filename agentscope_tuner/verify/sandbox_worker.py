@@ -49,6 +49,7 @@ def _message(reply: dict[str, Any]) -> bytes:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from agentscope_tuner.errors import JudgeError
+    from agentscope_tuner.verify.math.pair import Pair
     from agentscope_tuner.verify.math.symbolic import decide
 
     # the parent kills in time; should it be gone, the kernel does
@@ -56,7 +57,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (used if hard == resource.RLIM_INFINITY else min(used, hard), hard))
     try:
-        outcome, reason = decide(request["answer"], request["truth"])
+        outcome, reason = decide(Pair.of(request["answer"], request["truth"], request["question"]))
         return {"outcome": outcome, "reason": reason}
     except JudgeError as exc:
         return {"judge_error": exc.message, "cause": exc.cause}

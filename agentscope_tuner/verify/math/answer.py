@@ -1,35 +1,26 @@
 r"""Whether two mathematical answers are the same, cheapest stage first.
 
-exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic. The stages before the last run in the caller's process, linear in
-the text; the last runs in `sandbox`. The policy (rounding, percents, units, order, hedges) is written down in
-docs/math_equivalence.md.
+exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The stages before the last two run in the caller's process,
+linear in the text; the last two run in `sandbox`. The policy (rounding, percents, units, order, hedges) is written down
+in docs/math_equivalence.md.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, Protocol
 
-from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math.cheap import CheapComparer, is_rational
-from agentscope_tuner.verify.math.compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.copied import restates
+from agentscope_tuner.verify.math.names import is_unevaluated
 from agentscope_tuner.verify.math.number import plain_key
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.own_stack import on_own_stack
-from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.shape import is_unevaluated
-from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
-
-_SHOWN = 80
-_DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
-_GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
-
+from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.read import bare, read_reference, reference, short
+from agentscope_tuner.verify.math.text import TooComplex
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -45,103 +36,11 @@ class MathVerdict:
 
 
 class Symbolic(Protocol):
-    """The last stage, as `compare` needs it: `sandbox.Sandbox.compare` or a test's fake."""
+    """The worker's stages, as `compare` needs them: `sandbox.Sandbox.compare` or a test's fake."""
 
-    def __call__(self, answer: str, ground_truth: str) -> tuple[Verdict, str]: ...
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A text with its tokens and its meaning; a text that is no mathematics has `node` None and equals only itself."""
-
-    text: str
-    tokens: tuple[str, ...]
-    node: Node | None
-    problem: str = ""
-
-
-def bare(text: str) -> str:
-    r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, a final full stop."""
-    for _ in range(4):
-        before = text
-        text = text.strip()
-        if match := _DELIMITED.fullmatch(text):
-            text = next(g for g in match.groups() if g is not None).strip()
-        if text.startswith(("\\boxed", "\\fbox")) and text.endswith("}"):
-            text = last_boxed(text) or text
-        if text.endswith(".") and not text.endswith(".."):
-            text = text[:-1].rstrip()
-        if text == before:
-            break
-    return text
-
-
-def reference(text: str) -> str:
-    """The answer that a data set's reference states: what follows `####`, what stands in its last box, or all of it.
-
-    Raises:
-        JudgeError: there is nothing in it, or it is damaged or a missing number.
-    """
-    if "####" in text and (match := _GSM8K.search(text)):
-        text = match[1]
-    elif "\\boxed" in text or "\\fbox" in text:
-        text = last_boxed(text) or text
-    if (lost := lost_backslash(text)) is not None:
-        raise JudgeError(f"the reference answer {_short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
-    text = bare(text)
-    if not text:
-        raise JudgeError("the reference answer is empty: give the task's metadata an 'answer'", cause=Cause.REFERENCE)
-    if is_missing(text):
-        raise JudgeError(
-            f"the reference answer {text!r} is a missing or infinite number, no answer", cause=Cause.REFERENCE
-        )
-    return text
-
-
-@lru_cache(maxsize=256)
-def read(text: str) -> Reading:
-    """Tokens and meaning of a bare answer.
-
-    Raises:
-        TooComplex: it is over a bound.
-    """
-    try:
-        tokens = tokenize(text)
-    except Unreadable as exc:
-        return Reading(text, (), None, str(exc))
-    while tokens and tokens[-1].text in (".", ","):
-        tokens.pop()
-    try:
-        return Reading(text, _key(tokens), parse_tokens(tokens))
-    except Unreadable as exc:
-        return Reading(text, _key(tokens), None, str(exc))
-
-
-def _key(tokens: list[Token]) -> tuple[str, ...]:
-    # two numbers side by side are kept apart; no other space has a meaning
-    return tuple(t.text if t.kind != "word" else t.text.lower() for t in tokens)
-
-
-@lru_cache(maxsize=1024)
-def read_reference(text: str) -> Reading:
-    # an advantage group asks about the same reference eight times and more
-    try:
-        reading = read(text)
-    except TooComplex as exc:
-        raise JudgeError(
-            f"the reference answer {_short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE
-        ) from exc
-    if reading.node is None and not _is_wording(reading):
-        raise JudgeError(
-            f"the reference answer {_short(text)!r} cannot be read: {reading.problem}", cause=Cause.REFERENCE
-        )
-    return reading
-
-
-def _is_wording(reading: Reading) -> bool:
-    """A date, a time, a name: no mathematics, but something to compare word by word."""
-    brackets = [reading.tokens.count(opener) - reading.tokens.count(closer) for opener, closer in ("()", "[]", "{}")]
-    return any(t[:1].isalpha() for t in reading.tokens) and not any(brackets)
+    def __call__(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> tuple[Verdict, str]: ...
 
 
 def check_reference(text: str) -> None:
@@ -150,7 +49,7 @@ def check_reference(text: str) -> None:
     Raises:
         JudgeError: it is empty, a missing or infinite number, damaged, unreadable, or over the bounds.
     """
-    read_reference(reference(text))
+    read_reference(reference(text), None)
 
 
 def compare(
@@ -166,22 +65,15 @@ def compare(
     Args:
         answer: hostile text; any string ends in a verdict within the bounds.
         ground_truth: bare, in `$…$`, `\(…\)` or a box, or a GSM8K solution ending in `#### 42`.
-        symbolic: the last stage; without it, what the cheap stages cannot tell is undecided.
+        symbolic: the worker's stages; without them, what the cheap stages cannot tell is undecided.
         question: the task's text; what a word or a sign means may depend on it.
         copied: whether a formula that stands in `question` may be an answer.
 
     Raises:
         JudgeError: the reference is no answer (see `check_reference`), or the sandbox failed.
     """
-    truth = reference(ground_truth)
-    found = bare(answer)
-    verdict = cheap(found, truth)
-    if verdict is not None:
-        return verdict
-    if symbolic is None:
-        unknown = f"undecided without a symbolic stage: {_pair(found, UNKNOWN, truth)}"
-        return MathVerdict("undecided", "structure", unknown)
-    return symbolic_verdict(found, truth, symbolic)
+    pair = Pair.of(bare(answer), reference(ground_truth), question)
+    return _cheap(pair, copied) or _worker(pair, symbolic, copied)
 
 
 async def acompare(
@@ -192,94 +84,126 @@ async def acompare(
     question: str | None = None,
     copied: Copied = "refuse",
 ) -> MathVerdict:
-    """As `compare`; the cheap stages run at once, the last is awaited in a thread while its worker works."""
-    truth = reference(ground_truth)
-    found = bare(answer)
-    verdict = cheap(found, truth)
+    """As `compare`; the cheap stages run at once, the others are awaited in a thread while their worker works."""
+    pair = Pair.of(bare(answer), reference(ground_truth), question)
+    verdict = _cheap(pair, copied)
     if verdict is not None:
         return verdict
-    return await asyncio.to_thread(symbolic_verdict, found, truth, symbolic)
+    return await asyncio.to_thread(_worker, pair, symbolic, copied)
 
 
-def cheap(answer: str, truth: str) -> MathVerdict | None:
-    """The stages before the last on bare texts; None where only the last can tell.
+def compare_exact(
+    answer: str, ground_truth: str, *, question: str | None = None, copied: Copied = "refuse"
+) -> MathVerdict:
+    """The documented exact-string judge: the same characters once the wrapping is off.
 
-    Raises:
-        JudgeError: the reference cannot be read.
+    The question changes nothing here: the reference's own text is an answer wherever else it stands.
     """
-    if answer == truth:
-        return _verdict("exact", EQUAL, answer, truth)
-    for stage in STAGES[1:-1]:
-        outcome, reason = run_stage(stage, answer, truth)
-        if outcome is not None:
-            return MathVerdict(outcome, stage, reason)
+    pair = Pair.of(bare(answer), reference(ground_truth), question)
+    return _verdict("exact", EQUAL if pair.answer == pair.truth else DIFFERENT, pair)
+
+
+STAGES = ("exact", "normalised", "numeric", "structure", "symbolic", "sympy")
+CHEAP_STAGES = STAGES[:4]
+WORKER_STAGES = STAGES[4:]
+
+
+def _cheap(pair: Pair, copied: Copied) -> MathVerdict | None:
+    for stage in CHEAP_STAGES:
+        verdict = run_stage(stage, pair, copied=copied)
+        if verdict is not None:
+            return verdict
     return None
 
 
-def symbolic_verdict(answer: str, truth: str, symbolic: Symbolic) -> MathVerdict:
-    """The last stage on bare texts."""
-    outcome, reason = symbolic(answer, truth)
-    return MathVerdict(outcome, "symbolic", reason or f"symbolic: {_pair(answer, _OUTCOMES[outcome], truth)}")
+def _worker(pair: Pair, symbolic: Symbolic | None, copied: Copied) -> MathVerdict:
+    if symbolic is None:
+        unknown = f"undecided without a symbolic stage: {_shown(pair, UNKNOWN)}"
+        return MathVerdict("undecided", "structure", unknown)
+    verdict = None
+    for stage in WORKER_STAGES:
+        found = run_stage(stage, pair, symbolic=symbolic, copied=copied)
+        verdict = found or verdict
+        if verdict is None or verdict.outcome != "undecided":
+            break
+    assert verdict is not None
+    return verdict
 
 
-STAGES = ("exact", "normalised", "numeric", "structure", "symbolic")
-
-
-def run_stage(stage: str, answer: str, truth: str) -> tuple[Verdict | None, str]:
-    """One cheap stage on bare texts: its verdict (None: not this stage's to say) and the reason.
+def run_stage(
+    stage: str, pair: Pair, *, symbolic: Symbolic | None = None, copied: Copied = "refuse"
+) -> MathVerdict | None:
+    """One stage: its verdict, or None where it is not this stage's to say.
 
     Raises:
-        JudgeError: the reference cannot be read.
+        JudgeError: the reference cannot be read, or the sandbox failed.
     """
-    try:
-        outcome, note = on_own_stack(_CHEAP[stage], answer, truth)
-    except TooComplex as exc:
-        return "undecided", f"undecided: {exc}: {_short(answer)}"
-    if outcome is UNKNOWN:
-        return None, note
-    return (
-        "equal" if outcome is EQUAL else "different"
-    ), f"{stage}: {_pair(answer, outcome, truth)}{note and f' ({note})'}"
+    if stage in WORKER_STAGES:
+        verdict = _in_worker(stage, pair, symbolic)
+    else:
+        try:
+            outcome, note = on_own_stack(_CHEAP[stage], pair)
+        except TooComplex as exc:
+            return MathVerdict("undecided", stage, f"undecided: {exc}: {short(pair.answer)}")
+        verdict = None if outcome is UNKNOWN else _verdict(stage, outcome, pair, note)
+    if verdict is not None and verdict.outcome == "equal" and copied == "refuse" and _is_copied(stage, pair):
+        return MathVerdict("different", stage, f"copied: {short(pair.answer)} stands in the question")
+    return verdict
 
 
-def _exact(answer: str, truth: str) -> tuple[Outcome, str]:
-    return (EQUAL if answer == truth else UNKNOWN), ""
+def _is_copied(stage: str, pair: Pair) -> bool:
+    # the reference's own text is an answer wherever else it stands
+    if stage in ("exact", "normalised") or pair.question is None:
+        return False
+    ref, ans = pair.ref.node, pair.ans.node
+    return ref is not None and ans is not None and on_own_stack(restates, pair.question, ans, ref)
 
 
-def _normalised(answer: str, truth: str) -> tuple[Outcome, str]:
-    if not answer:
+def _in_worker(stage: str, pair: Pair, symbolic: Symbolic | None) -> MathVerdict | None:
+    if symbolic is None or (stage == "sympy" and not pair.is_for_sympy()):
+        return None
+    text = None if pair.question is None else pair.question.text
+    outcome, reason = symbolic(pair.answer, pair.truth, question=text, stage=stage)
+    return MathVerdict(outcome, stage, reason or f"{stage}: {_shown(pair, _OUTCOMES[outcome])}")
+
+
+def _exact(pair: Pair) -> tuple[Outcome, str]:
+    return (EQUAL if pair.answer == pair.truth else UNKNOWN), ""
+
+
+def _normalised(pair: Pair) -> tuple[Outcome, str]:
+    if not pair.answer:
         return DIFFERENT, "the box is empty"
-    ref_key, ans_key = plain_key(truth), plain_key(answer)
+    ref_key, ans_key = plain_key(pair.truth), plain_key(pair.answer)
     if ref_key is not None and ref_key == ans_key:
         # digits compared as text: a number of any length, in no time
         return EQUAL, ""
-    ref = read_reference(truth)
-    ans = read(answer)
+    ref, ans = pair.ref, pair.ans
     if ans.tokens and ans.tokens == ref.tokens:
         return EQUAL, ""
-    if ref.node is None or ans.node is None:
-        same = bool(ans.tokens) and _wording(ans) == _wording(ref)
+    if ref.reading is None or ans.reading is None:
+        same = bool(ans.tokens) and ans.wording() == ref.wording()
         return (EQUAL, "") if same else (DIFFERENT, ans.problem or "compared word by word")
     return UNKNOWN, ""
 
 
-def _numeric(answer: str, truth: str) -> tuple[Outcome, str]:
-    ref, ans = read_reference(truth), read(answer)
-    if ref.node is None or ans.node is None or not (is_rational(ref.node) and is_rational(ans.node)):
+def _numeric(pair: Pair) -> tuple[Outcome, str]:
+    ref, ans = pair.ref.node, pair.ans.node
+    if ref is None or ans is None or not (is_rational(ref) and is_rational(ans)):
         return UNKNOWN, ""
-    return CheapComparer(f"{answer}|{truth}").compare(ref.node, ans.node), ""
+    return _structure(pair)
 
 
-def _structure(answer: str, truth: str) -> tuple[Outcome, str]:
-    ref, ans = read_reference(truth), read(answer)
-    if ref.node is None or ans.node is None:
+def _structure(pair: Pair) -> tuple[Outcome, str]:
+    ref, ans = pair.ref, pair.ans
+    if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
         return UNKNOWN, ""
     if is_unevaluated(ans.node) and not is_unevaluated(ref.node) and ans.node.head != "rel":
         return DIFFERENT, "left unevaluated"
-    return CheapComparer(f"{answer}|{truth}").compare(ref.node, ans.node), ""
+    return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
 
-_CHEAP: dict[str, Callable[[str, str], tuple[Outcome, str]]] = {
+_CHEAP: dict[str, Callable[[Pair], tuple[Outcome, str]]] = {
     "exact": _exact,
     "normalised": _normalised,
     "numeric": _numeric,
@@ -288,29 +212,11 @@ _CHEAP: dict[str, Callable[[str, str], tuple[Outcome, str]]] = {
 _OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
 
 
-def compare_exact(
-    answer: str, ground_truth: str, *, question: str | None = None, copied: Copied = "refuse"
-) -> MathVerdict:
-    """The documented exact-string judge: the same characters once the wrapping is off."""
-    truth = reference(ground_truth)
-    found = bare(answer)
-    return _verdict("exact", EQUAL if found == truth else DIFFERENT, found, truth)
+def _verdict(stage: str, outcome: Outcome, pair: Pair, note: str = "") -> MathVerdict:
+    reason = f"{stage}: {_shown(pair, outcome)}{note and f' ({note})'}"
+    return MathVerdict("equal" if outcome is EQUAL else "different", stage, reason)
 
 
-def _verdict(stage: str, outcome: Outcome, answer: str, truth: str) -> MathVerdict:
-    return MathVerdict("equal" if outcome is EQUAL else "different", stage, f"{stage}: {_pair(answer, outcome, truth)}")
-
-
-def _pair(answer: str, outcome: Outcome, truth: str) -> str:
+def _shown(pair: Pair, outcome: Outcome) -> str:
     sign = {EQUAL: "=", DIFFERENT: "≠", UNKNOWN: "?"}[outcome]
-    return f"{_short(answer)} {sign} {_short(truth)}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 20]}… ({len(text)} characters)"
-
-
-def _wording(reading: Reading) -> str:
-    said = [t for t in reading.tokens if t not in (".", ",")]
-    # two numbers side by side are not one longer number
-    return "".join(f" {t} " if t[:1].isdigit() else t for t in said).lower()
+    return f"{short(pair.answer)} {sign} {short(pair.truth)}"

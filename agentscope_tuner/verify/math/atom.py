@@ -161,10 +161,15 @@ class AtomParser:
         if name in _FUNCTION_LETTERS and [t.text for t in self.tokens[self.at : self.at + 6]] == list("^{-1}("):
             self.at += 5
             name += "^{-1}"
-        if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'"):
+        if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'" or self._is_defined()):
             self.at += 1
             return Node("call", self._arguments(")"), name)
         return Node("sym", (), name)
+
+    def _is_defined(self) -> bool:
+        """Whether `(x) =` follows: the letter before it is a function's name."""
+        after = self.tokens[self.at : self.at + 4]
+        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind == "sym"
 
     def _arguments(self: Parser, closer: str) -> tuple[Node, ...]:  # type: ignore[misc]
         bars, self.bars = self.bars, 0

@@ -5,10 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.compare import DIFFERENT, EQUAL, UNKNOWN, Comparer, Outcome
+from agentscope_tuner.verify.math.compare import Comparer
 from agentscope_tuner.verify.math.exact import Exact, Unknown, Work, in_base
+from agentscope_tuner.verify.math.marks import meant
 from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.number import close
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.region import NotSolved
 
 _ARITHMETIC = frozenset({"num", "add", "mul", "div", "pow", "neg", "percent", "fact"})
 _FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -29,10 +33,12 @@ class CheapComparer(Comparer):
 
     Args:
         seed: the two texts, which choose the evaluation points.
+        question: what says how a sign is meant.
     """
 
-    def __init__(self, seed: str) -> None:
+    def __init__(self, seed: str, question: Question | None = None) -> None:
         self.seed = seed
+        self.question = question
         self.work = Work()
         # by identity, as hashing a tree walks it; the entry keeps its node alive
         self._known: dict[int, _Known] = {}
@@ -40,9 +46,7 @@ class CheapComparer(Comparer):
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if ref.head == "base" or ans.head == "base":
             return based(ref, ans)
-        readings = leaf_readings(ref, ans)
-        found = [self._values(r, a) for r, a in readings]
-        return EQUAL if EQUAL in found else UNKNOWN if UNKNOWN in found else DIFFERENT
+        return self._numbers(*meant(ref, ans, self.question))
 
     def _at_hand(self, node: Node) -> _Known:
         known = self._known.get(id(node))
@@ -56,7 +60,7 @@ class CheapComparer(Comparer):
             self._known[id(node)] = known
         return known
 
-    def _values(self, ref_node: Node, ans_node: Node) -> Outcome:
+    def _numbers(self, ref_node: Node, ans_node: Node) -> Outcome:
         ref, ans = self._at_hand(ref_node), self._at_hand(ans_node)
         if ref.value is None or ans.value is None:
             return UNKNOWN
@@ -95,8 +99,21 @@ class CheapComparer(Comparer):
             return UNKNOWN
         return EQUAL
 
+    def solution(self, ref: Node, ans: Node) -> Outcome:
+        return UNKNOWN
+
     def region(self, ref: Node, ans: Node) -> Outcome:
         return UNKNOWN
+
+    def order(self, left: Node, right: Node) -> int:
+        mine, theirs = self._at_hand(left), self._at_hand(right)
+        if mine.value is None or theirs.value is None:
+            raise NotSolved
+        if mine.value == theirs.value:
+            return 0
+        if not (mine.rational and theirs.rational) or mine.opaque or theirs.opaque:
+            raise NotSolved
+        return 1 if mine.value > theirs.value else -1
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:
@@ -119,22 +136,6 @@ def is_rational(node: Node) -> bool:
         or (n.head == "fn" and n.name == "binom")
         for n in walk(node)
     )
-
-
-def leaf_readings(ref: Node, ans: Node) -> list[tuple[Node, Node]]:
-    """The pairs of which one must agree: with and without the percent sign, in degrees and in radians.
-
-    A sign that only one side carries may have been left out by the other; where both carry it, it counts.
-    """
-    pairs = [(ref, ans)]
-    for head in ("percent", "deg"):
-        if ref.head == head != ans.head:
-            pairs += [(ref.args[0], ans)]
-        elif ans.head == head != ref.head:
-            pairs += [(ref, ans.args[0])]
-    if ref.head == ans.head and ref.head in ("percent", "deg"):
-        return [(ref.args[0], ans.args[0])]
-    return pairs
 
 
 def based(ref: Node, ans: Node) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.node import Node, walk
 from agentscope_tuner.verify.math.text import Unreadable
 
 # an answer with at least so many decimals may round or cut an exact value
@@ -17,7 +17,10 @@ _MOST_NOISE = Fraction(1, 10**6)
 _FLOAT_DIGITS = 17
 _FLOAT_DECIMALS = 10
 _MAX_PERIOD = 100
+# a reference with so many significant digits is taken for a rounding of the exact value
+_ROUNDED_DIGITS = 3
 _PLAIN = re.compile(r"([-+]?)(?:(?<=[-+])\s+)?(\d+(?:,\d{3})*)?(?:\.(\d*))?")
+_SIGNS = frozenset({"neg", "percent", "unit"})
 
 
 def plain_key(text: str) -> tuple[str, str, str] | None:
@@ -32,13 +35,27 @@ def plain_key(text: str) -> tuple[str, str, str] | None:
 
 
 def decimals(node: Node) -> int | None:
-    """How many decimals a written number has; None for anything computed."""
-    if node.head in ("neg", "percent", "unit", "deg"):
-        return decimals(node.args[0])
+    """The decimal places of a written number's value, two more under a percent sign; None for anything computed."""
+    if node.head in _SIGNS:
+        inside = decimals(node.args[0])
+        return inside if inside is None or node.head != "percent" else inside + 2
     if node.head != "num" or not node.name:
         return None
     mantissa, _, exponent = node.name.lower().partition("e")
     return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
+
+
+def _significant(node: Node) -> int:
+    """The significant digits of a written number; those of a computed one are not counted: 0."""
+    while node.head in _SIGNS:
+        node = node.args[0]
+    mantissa = node.name.lower().partition("e")[0] if node.head == "num" else ""
+    return len(mantissa.replace(".", "").lstrip("0"))
+
+
+def _is_exact(node: Node) -> bool:
+    """Whether no decimal stands in a value: it was not rounded on the way."""
+    return not any(n.head == "num" and "." in n.name for n in walk(node))
 
 
 def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> bool:
@@ -46,14 +63,28 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
     if ref_value == ans_value:
         return True
     ref_places, ans_places = decimals(ref), decimals(ans)
-    if ref_places is not None and ans_places is not None and 2 <= ref_places < ans_places:
-        return abs(ref_value - ans_value) <= Fraction(1, 2 * 10**ref_places)
-    return rounded(ref_value, ans_places, ans_value) or (
-        ref_places is not None and rounded(ans_value, ref_places, ref_value)
+    if ref_places and _takes_rounded(ref, ref_places, ans, ans_places):
+        return half_up(ans_value, ref_places) == ref_value
+    return _rounded(ref_value, ans_places, ans_value) or (
+        ref_places is not None and _rounded(ans_value, ref_places, ref_value)
     )
 
 
-def rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
+def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None) -> bool:
+    digits = _significant(ref)
+    if ans_places is None or ans_places == 0:
+        return digits >= _ROUNDED_DIGITS and _is_exact(ans)
+    return ans_places > ref_places and (digits >= _ROUNDED_DIGITS or (digits >= 2 and ref_places >= 2))
+
+
+def half_up(value: Fraction, places: int) -> Fraction:
+    """The value rounded to decimal places, halves away from zero, so that no value rounds to two."""
+    scaled = abs(value) * 10**places + Fraction(1, 2)
+    whole = scaled.numerator // scaled.denominator
+    return Fraction(whole if value >= 0 else -whole, 10**places)
+
+
+def _rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
     """Whether a written decimal is `exact` rounded or cut at its last place, or a float that prints its own noise."""
     if places is None or places < ROUNDED_DECIMALS:
         return False
@@ -61,9 +92,8 @@ def rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
     printed = abs(written) * 10**places < 10**_FLOAT_DIGITS
     if places >= _FLOAT_DECIMALS and printed and difference <= min(FLOAT_NOISE * abs(exact), _MOST_NOISE):
         return True
-    # rounded half a unit either way, or cut towards zero
     last = Fraction(1, 10**places)
-    near = difference <= last / 2 or (difference < last and abs(written) < abs(exact))
+    near = half_up(exact, places) == written or (difference < last and abs(written) < abs(exact))
     # an exact decimal with fewer places needs no rounding: what differs from it differs
     return near and abs(written) * 10**places >= 1000
 
@@ -86,6 +116,12 @@ def continued(text: str) -> Fraction:
 
 
 def recurring(text: str, digits: str) -> Fraction:
-    """The value of a decimal after which `digits` repeat for ever."""
+    """The value of a decimal after which `digits` repeat for ever.
+
+    Raises:
+        Unreadable: more digits than anyone reads.
+    """
+    if len(digits) > _MAX_PERIOD:
+        raise Unreadable(f"{len(digits)} digits that repeat")
     places = len(text.partition(".")[2])
     return Fraction(text) + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places)

@@ -1,57 +1,52 @@
-"""Two values at one point (worker side)."""
+"""One comparison: two bare texts, their sides as they are read, and the question; each is read once, when asked for."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import dataclass
+from functools import cached_property
 
-from mpmath import mp
+from agentscope_tuner.verify.math.question import Question, about
+from agentscope_tuner.verify.math.read import Side, read_answer, read_reference
+from agentscope_tuner.verify.math.sympy_shapes import needs_sympy
 
-from agentscope_tuner.verify.math.numeric_matrix import OutOfRange, Value
 
-
+@dataclass(frozen=True)
 class Pair:
-    """Two values at one point and what they say about each other, at the precision in force."""
+    """What every stage of one comparison is given."""
 
-    def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:
-        self.drowned = drowned
-        self.real, self.one_real = True, False
-        self.fractions: tuple[Fraction, Fraction] | None = None
-        self.refuted, self.sure, self.vanished = True, True, False
-        if [isinstance(v, list) for v in values] in ([True, False], [False, True]):
-            return
-        cells = [_cells(v) for v in values]
-        if cells[0][0] != cells[1][0]:
-            return
-        left, right = cells[0][1], cells[1][1]
-        size = max(abs(v) for v in (*left, *right))
-        tolerance = max(scale, size) * mp.mpf(10) ** (15 - mp.dps)
-        reals = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
-        self.real, self.one_real = all(reals), reals[0] != reals[1]
-        self.refuted = any(abs(a - b) > tolerance for a, b in zip(left, right, strict=True))
-        # where everything cancelled, only more digits tell nothing from little
-        self.sure = tolerance <= size * mp.mpf(10) ** -20
-        self.vanished = tolerance <= mp.mpf(10) ** (-mp.dps // 2)
-        if self.real and len(left) == 1:
-            self.fractions = (_fraction(left[0]), _fraction(right[0]))
+    answer: str
+    truth: str
+    question: Question | None
 
-    def settled(self) -> bool:
-        """Agreement at the highest precision: both sides have the same digits, or all of them cancelled.
+    @classmethod
+    def of(cls, answer: str, truth: str, question: str | None) -> Pair:
+        """The comparison of two bare texts."""
+        return cls(answer, truth, about(question))
+
+    @property
+    def seed(self) -> str:
+        """What chooses the points: nobody can write an answer for points that depend on the answer."""
+        return f"{self.answer}|{self.truth}"
+
+    @cached_property
+    def ref(self) -> Side:
+        """The reference.
 
         Raises:
-            OutOfRange: the terms are so large that nothing can be told.
+            JudgeError: it cannot be read.
         """
-        if not self.sure and not self.vanished:
-            raise OutOfRange("terms too large to tell with 1,000 digits")
-        return True
+        return read_reference(self.truth, self.question)
 
+    @cached_property
+    def ans(self) -> Side:
+        """The answer.
 
-def _cells(value: Value) -> tuple[tuple[int, int], list[Value]]:
-    if not isinstance(value, list):
-        return (0, 0), [value]
-    return (len(value), len(value[0])), [cell for row in value for cell in row]
+        Raises:
+            TooComplex: it is over a bound.
+        """
+        return read_answer(self.answer, self.ref, self.question)
 
-
-def _fraction(value: Value) -> Fraction:
-    sign, mantissa, exponent, _ = mp.mpf(mp.re(value))._mpf_
-    two = Fraction(2) ** int(exponent)
-    return Fraction(-mantissa if sign else mantissa) * two
+    def is_for_sympy(self) -> bool:
+        """Whether something stands there that the symbolic stage cannot evaluate and sympy may."""
+        ref, ans = self.ref.node, self.ans.node
+        return ref is not None and ans is not None and needs_sympy(ref, ans)

@@ -144,6 +144,18 @@ class Line:
         if not found:
             yield from self._scanned(node)
 
+    def is_rational(self, statement: Node) -> bool:
+        """Whether every side of every relation is a quotient of polynomials, whose roots are all found."""
+        if statement.head != "rel":
+            return all(map(self.is_rational, statement.args)) if statement.head in ("and", "or", "not") else False
+        try:
+            for relation in relations(statement):
+                for branch in _without_absolutes(_difference(*relation.args), self.name):
+                    self.rational(branch)
+        except (NotRational, NotANumber):
+            return False
+        return True
+
     def rational(self, node: Node) -> tuple[list[Value], list[Value]]:
         """Numerator and denominator in the unknown, lowest coefficient first."""
         if self.name not in symbols(node):

@@ -23,7 +23,7 @@ Point = dict[str, Value]
 Domain = Literal["positive", "real", "complex", "beside"]
 # orders of magnitude, from a thousandth to ten thousand
 _LOWEST, _SIZES, _GAMMA_SIZES = -3, 7, 4
-_MAX_PIECES, _MAX_UNKNOWNS, _MAX_BETWEEN = 8, 3, 24
+_MAX_PIECES, _MAX_UNKNOWNS, _MAX_BETWEEN = 16, 4, 80
 _INVERSES = frozenset({"arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc", "arg"})
 # a bounded symbol's points by how deep sums are nested: the work grows with its power
 _WHOLE = {1: (8, 60, 900), 2: (6, 12, 40), 3: (4, 6, 10)}
@@ -102,9 +102,11 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
         others: the values of the symbols that are not looked for.
         budget: shared by the whole comparison.
     """
-    pieces = list(dict.fromkeys(p for node in nodes for p in _pieces(node)))[:_MAX_PIECES]
+    pieces = list(dict.fromkeys(p for node in nodes for p in _pieces(node)))
     unknowns = sorted(frozenset().union(*map(symbols, pieces)) & others.keys())
-    for name in unknowns[:_MAX_UNKNOWNS]:
+    if len(pieces) > _MAX_PIECES or len(unknowns) > _MAX_UNKNOWNS:
+        raise TooComplex("more pieces than are looked at")
+    for name in unknowns:
         line = Line(name, {n: v for n, v in others.items() if n != name}, budget)
         meets: set[Value] = set()
         for piece in pieces:
@@ -115,7 +117,9 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
         for x in ends[:1] + ends[-1:]:
             step = (abs(x) + 1) * (mp.mpf("0.1") + _unit(name, mp.nstr(x, 12)))
             near += [x - step, x + step]
-        yield from ({**others, name: x} for x in near[:_MAX_BETWEEN])
+        if len(near) > _MAX_BETWEEN:
+            raise TooComplex("more pieces than are looked at")
+        yield from ({**others, name: x} for x in near)
 
 
 def _meets(line: Line, piece: Node) -> set[Value]:

@@ -11,15 +11,21 @@ from collections.abc import Callable, Iterator
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math.answer import Verdict, read, read_reference
-from agentscope_tuner.verify.math.cheap import CheapComparer, based, leaf_readings, oriented
-from agentscope_tuner.verify.math.compare import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.answer import Verdict
+from agentscope_tuner.verify.math.cheap import CheapComparer, based, oriented
+from agentscope_tuner.verify.math.clearing import cleared, equations_as_product
+from agentscope_tuner.verify.math.marks import log_bases, meant
 from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.number import close
 from agentscope_tuner.verify.math.numeric import Budget, Numeric
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
-from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.numeric_pair import Pair
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.pair import Pair as Texts
+from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.real_line import Line, plain_unknown, relations
+from agentscope_tuner.verify.math.region import NotSolved
+from agentscope_tuner.verify.math.resolve import both_signs
 from agentscope_tuner.verify.math.same_region import same_region
 from agentscope_tuner.verify.math.sample_points import (
     Domain,
@@ -31,7 +37,7 @@ from agentscope_tuner.verify.math.sample_points import (
     point_in,
     wide,
 )
-from agentscope_tuner.verify.math.shape import assigned, both_signs
+from agentscope_tuner.verify.math.steps import own_steps
 from agentscope_tuner.verify.math.text import TooComplex
 
 DIGITS, MANY_DIGITS = 50, 1_000
@@ -39,18 +45,23 @@ _POINTS = 4
 _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
 
 
-def decide(answer: str, ground_truth: str) -> tuple[Verdict, str]:
-    """The last word on two bare texts that the cheap stages could not tell apart or together.
+def decide(pair: Texts) -> tuple[Verdict, str]:
+    """The last word on two readings that the cheap stages could not tell apart or together.
 
     Raises:
         JudgeError: the reference cannot be read.
     """
-    ref = read_reference(ground_truth)
+    ref = pair.ref
     try:
-        ans = read(answer)
-        if ref.node is None or ans.node is None:
+        ans = pair.ans
+        if ref.reading is None or ans.reading is None:
             return "different", ""
-        outcome = SymbolicComparer(f"{answer}|{ground_truth}").compare(ref.node, ans.node)
+        comparer = SymbolicComparer(pair.seed, pair.question)
+        outcome = comparer.compare(ref.reading, ans.reading)
+        if outcome is not EQUAL and comparer.other_log_base is not None:
+            # the other base for the whole answer
+            again = SymbolicComparer(pair.seed, pair.question, comparer.other_log_base)
+            outcome = EQUAL if again.compare(ref.reading, ans.reading) is EQUAL else outcome
     except TooComplex as exc:
         return "undecided", f"undecided: {exc}"
     return {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}[outcome], ""  # type: ignore[return-value]
@@ -58,15 +69,18 @@ def decide(answer: str, ground_truth: str) -> tuple[Verdict, str]:
 
 def warm_up() -> None:
     """Compute what the first question would otherwise pay for."""
-    decide("2\\sqrt{3}", "\\sqrt{12}")
+    decide(Texts.of("2\\sqrt{3}", "\\sqrt{12}", None))
 
 
 class SymbolicComparer(CheapComparer):
     """Structure as before; leaves, statements and regions by their values."""
 
-    def __init__(self, seed: str) -> None:
-        super().__init__(seed)
+    def __init__(self, seed: str, question: Question | None = None, log_base: int | None = None) -> None:
+        super().__init__(seed, question)
         self.budget = Budget()
+        self._log_base = log_base
+        # the base in which the whole answer may be read again
+        self.other_log_base: int | None = None
         # the symbols that bound a sum or a product
         self._whole: frozenset[str] = frozenset()
         self._bounds = (0, 0)
@@ -78,15 +92,30 @@ class SymbolicComparer(CheapComparer):
             return based(ref, ans)
         self._whole = bounding(ref) | bounding(ans)
         self._bounds = bounds(ref, ans)
-        # a bare log is the natural one to some and decimal to others; both sides must mean the same
-        logs = [n for side in (ref, ans) for n in walk(side) if n.head == "fn" and n.name == "log" and len(n.args) == 1]
-        for left, right in leaf_readings(ref, ans):
-            if self._values(left, right) is EQUAL:
-                return EQUAL
-            for base in (None, 10) if logs else (None,):
-                if self._formulas(left, right, base):
-                    return EQUAL
-        return DIFFERENT
+        ref, ans = meant(ref, ans, self.question)
+        if self._numbers(ref, ans) is EQUAL:
+            return EQUAL
+        bases = log_bases(ref, ans, self.question)
+        if not bases:
+            return DIFFERENT
+        base = self._log_base if self._log_base in bases else bases[0]
+        if len(bases) > 1 and self._log_base is None:
+            self.other_log_base = bases[1]
+        if not self._formulas(ref, ans, base):
+            return DIFFERENT
+        # numbers agree at every point that was looked at; a step of the answer's own may stand where nobody looked
+        return UNKNOWN if own_steps(ref, ans) else EQUAL
+
+    def order(self, left: Node, right: Node) -> int:
+        if self.leaf(left, right) is EQUAL:
+            return 0
+        try:
+            found = self._evaluate(left, right, self._log_base, dict, DIGITS)
+        except NotANumber as exc:
+            raise NotSolved from exc
+        if found.fractions is None or found.fractions[0] == found.fractions[1]:
+            raise NotSolved
+        return 1 if found.fractions[0] > found.fractions[1] else -1
 
     def _formulas(self, ref: Node, ans: Node, log_base: int | None) -> bool:
         if not (symbols(ref) or symbols(ans) or any(n.head == "call" for n in walk(ref))):
@@ -200,25 +229,20 @@ class SymbolicComparer(CheapComparer):
         return EQUAL if abs(left - right) * 50 <= abs(left) else DIFFERENT
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
-        ref, ans = both_signs(ref), both_signs(ans)
+        ref, ans = equations_as_product(both_signs(ref)), equations_as_product(both_signs(ans))
         if super().statement(ref, ans) is EQUAL:
             return EQUAL
         ref_parts, ans_parts = relations(ref), relations(ans)
         if ref_parts and ans_parts and len(ref_parts) == len(ans_parts) and self._same_parts(ref_parts, ans_parts):
-            return EQUAL
+            return UNKNOWN if own_steps(ref, ans) else EQUAL
         names = symbols(ref)
-        if names != symbols(ans) or not names:
+        if len(names) != 1 or names != symbols(ans):
             return DIFFERENT
-        if len(names) == 1 and ans.name == "=" and assigned(ref) is not None:
-            # of `x = 2`, an answer may be a multiple, not an equation that still has to be solved
-            return DIFFERENT
-        if len(names) == 1:
-            name = next(iter(names))
-            line = Line(name, {}, self.budget)
-            return self._same_region(ref, ans, line, line)
-        if _is_equation(ref) and _is_equation(ans):
-            return self._same_roots(ref, ans, names)
-        return DIFFERENT
+        line = Line(next(iter(names)), {}, self.budget)
+        if not line.is_rational(ans):
+            # roots that a search does not find could be the answer's own
+            return DIFFERENT if self._line_agrees(ref, ans, line, line) is False else UNKNOWN
+        return EQUAL if self._line_agrees(ref, ans, line, line) else DIFFERENT
 
     def _same_parts(self, ref: list[Node], ans: list[Node]) -> bool:
         left = list(ans)
@@ -234,6 +258,8 @@ class SymbolicComparer(CheapComparer):
         ref_side, ans_side = oriented(ref), oriented(ans)
         if ref_side is None or ans_side is None or ref_side[0] != ans_side[0]:
             return False
+        if ref_side[0] in ("=", "!="):
+            ref_side, ans_side = (("=", cleared(side[1])) for side in (ref_side, ans_side))
         first: Value = None
         found = 0
         for at in range(_POINTS + 2):
@@ -259,17 +285,8 @@ class SymbolicComparer(CheapComparer):
                 raise NotANumber("zero here")
             return above / below
 
-    def _same_roots(self, ref: Node, ans: Node, names: frozenset[str]) -> Outcome:
-        """Whether two equations in several unknowns have the same real solutions along lines through random points."""
-        informed = False
-        for name in sorted(names):
-            for at in range(3):
-                line = Line(name, self._point(names - {name}, "real", at), self.budget)
-                same = self._line_agrees(ref, ans, line, line)
-                if same is False:
-                    return DIFFERENT
-                informed |= same is True
-        return EQUAL if informed else DIFFERENT
+    def solution(self, ref: Node, ans: Node) -> Outcome:
+        return self.region(both_signs(ref), ans)
 
     def region(self, ref: Node, ans: Node) -> Outcome:
         ref, ans = plain_unknown(ref), plain_unknown(ans)
@@ -279,15 +296,8 @@ class SymbolicComparer(CheapComparer):
             if len(names) > 1:
                 return DIFFERENT
             lines.append(Line(next(iter(names), "x"), {}, self.budget))
-        return self._same_region(ref, ans, *lines)
-
-    def _same_region(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> Outcome:
-        return EQUAL if self._line_agrees(ref, ans, ref_line, ans_line) else DIFFERENT
+        return EQUAL if self._line_agrees(ref, ans, *lines) else DIFFERENT
 
     def _line_agrees(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
         with mp.workdps(DIGITS):
             return same_region(ref, ans, ref_line, ans_line)
-
-
-def _is_equation(node: Node) -> bool:
-    return node.name == "=" if node.head == "rel" else node.head == "or" and all(map(_is_equation, node.args))

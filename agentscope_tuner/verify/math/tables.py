@@ -93,7 +93,7 @@ SYMBOLS = frozenset("\\" + name for name in GREEK) | _names(
     \square \checkmark"""
 )
 # what stands before an amount or after it, and the unit that it names
-CURRENCIES = {"\\$": "$^1", "\\euro": "euro^1", "\\pounds": "pound^1", "\\yen": "yen^1", "\\rupee": "rupee^1"}
+CURRENCIES = {"\\$": "$^1", "\\euro": "euro^1", "\\pounds": "gbp^1", "\\yen": "yen^1", "\\rupee": "rupee^1"}
 OPERANDS = PREFIX | SYMBOLS | DECORATIONS | BIG | {"\\begin", "\\left", "\\overline", "\\bar"} | CURRENCIES.keys()
 CLOSERS = {
     "(": (")", "]"),
@@ -110,39 +110,6 @@ RELATIONS = _pairs(
     \subset:=subset \subseteq:=subset ::=: \notin:=notin \perp:=perp \parallel:=parallel \propto:=propto \mapsto:=->
     \Leftrightarrow:=iff \nmid:=nmid \pmod:=pmod \leftrightarrow:=iff \triangleq:== \coloneqq:=="""
 )
-# words that say something about the number before them: what follows is no unit
-NO_UNIT = _names(
-    """not no is isn't never wrong if when than then but maybe perhaps else otherwise plus minus times more less fewer
-    about approximately around roughly between with without where for the correct incorrect false true actually answer
-    however and or to either neither both also likely unknown unless except all none any undefined mod modulo
-    versus vs past until till after before over under below above negative positive point squared cubed factorial root
-    repeating recurring choose base plus power inverse reciprocal even odd prime zero hundred thousand million billion
-    trillion"""
-)
-# words that name a number: after a number they make another one
-NUMBER_WORDS = _names(
-    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety half halves quarter quarters third thirds
-    first twice thrice double triple score gross lakh lakhs crore crores lac percentile permille ppm"""
-)
-# words that end as adverbs do and are none
-NOUNS_IN_LY = _names("family jelly lily fly butterfly ally belly bully rally reply supply assembly anomaly monopoly")
-# a dimension, its base unit first, and how many base units the others are
-DIMENSIONS = {
-    "length": """m meter metre 米 1|cm centimeter centimetre 厘米 1/100|mm millimeter millimetre 毫米 1/1000
-        |km kilometer kilometre 千米 公里 1000|inch inches 254/10000|ft foot feet 3048/10000|yd yard 9144/10000
-        |mi mile 1609344/1000""",
-    "mass": """g gram gramme 克 1|kg kilogram 千克 公斤 1000|吨 1000000|mg milligram 1/1000|lb lbs pound 45359237/100000
-        |oz ounce 45359237/1600000""",
-    "time": "s sec secs second 秒 1|min mins minute 分钟 60|h hr hrs hour 小时 3600|day 天 86400|week 604800",
-    "volume": "l liter litre 升 1|ml milliliter millilitre cc 毫升 1/1000",
-    "money": "$ dollar usd 1|cent cents ¢ 1/100",
-    "euros": "euro eur 1",
-    "yen": "yen yuan rmb 元 1",
-    "angle": "rad radian 1",
-}
-# what Chinese counts with
-COUNTERS = frozenset("个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双对盒箱袋瓶杯")
 EMPTY_SET, REALS, INTEGERS = "\\emptyset", "\\mathbb{R}", "\\mathbb{Z}"
 WORD_SETS = {
     "all real numbers": REALS,

@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import NamedTuple
 
 from agentscope_tuner.verify.math.node import Node, number
-from agentscope_tuner.verify.math.tables import COUNTERS, DIMENSIONS, NO_UNIT, NOUNS_IN_LY, NUMBER_WORDS
 from agentscope_tuner.verify.math.text import Unreadable
+from agentscope_tuner.verify.math.unit_words import (
+    COMPOUND,
+    COUNTED,
+    COUNTERS,
+    DIMENSIONS,
+    NEVER,
+    NOUNS_IN_LY,
+    NUMBER_WORDS,
+)
 
-# name: (dimension, how many of the dimension's base unit)
-_TABLE: dict[str, tuple[str, Fraction]] = {}
-for _dimension, _line in DIMENSIONS.items():
-    for _entry in _line.split("|"):
-        *_names, _factor = _entry.split()
-        for _name in _names:
-            _TABLE[_name] = (_dimension, Fraction(_factor))
+Dimension = dict[str, int]
 
+
+class Unit(NamedTuple):
+    """What a unit's name measures and how many base units one of it is."""
+
+    dimension: tuple[tuple[str, int], ...]
+    size: Fraction
+
+
+def _table() -> Iterator[tuple[str, Unit]]:
+    for dimension, line in DIMENSIONS.items():
+        powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in _bases(dimension))
+        for entry in line.split("|"):
+            *names, size = entry.split()
+            known = size[0].isdigit()
+            for name in names if known else (*names, size):
+                # without a size the unit is a dimension of its own
+                yield name, Unit(powers, Fraction(size)) if known else Unit(((name, 1),), Fraction(1))
+
+
+def _bases(dimension: str) -> list[str]:
+    return [dimension.replace(" ", "_")] if dimension.startswith("money") else dimension.split()
+
+
+_UNITS = dict(_table())
 SCALES = {
     "dozen": 12,
     "hundred": 10**2,
@@ -30,38 +58,50 @@ SCALES = {
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg"})
 _EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
-MAX_WORDS = 5
-_MAX_NOUNS = 2
+_MAX_WORDS = 6
+_MAX_NOUNS = 3
+_ABBREVIATION = 3
 _ORDINAL = re.compile(
     r"(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|[a-z]*teen|[a-z]*tie|hundred|thousand|[a-z]*illion|n)ths?"
 )
+# letters that stand for a unit where the other side has a unit of the same dimension: `5 m` for `500 \text{ cm}`
+UNIT_LETTERS = frozenset("mgslLhNJWVA")
+
+
+def _exact_name(word: str) -> str:
+    """The table's name for a word, with its case where case counts; a word outside the table in lower case."""
+    word = word.rstrip(".")
+    if word in _UNITS or word in COMPOUND:
+        return word
+    lower = singular(word)
+    if len(word) <= _ABBREVIATION and lower in _UNITS and (word[0] == "M" or len(word) == 1):
+        # a mega is no milli, `G` is no gram
+        return word
+    return lower
 
 
 def canonical(parts: list[tuple[str, int]]) -> str:
-    """One name for a unit however it is spelled: `[("cubic", 1), ("centimeters", 1)]` is `cm^3`.
+    """One name for a unit however it is spelled: `[("cubic", 1), ("centimeters", 1)]` is `centimeter^3`.
 
     Args:
         parts: each word with its exponent, negative below the stroke of a fraction.
 
     Raises:
-        Unreadable: the words are not a unit's.
+        Unreadable: there are too many words.
     """
-    if len(parts) > MAX_WORDS:
+    if len(parts) > _MAX_WORDS:
         raise Unreadable("a sentence after a number")
     powers: dict[str, int] = {}
     times = 1
     for word, exponent in parts:
-        word = word if word in ("L", "mL") else word.lower()
-        if not (known(word) or _is_noun(word)):
-            raise Unreadable(f"the word {word!r} after a number")
-        if word in ("squared", "cubed") and powers:
-            last = next(reversed(powers))
-            powers[last] *= _EXPONENTS[word]
-        elif word in _EXPONENTS:
-            times = _EXPONENTS[word]
+        if word.lower() in ("squared", "cubed") and powers:
+            powers[next(reversed(powers))] *= _EXPONENTS[word.lower()]
+        elif word.lower() in _EXPONENTS:
+            times = _EXPONENTS[word.lower()]
         else:
-            name = singular(word)
-            powers[name] = powers.get(name, 0) + exponent * times
+            name = _exact_name(word)
+            for base, power in COMPOUND.get(name, ((name, 1),)):
+                powers[base] = powers.get(base, 0) + exponent * times * power
             times = 1
     if times != 1 or sum(not known(name) for name in powers) > _MAX_NOUNS:
         raise Unreadable("words after a number that are no unit")
@@ -69,43 +109,56 @@ def canonical(parts: list[tuple[str, int]]) -> str:
 
 
 def known(word: str) -> bool:
-    """Whether the word is a unit of measurement, or says how a unit is raised."""
-    return word in _EXPONENTS or singular(word) in _TABLE or word in COUNTERS
+    """Whether the word is a unit of measurement, or something that is counted one by one."""
+    return word in _UNITS or word in COUNTERS or word in COUNTED
 
 
-def _is_noun(word: str) -> bool:
-    """Whether a word may name what is counted: plain Latin letters, no number, adverb or connective."""
+def unknown_words(unit: str) -> list[str]:
+    """The words of a canonical unit that are neither units nor counted things."""
+    return [name for part in unit.split() if not known(name := part.rpartition("^")[0])]
+
+
+def changes_number(word: str) -> bool:
+    """Whether a word after a number makes another number of it, or takes it back: halves, tens, doubled, not."""
+    word = word.lower()
     return (
-        word.isascii()
-        and word not in NO_UNIT
-        and word not in NUMBER_WORDS
-        and (not word.endswith("ly") or word in NOUNS_IN_LY)
-        and _ORDINAL.fullmatch(word) is None
+        word in NEVER
+        or word in NUMBER_WORDS
+        or singular(word) in NUMBER_WORDS
+        or not word.isascii()
+        or word.endswith("ed")
+        or (word.endswith("ly") and word not in NOUNS_IN_LY)
+        or _ORDINAL.fullmatch(word) is not None
     )
 
 
 def singular(word: str) -> str:
     """The word without a plural ending, in lower case."""
     word = word.lower().rstrip(".")
-    if word in _TABLE or len(word) < 4 or word.endswith("ss"):
+    if word in _UNITS or word in COUNTED or word.endswith("ss"):
         return word
-    if word.endswith("s") and word[:-1] in _TABLE:
-        return word[:-1]
+    for plural, ending in (("ies", "y"), ("es", ""), ("s", "")):
+        if word.endswith(plural) and ((one := word.removesuffix(plural) + ending) in _UNITS or one in COUNTED):
+            return one
+    if len(word) < 4:
+        return word
     if word.endswith("es") and word[-3] in "xhs":
         return word[:-2]
     return word.removesuffix("s")
 
 
-def factor(unit: str) -> tuple[str, Fraction]:
-    """The dimension of a canonical unit and its size in base units; an unknown word is a dimension of its own."""
-    dimensions: dict[str, int] = {}
+def measure(unit: str) -> Unit:
+    """What a canonical unit measures; a word outside the table is a dimension of its own."""
+    dimensions: Dimension = {}
     size = Fraction(1)
     for part in unit.split():
-        name, _, power = part.rpartition("^")
-        dimension, one = _TABLE.get(name, (name, Fraction(1)))
-        dimensions[dimension] = dimensions.get(dimension, 0) + int(power)
-        size *= one ** int(power) if abs(int(power)) < 10 else 1
-    return " ".join(f"{d}^{p}" for d, p in sorted(dimensions.items()) if p), size
+        name, _, exponent = part.rpartition("^")
+        one = _UNITS.get(name, Unit(((name, 1),), Fraction(1)))
+        power = int(exponent)
+        for base, base_power in one.dimension:
+            dimensions[base] = dimensions.get(base, 0) + power * base_power
+        size *= one.size**power if abs(power) < 10 else 1
+    return Unit(tuple(sorted((d, p) for d, p in dimensions.items() if p)), size)
 
 
 def measured(node: Node, parts: list[tuple[str, int]]) -> Node:

@@ -1,0 +1,159 @@
+r"""What the task's question says about its answers: its formulas, its words, the signs and names that it uses.
+
+Nothing here decides that an answer is right: the question only narrows what a word or a sign may mean, and names the
+formulas that are no answers because they are the question itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from agentscope_tuner.verify.math.canonical import Key, key
+from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.parse import parse_tokens
+from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.unit import singular
+
+_MAX_CHARS = 20_000
+_MAX_FORMULAS = 200
+_DELIMITED = re.compile(
+    r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]"
+    r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
+    re.DOTALL,
+)
+# formulas in plain text: digits, single letters, names of functions, operators
+_PLAIN = re.compile(
+    r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|\b[a-zA-Z]\b|(?<![a-zA-Z])[a-zA-Z](?=\^)"
+    r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
+)
+_OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_ASKS_PERCENT = re.compile(
+    r"(?:what|which|how many|how much|as a|in|the|by what|a) percent(?:age)?s?\b|percent(?:age)? (?:of|is|was|are|did|change|"
+    r"increase|decrease|error|profit|loss|discount)|(?:as|in) (?:a )?(?:%|\\%)",
+    re.IGNORECASE,
+)
+_REWRITES = re.compile(
+    r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
+    r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed number|"
+    r"number|power|ratio)\b|\b(?:in|to) (?:the |its )?(?:scientific|lowest|simplest|standard|decimal|nearest|radical|exponential)\b",
+    re.IGNORECASE,
+)
+_DECIMAL_LOG = re.compile(
+    r"\\log_(?:\{10\}|10)|\\lg\b|\blog10\b|common log|base[- ]?(?:10|ten)|decibel|\bpH\b|richter", re.IGNORECASE
+)
+_NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
+_BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
+_NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question; what is looked up in it is worked out when first asked for, and kept."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words, as `unit` spells them."""
+        return frozenset(form for word in _WORD.findall(self.text) for form in (word.lower(), singular(word)))
+
+    @cached_property
+    def formulas(self) -> dict[Key, Node]:
+        """Its formulas, the sides of its relations and the members of its lists, by their canonical keys."""
+        found: dict[Key, Node] = {}
+        for text in _segments(self.text[:_MAX_CHARS]):
+            for node in _read(text):
+                for part in _parts(node):
+                    found.setdefault(key(part), part)
+            if len(found) > _MAX_FORMULAS:
+                break
+        return found
+
+    @cached_property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """Its tuples of names, `(x, y)`: the order in which their values are given."""
+        return tuple(tuple(n.strip() for n in names.split(",")) for names in _NAMES.findall(self.text))
+
+    @property
+    def asks_percent(self) -> bool:
+        return _ASKS_PERCENT.search(self.text) is not None
+
+    @property
+    def speaks_of_percent(self) -> bool:
+        return "%" in self.text or "percent" in self.text.lower()
+
+    @property
+    def asks_to_rewrite(self) -> bool:
+        """Whether the question is about how something is written, so that a value of its own is no answer either."""
+        return _REWRITES.search(self.text) is not None
+
+    @cached_property
+    def log_base(self) -> int | None:
+        """10 where the question says that a bare log is decimal; None where it says nothing."""
+        decimal = _DECIMAL_LOG.search(self.text) is not None
+        both = _NATURAL_LOG.search(self.text) is not None and _BARE_LOG.search(self.text) is not None
+        return 10 if decimal or both else None
+
+
+@lru_cache(maxsize=256)
+def about(text: str | None) -> Question | None:
+    """What a question says; None where there is none. An advantage group asks about the same one many times."""
+    return Question(text) if text and text.strip() else None
+
+
+def _segments(text: str) -> Iterator[str]:
+    rest: list[str] = []
+    at = 0
+    for match in _DELIMITED.finditer(text):
+        rest.append(text[at : match.start()])
+        at = match.end()
+        yield next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+    rest.append(text[at:])
+    for part in rest:
+        for run in _PLAIN.finditer(part):
+            if _OPERATION.search(run.group()):
+                yield run.group()
+
+
+def _read(text: str) -> Iterator[Node]:
+    """The formulas of one segment: the whole of it, or the pieces between its words and commas that can be read."""
+    try:
+        tokens = tokenize(text.strip().rstrip(".?,:;"))
+        yield parse_tokens(tokens)
+        return
+    except (Unreadable, TooComplex):
+        pass
+    try:
+        tokens = tokenize(text)
+    except (Unreadable, TooComplex):
+        return
+    for piece in _pieces(tokens):
+        try:
+            yield parse_tokens(piece)
+        except (Unreadable, TooComplex):
+            continue
+
+
+def _pieces(tokens: list[Token]) -> Iterator[list[Token]]:
+    piece: list[Token] = []
+    for token in [*tokens, Token("word", "")]:
+        if token.kind == "word" or token.text in (",", ";", "&", "\\\\", ".", "?", ":", "\\begin", "\\end"):
+            if piece:
+                yield piece
+                # an article before a formula in plain text
+                if piece[0].kind == "sym" and len(piece) > 1:
+                    yield piece[1:]
+            piece = []
+        else:
+            piece.append(token)
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    yield node
+    if node.head in ("list", "tuple", "set", "rel", "and", "or", "cases", "row", "unit", "percent", "deg"):
+        for arg in node.args:
+            yield from _parts(arg)

@@ -1,0 +1,170 @@
+"""Texts to sides: wrapping taken off, tokens, nodes, and what the nodes state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
+from agentscope_tuner.verify.math.node import Node, walk
+from agentscope_tuner.verify.math.own_stack import on_own_stack
+from agentscope_tuner.verify.math.parse import parse_tokens
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.reading import Reading
+from agentscope_tuner.verify.math.resolve import resolve
+from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.unit import changes_number, singular, unknown_words
+
+_SHOWN = 80
+_DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
+_GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
+_BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
+
+
+@dataclass(frozen=True)
+class Side:
+    """A text with its tokens and its meaning; a text that is no mathematics has no reading and equals only itself."""
+
+    text: str
+    tokens: tuple[str, ...]
+    node: Node | None
+    reading: Reading | None
+    problem: str = ""
+
+    def wording(self) -> str:
+        """The text as words are compared."""
+        said = [t for t in self.tokens if t not in (".", ",")]
+        # two numbers side by side are not one longer number
+        return "".join(f" {t} " if t[:1].isdigit() else t for t in said).lower()
+
+
+def short(text: str) -> str:
+    """The text, or its beginning and its length."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 20]}… ({len(text)} characters)"
+
+
+def bare(text: str) -> str:
+    r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, a final full stop."""
+    for _ in range(4):
+        before = text
+        text = text.strip()
+        if match := _DELIMITED.fullmatch(text):
+            text = next(g for g in match.groups() if g is not None).strip()
+        if text.startswith("\\") and (inside := _whole_box(text)) is not None:
+            text = inside
+        if text.endswith(".") and not text.endswith(".."):
+            text = text[:-1].rstrip()
+        if text == before:
+            break
+    return text
+
+
+def _whole_box(text: str) -> str | None:
+    """What is inside a box that is all of the text; two boxes side by side are two answers."""
+    match = _BOX.match(text)
+    if match is None:
+        return None
+    depth = 0
+    for brace in re.finditer(r"\\.|[{}]", text[match.end() - 1 :], re.DOTALL):
+        depth += (brace.group() == "{") - (brace.group() == "}")
+        if depth == 0:
+            end = match.end() - 1 + brace.start()
+            return text[match.end() : end].strip() if end == len(text) - 1 else None
+    return None
+
+
+def reference(text: str) -> str:
+    """The answer that a data set's reference states: what follows `####`, what stands in its last box, or all of it.
+
+    Raises:
+        JudgeError: there is nothing in it, or it is damaged or a missing number.
+    """
+    if "####" in text and (match := _GSM8K.search(text)):
+        text = match[1]
+    elif "\\boxed" in text or "\\fbox" in text:
+        text = last_boxed(text) or text
+    if (lost := lost_backslash(text)) is not None:
+        raise JudgeError(f"the reference answer {short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
+    text = bare(text)
+    if not text:
+        raise JudgeError("the reference answer is empty: give the task's metadata an 'answer'", cause=Cause.REFERENCE)
+    if is_missing(text):
+        raise JudgeError(f"the reference answer {text!r} is a missing or infinite number, no answer", cause=Cause.REFERENCE)
+    return text
+
+
+def _read(text: str) -> tuple[tuple[str, ...], Node | None, str]:
+    try:
+        tokens = tokenize(text)
+    except Unreadable as exc:
+        return (), None, str(exc)
+    while tokens and tokens[-1].text in (".", ","):
+        tokens.pop()
+    try:
+        return _key(tokens), parse_tokens(tokens), ""
+    except Unreadable as exc:
+        return _key(tokens), None, str(exc)
+
+
+def _key(tokens: list[Token]) -> tuple[str, ...]:
+    # two numbers side by side are kept apart; no other space has a meaning
+    return tuple(t.text if t.kind != "word" else t.text.lower() for t in tokens)
+
+
+def read_answer(text: str, ref: Side, question: Question | None) -> Side:
+    """An answer beside its reference.
+
+    Raises:
+        TooComplex: it is over a bound.
+    """
+    lost = lost_backslash(text)
+    if lost is not None:
+        return Side(text, (), None, None, f"the answer holds {lost}")
+    tokens, node, problem = _read(text)
+    if node is None:
+        return Side(text, tokens, None, None, problem)
+    strange = next(_strange_words(node, ref, question), None)
+    if strange is not None:
+        return Side(text, tokens, None, None, f"the word {strange!r} after a number")
+    try:
+        return Side(text, tokens, node, resolve(node))
+    except Unreadable as exc:
+        return Side(text, tokens, None, None, str(exc))
+
+
+def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator[str]:
+    """Words after a number that are no units: they may change it, unless the question or the reference says them."""
+    for n in walk(node):
+        for word in unknown_words(n.name) if n.head == "unit" else ():
+            said = {singular(t) for t in ref.tokens} | set(ref.tokens) | (question.words if question else frozenset())
+            if changes_number(word) or not (word in said or word.lower() in said):
+                yield word
+
+
+@lru_cache(maxsize=1024)
+def read_reference(text: str, question: Question | None) -> Side:
+    """A reference, which is trusted; an advantage group asks about the same one eight times and more.
+
+    Raises:
+        JudgeError: it cannot be read.
+    """
+    try:
+        tokens, node, problem = on_own_stack(_read, text)
+        side = Side(text, tokens, node, None if node is None else on_own_stack(resolve, node), problem)
+    except TooComplex as exc:
+        raise JudgeError(f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE) from exc
+    except Unreadable as exc:
+        side = Side(text, tokens, None, None, str(exc))
+    if side.node is None and not _is_wording(side):
+        raise JudgeError(f"the reference answer {short(text)!r} cannot be read: {side.problem}", cause=Cause.REFERENCE)
+    return side
+
+
+def _is_wording(side: Side) -> bool:
+    """A date, a time, a name: no mathematics, but something to compare word by word."""
+    brackets = [side.tokens.count(opener) - side.tokens.count(closer) for opener, closer in ("()", "[]", "{}")]
+    return any(t[:1].isalpha() for t in side.tokens) and not any(brackets)

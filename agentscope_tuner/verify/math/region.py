@@ -1,0 +1,203 @@
+"""Solved sets of real numbers as intervals that do not touch, so that two of them are compared end by end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cmp_to_key
+from typing import NamedTuple
+
+from agentscope_tuner.verify.math.marks import literal
+from agentscope_tuner.verify.math.node import CONSTANTS, Node, symbols, walk
+
+_MAX_PIECES = 40
+_INFINITY = Node("sym", (), "\\infty")
+_MINUS_INFINITY = Node("neg", (_INFINITY,))
+# -1, 0 or 1 as the first end is below, at or above the second
+Order = Callable[[Node, Node], int]
+
+
+class NotSolved(Exception):
+    """The set is not given by its ends, or their order is not known here."""
+
+
+class Piece(NamedTuple):
+    """An interval; an infinite end is never taken in."""
+
+    low: Node
+    low_in: bool
+    high: Node
+    high_in: bool
+
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_LINE = Piece(_MINUS_INFINITY, False, _INFINITY, False)
+
+
+class Pieces:
+    """Reads sets of reals into pieces; the ends' order is the caller's business."""
+
+    def __init__(self, order: Order) -> None:
+        self._order_of_finite = order
+
+    def of(self, node: Node) -> list[Piece]:
+        """The pieces of a solved set from left to right, none of which touch.
+
+        Raises:
+            NotSolved: it is no such set.
+        """
+        found = self._merged(self._read(node))
+        if len(found) > _MAX_PIECES:
+            raise NotSolved
+        return found
+
+    def order(self, left: Node, right: Node) -> int:
+        sides = [_infinite(left), _infinite(right)]
+        if any(sides) or left == right:
+            return (sides[0] > sides[1]) - (sides[0] < sides[1])
+        return self._order_of_finite(left, right)
+
+    def _read(self, node: Node) -> list[Piece]:
+        if node.head == "rel":
+            return self._relation(node)
+        if node.head in ("interval", "tuple") and len(node.args) == 2:
+            return self._interval(node)
+        if node.head in ("union", "or", "list"):
+            return [p for a in node.args for p in self._read(a)]
+        if node.head in ("inter", "and"):
+            return self._common([self._read(a) for a in node.args])
+        if node.head == "minus":
+            return self._common([self._read(node.args[0]), self._outside(self._read(node.args[1]))])
+        if node.head == "not":
+            return self._outside(self._read(node.args[0]))
+        if node.head == "set":
+            return self._set(node)
+        if node.head == "sym" and node.name == "\\mathbb{R}":
+            return [_LINE]
+        raise NotSolved
+
+    def _set(self, node: Node) -> list[Piece]:
+        if len(node.args) == 1 and node.args[0].head == "where":
+            element, condition = node.args[0].args
+            parts = condition.args if condition.head in ("list", "and") else (condition,)
+            if element.head == "rel":
+                parts = (*parts, element)
+            return self._common([self._read(p) for p in parts])
+        return [Piece(self._end(a), True, a, True) for a in node.args]
+
+    def _end(self, node: Node) -> Node:
+        if symbols(node) or node.head in ("tuple", "list", "rel", "text", "set"):
+            raise NotSolved
+        return node
+
+    def _interval(self, node: Node) -> list[Piece]:
+        low, high = map(self._end, node.args)
+        brackets = node.name or "()"
+        piece = Piece(low, brackets[0] == "[" and not _infinite(low), high, brackets[1] == "]" and not _infinite(high))
+        return [piece] if not self._empty(piece) else []
+
+    def _relation(self, node: Node) -> list[Piece]:
+        if node.name in ("in", "notin"):
+            inside = self._read(node.args[1])
+            return inside if node.name == "in" else self._outside(inside)
+        found = [[_LINE]]
+        for name, left, right in zip(node.name.split(), node.args, node.args[1:], strict=False):
+            found.append(self._half(name, left, right))
+        return self._common(found)
+
+    def _half(self, name: str, left: Node, right: Node) -> list[Piece]:
+        """What one relation between the unknown and an end leaves of the line."""
+        if _has_unknown(right):
+            left, right = right, left
+            name = _TURNED.get(name, name)
+        while left.head in ("neg", "mul"):
+            left, right, name = self._divided(left, right, name)
+        end = self._end(right)
+        if name in ("=", "!="):
+            point = Piece(end, True, end, True)
+            return [point] if name == "=" else self._outside([point])
+        if name[0] == "<":
+            return (
+                []
+                if end == _MINUS_INFINITY
+                else [Piece(_MINUS_INFINITY, False, end, name == "<=" and not _infinite(end))]
+            )
+        return [] if end == _INFINITY else [Piece(end, name == ">=" and not _infinite(end), _INFINITY, False)]
+
+    def _divided(self, left: Node, right: Node, name: str) -> tuple[Node, Node, str]:
+        """`-2x > 4` without the number before its unknown."""
+        if left.head == "neg":
+            return (
+                left.args[0],
+                _turned(right),
+                _TURNED.get(name, name),
+            )
+        times, unknown = left.args
+        value = literal(times)
+        if not value:
+            raise NotSolved
+        if value < 0:
+            return unknown, _turned(right) if _infinite(right) else Node("div", (right, times)), _TURNED.get(name, name)
+        return unknown, right if _infinite(right) else Node("div", (right, times)), name
+
+    def _outside(self, pieces: Sequence[Piece]) -> list[Piece]:
+        found = [_LINE]
+        for piece in pieces:
+            left = Piece(_MINUS_INFINITY, False, piece.low, not piece.low_in and not _infinite(piece.low))
+            right = Piece(piece.high, not piece.high_in and not _infinite(piece.high), _INFINITY, False)
+            found = self._common([found, [p for p in (left, right) if not self._empty(p)]])
+        return found
+
+    def _common(self, sets: Sequence[Sequence[Piece]]) -> list[Piece]:
+        found = list(sets[0])
+        for other in sets[1:]:
+            found = [p for a in found for b in other if not self._empty(p := self._both(a, b))]
+            if len(found) > _MAX_PIECES:
+                raise NotSolved
+        return found
+
+    def _both(self, left: Piece, right: Piece) -> Piece:
+        low, high = self.order(left.low, right.low), self.order(left.high, right.high)
+        return Piece(
+            left.low if low >= 0 else right.low,
+            (low < 0 or left.low_in) and (low > 0 or right.low_in),
+            left.high if high <= 0 else right.high,
+            (high > 0 or left.high_in) and (high < 0 or right.high_in),
+        )
+
+    def _empty(self, piece: Piece) -> bool:
+        found = self.order(piece.low, piece.high)
+        return found > 0 or (found == 0 and not (piece.low_in and piece.high_in))
+
+    def _merged(self, pieces: list[Piece]) -> list[Piece]:
+        if len(pieces) > _MAX_PIECES:
+            raise NotSolved
+        found: list[Piece] = []
+        for piece in sorted(pieces, key=cmp_to_key(self._by_low)):
+            before = found[-1] if found else None
+            if before is None or not self._touch(before, piece):
+                found.append(piece)
+                continue
+            high = self.order(before.high, piece.high)
+            taken = before.high_in if high > 0 else piece.high_in if high < 0 else before.high_in or piece.high_in
+            found[-1] = Piece(before.low, before.low_in, before.high if high > 0 else piece.high, taken)
+        return found
+
+    def _by_low(self, left: Piece, right: Piece) -> int:
+        return self.order(left.low, right.low) or right.low_in - left.low_in
+
+    def _touch(self, left: Piece, right: Piece) -> bool:
+        gap = self.order(left.high, right.low)
+        return gap > 0 or (gap == 0 and (left.high_in or right.low_in))
+
+
+def _infinite(node: Node) -> int:
+    """1 and -1 for the infinite ends, 0 for the others."""
+    return 1 if node == _INFINITY else -1 if node == _MINUS_INFINITY else 0
+
+
+def _turned(node: Node) -> Node:
+    return node.args[0] if node.head == "neg" else Node("neg", (node,))
+
+
+def _has_unknown(node: Node) -> bool:
+    return any(n.head == "call" or (n.head == "sym" and n.name not in CONSTANTS) for n in walk(node))
