@@ -290,7 +290,7 @@ def _points(named: Named, other: Reading) -> Reading:
 
 
 def _same_parameter(ref: Named, ans: Named) -> Reading:
-    """The answer's value with the reference's names for a function's arguments: `f(x) = x` says what `f(n) = n` says."""
+    """The answer's value with the reference's names for a function's arguments: `f(x) = x` for `f(n) = n`."""
     mine, theirs = ref.name, ans.name
     if mine.head != "call" or theirs.head != "call" or mine.args == theirs.args or not isinstance(ans.value, Value):
         return ans.value

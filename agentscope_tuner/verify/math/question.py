@@ -32,14 +32,15 @@ _PLAIN = re.compile(
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ASKS_PERCENT = re.compile(
-    r"(?:what|which|how many|how much|as a|in|the|by what|a) percent(?:age)?s?\b|percent(?:age)? (?:of|is|was|are|did|change|"
-    r"increase|decrease|error|profit|loss|discount)|(?:as|in) (?:a )?(?:%|\\%)",
+    r"(?:what|which|how many|how much|as a|in|the|by what|a) percent(?:age)?s?\b|percent(?:age)? (?:of|is|was|are|did|"
+    r"change|increase|decrease|error|profit|loss|discount)|(?:as|in) (?:a )?(?:%|\\%)",
     re.IGNORECASE,
 )
 _REWRITES = re.compile(
     r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
     r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed number|"
-    r"number|power|ratio)\b|\b(?:in|to) (?:the |its )?(?:scientific|lowest|simplest|standard|decimal|nearest|radical|exponential)\b",
+    r"number|power|ratio)\b|\b(?:in|to) (?:the |its )?(?:scientific|lowest|simplest|standard|decimal|nearest|radical|"
+    r"exponential)\b",
     re.IGNORECASE,
 )
 _DECIMAL_LOG = re.compile(

@@ -93,7 +93,9 @@ def reference(text: str) -> str:
     if not text:
         raise JudgeError("the reference answer is empty: give the task's metadata an 'answer'", cause=Cause.REFERENCE)
     if is_missing(text):
-        raise JudgeError(f"the reference answer {text!r} is a missing or infinite number, no answer", cause=Cause.REFERENCE)
+        raise JudgeError(
+            f"the reference answer {text!r} is a missing or infinite number, no answer", cause=Cause.REFERENCE
+        )
     return text
 
 
@@ -156,7 +158,9 @@ def read_reference(text: str, question: Question | None) -> Side:
         tokens, node, problem = on_own_stack(_read, text)
         side = Side(text, tokens, node, None if node is None else on_own_stack(resolve, node), problem)
     except TooComplex as exc:
-        raise JudgeError(f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE) from exc
+        raise JudgeError(
+            f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE
+        ) from exc
     except Unreadable as exc:
         side = Side(text, tokens, None, None, str(exc))
     if side.node is None and not _is_wording(side):

@@ -1,7 +1,7 @@
 r"""Steps: functions that jump or bend where no point may have been looked at.
 
-`x + \lfloor\frac{1}{1+(x-7)^2}\rfloor` is x at every point but 7. Values at points refute such a formula only by luck, so
-an answer's steps are taken for true only where the reference has the same.
+`x + \lfloor\frac{1}{1+(x-7)^2}\rfloor` is x at every point but 7. Values at points refute such a formula only by luck,
+so an answer's steps are taken for true only where the reference has the same.
 """
 
 from __future__ import annotations

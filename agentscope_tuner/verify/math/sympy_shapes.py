@@ -6,7 +6,7 @@ from agentscope_tuner.verify.math.node import Node, symbols, walk
 
 
 def needs_sympy(ref: Node, ans: Node) -> bool:
-    """Whether an integral, a limit, a sum or a product without numbers as bounds, or a whole-number identity is there."""
+    """Whether an integral, a limit, a sum, a product or an identity over the whole numbers is there."""
     return any(_is_for_sympy(n) for side in (ref, ans) for n in walk(side))
 
 

@@ -15,7 +15,8 @@ DIMENSIONS = {
         |gallon gal 3785411784/1000000000000|quart qt 946352946/1000000000000|pint pt 473176473/1000000000000""",
     "mass": """g gram gramme 克 1|kg kilogram kilogramme 千克 公斤 1000|mg milligram 毫克 1/1000|吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
-    "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 3600|day 天 86400|week 周 604800|ms millisecond 1/1000
+    "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 3600|day 天 86400|week 周 604800
+        |ms millisecond 1/1000
         |month 月|year yr 年|decade|century""",
     "money in dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
     "money in euros": "euro eur EUR 欧元 1",
@@ -24,7 +25,8 @@ DIMENSIONS = {
     "money in pounds": "gbp GBP sterling 英镑 1|pence 1/100",
     "money in rupees": "rupee inr INR 1",
     "angle": "rad radian 1",
-    "mass length^2 time^-2": "J joule 1000|kJ kilojoule 1000000|MJ megajoule 1000000000|cal calorie 4184|kcal 4184000|eV|keV|MeV",
+    "mass length^2 time^-2": "J joule 1000|kJ kilojoule 1000000|MJ megajoule 1000000000|cal calorie 4184"
+    "|kcal 4184000|eV|keV|MeV",
     "mass length^2 time^-3": "W watt 1000|kW kilowatt 1000000|MW megawatt 1000000000|mW milliwatt 1",
     "mass length time^-2": "N newton 1000|kN kilonewton 1000000",
     "mass length^-1 time^-2": "Pa pascal 1000|kPa kilopascal 1000000|MPa megapascal 1000000000|atm",
@@ -49,29 +51,31 @@ COMPOUND = {
 }
 # what is counted one by one: such a noun never changes the number before it
 COUNTED = frozenset(
-    """adult animal answer ant apple apricot arrangement article axis ball balloon banana baseball basketball bead bean bear bee bench
-    berry bicycle bike bird blanket block board boat book bottle bowl boy bracelet brick brother brownie bug bus button
-    cake calf camel camper can candle candy car card carrot case cat cell chair chapter cherry chicken child children
-    chip chocolate choice circle citizen city class clip clock coconut coin color colour combination computer contestant
-    cookie corner cow crayon crate cube cup cupcake customer daisy deer desk diamond dice die digit divisor doctor dog
-    doll donkey donut door dot dress driver drop duck edge egg element elephant employee engineer envelope eraser event
-    face factor fan farmer fish flag floor flower fork friend frog fruit function game gem gift girl glass goat goldfish
-    grade grape graph guest guitar ham hat head hen heart hexagon hole horse hose house integer item jar jewel job juror
-    key kid kitten kite knight ladder lamp lane lap leaf leaves leg lemon letter light line lion list log lollipop loser
+    """adult animal answer ant apple apricot arrangement article axis ball balloon banana baseball basketball
+    bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl boy bracelet
+    brick brother brownie bug bus button cake calf camel camper can candle candy car card carrot case cat cell
+    chair chapter cherry chicken child children chip chocolate choice circle citizen city class clip clock
+    coconut coin color colour combination computer contestant cookie corner cow crayon crate cube cup cupcake
+    customer daisy deer desk diamond dice die digit divisor doctor dog doll donkey donut door dot dress driver
+    drop duck edge egg element elephant employee engineer envelope eraser event face factor fan farmer fish flag
+    floor flower fork friend frog fruit function game gem gift girl glass goat goldfish grade grape graph guest
+    guitar ham hat head hen heart hexagon hole horse hose house integer item jar jewel job juror key kid kitten
+    kite knight ladder lamp lane lap leaf leaves leg lemon letter light line lion list log lollipop loser
     machine magazine mango map marble mark match meal meeting melon member men mice minor mistake monkey mouse
-    movie muffin nail name necklace neighbor nickel note notebook number nurse nut object octagon onion option orange
-    orchard outcome outfit owl page painting pancake paper parent park parrot part participant partition passenger path patient
-    pattern peach peanut pear pearl pen pencil pentagon people permutation person phone photo picture pie piece pig pigeon
-    pill pillow pirate pizza plan plane plant plate player plum point pole polygon position possibility post potato prize
-    problem program puppy puzzle pupil quarterback question rabbit racer rectangle rhombus ribbon ring robot rock room
-    root rope rose route row ruler sandwich scarf score seat seashell sheep sheet shelf shell shirt shoe shop side sister
-    skirt slice snack snake soldier solution song spider spoon square stamp star state step stick sticker stone story
-    straw strawberry student subset sweet swimmer table tank teacher team tent term test ticket tile time
-    tire toad token tomato tooth teeth toy tractor train trapezoid tree triangle trip truck tulip turkey turn turtle
-    unit value vehicle vertex vertices visitor volunteer vote voter wagon walnut watermelon way wheel window winner woman women
-    word worker year zebra dime quarterly penny pennies dollar old tall long wide high deep away apart total altogether each
-    left remaining outfits red blue green yellow white black brown pink purple gold silver big small
-    whole full fresh different distinct real complex positive""".split()  # noqa: SIM905
+    movie muffin nail name necklace neighbor nickel note notebook number nurse nut object octagon onion option
+    orange orchard outcome outfit owl page painting pancake paper parent park parrot part participant partition
+    passenger path patient pattern peach peanut pear pearl pen pencil pentagon people permutation person phone
+    photo picture pie piece pig pigeon pill pillow pirate pizza plan plane plant plate player plum point pole
+    polygon position possibility post potato prize problem program puppy puzzle pupil quarterback question
+    rabbit racer rectangle rhombus ribbon ring robot rock room root rope rose route row ruler sandwich scarf
+    score seat seashell sheep sheet shelf shell shirt shoe shop side sister skirt slice snack snake soldier
+    solution song spider spoon square stamp star state step stick sticker stone story straw strawberry student
+    subset sweet swimmer table tank teacher team tent term test ticket tile time tire toad token tomato tooth
+    teeth toy tractor train trapezoid tree triangle trip truck tulip turkey turn turtle unit value vehicle
+    vertex vertices visitor volunteer vote voter wagon walnut watermelon way wheel window winner woman women
+    word worker year zebra dime quarterly penny pennies dollar old tall long wide high deep away apart total
+    altogether each left remaining outfits red blue green yellow white black brown pink purple gold silver big
+    small whole full fresh different distinct real complexpositive""".split()  # noqa: SIM905
 ) - {"quarterly", "score"}
 # words that say something about the number before them: what follows is never a unit, whatever the question says
 NEVER = frozenset(

@@ -22,8 +22,25 @@ MISSING = [
     "$nan$",
     r"\boxed{nan}",
 ]
-DAMAGED = ["\frac{1}{2}", "3\times 4", "a\neq b", "2\beta", "5\theta", "\begin{pmatrix}1\\end{pmatrix}", "\right)", "\rho", "\alpha",
-           "\vec{v}", "x\to 2", "\tan x", "\text{Yes}", "\binom{5}{2}", "7\x00", "7\x1b", "\forall x"]  # fmt: skip
+DAMAGED = [
+    "\frac{1}{2}",
+    "3\times 4",
+    "a\neq b",
+    "2\beta",
+    "5\theta",
+    "\begin{pmatrix}1\\end{pmatrix}",
+    "\right)",
+    "\rho",
+    "\alpha",
+    "\vec{v}",
+    "x\to 2",
+    "\tan x",
+    "\text{Yes}",
+    "\binom{5}{2}",
+    "7\x00",
+    "7\x1b",
+    "\forall x",
+]
 SOUND = [
     r"\frac{1}{2}",
     "x=1,\ny=2",
