@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _MACRO = "\\boxed"
 # an escaped character is skipped whole, so that `\{` opens nothing and `\\}` (a line break, then a brace) closes
 _EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\.|[{}]", re.DOTALL)
 _BARE_LOOK = 16
 _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
+
+
+# `\boxed{2}, \boxed{3}` and `$\boxed{2}$ or $\boxed{3}$`: one answer in two boxes, or two answers
+_BESIDE = re.compile(
+    r"(?:[\s,;.&$、，；~]|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}|\b(?:and|or)\b|[和或与])*"
+)
+_MOST_BETWEEN = 60
 
 
 def last_boxed(text: str) -> str | None:
@@ -26,7 +34,44 @@ def last_boxed(text: str) -> str | None:
             return None
         if text.find(_MACRO) == start:
             return _one_box(text, start)
-    return _scan(text)
+    boxes = _scan(text)
+    return _inside(text, boxes[-1]) if boxes else None
+
+
+def last_boxes(text: str) -> list[str]:
+    r"""`last_boxed`, and before it the boxes that stand side by side with it, with no more than an `or` between them.
+
+    Returns:
+        The contents in the order of the text; empty where there is no box.
+    """
+    start = text.rfind(_MACRO)
+    if "\\fbox" not in text and (start < 0 or text.find(_MACRO) == start):
+        only = _one_box(text, start) if start >= 0 else None
+        return [] if only is None else [only]
+    boxes = _scan(text)
+    beside = boxes[-1:]
+    for box in reversed(boxes[:-1]):
+        between = text[box.end : beside[-1].start]
+        if len(between) > _MOST_BETWEEN or not _BESIDE.fullmatch(between):
+            break
+        beside.append(box)
+    return [_inside(text, box) for box in reversed(beside)]
+
+
+class _Box(NamedTuple):
+    """Where the macro begins, where the content does (-1: without braces), and where the box ends."""
+
+    start: int
+    inside: int
+    end: int
+
+
+def _inside(text: str, box: _Box) -> str:
+    if box.inside < 0:
+        bare = _BARE.match(text, box.start)
+        assert bare is not None
+        return bare.group(1)
+    return text[box.inside : box.end - 1].strip()
 
 
 def _one_box(text: str, start: int) -> str | None:
@@ -47,30 +92,31 @@ def _one_box(text: str, start: int) -> str | None:
     return None
 
 
-def _scan(text: str) -> str | None:
-    """One pass with a stack: an open brace remembers whether it opened a box, so the box that closes last wins."""
-    stack: list[tuple[bool, int]] = []
-    # where the last box stands: its inside is cut out once, at the end, for there may be thousands
-    last: tuple[int, int] | None = None
-    bare_at: int | None = None
+def _scan(text: str) -> list[_Box]:
+    """One pass with a stack: an open brace remembers whether it opened a box, so the box that closes last is last.
+
+    Empty when the last box is never closed.
+    """
+    stack: list[tuple[int, int]] = []
+    boxes: list[_Box] = []
     opened_at = closed_at = -1
     for event in _EVENT.finditer(text):
         found = event.group()
         if found == "}":
             if stack:
-                is_box, inside = stack.pop()
-                if is_box:
-                    last, bare_at, closed_at = (inside, event.start()), None, event.start()
+                start, inside = stack.pop()
+                if start >= 0:
+                    while boxes and boxes[-1].start > start:
+                        boxes.pop()
+                    boxes.append(_Box(start, inside, event.end()))
+                    closed_at = event.start()
         elif found == "{":
-            stack.append((False, event.end()))
+            stack.append((-1, event.end()))
         elif len(found) > 2:
             if found.endswith("{"):
-                stack.append((True, event.end()))
+                stack.append((event.start(), event.end()))
                 opened_at = event.start()
-            elif _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
-                bare_at, closed_at = event.start(), event.end()
-    if opened_at > closed_at:
-        return None
-    if bare_at is not None and (bare := _BARE.match(text, bare_at)):
-        return bare.group(1)
-    return text[last[0] : last[1]].strip() if last else None
+            elif bare := _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
+                boxes.append(_Box(event.start(), -1, bare.end()))
+                closed_at = event.end()
+    return [] if opened_at > closed_at else boxes

@@ -1,0 +1,174 @@
+r"""Where in an output the answer stands: in a box, between tags, behind `####`, behind a label, or at the end.
+
+One place is read: the first of the configured ones that holds an answer. What stands in a later one is then never
+looked at, so that naming several places gives a policy no second try. Of several answers in one place the last counts,
+for models correct themselves; but two different ones side by side, as in `Answer: 41. Answer: 42`, are no answer.
+
+The output is hostile text: each reader passes over it once, and looks at a bounded number of candidates of bounded
+length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from agentscope_tuner.verify.boxed import last_boxes
+from agentscope_tuner.verify.labels import labelled
+from agentscope_tuner.verify.statements import DENIAL, Found, is_denied, is_prose, settled, statement_at
+
+Place = Literal["boxed", "tag", "hash", "label", "last_value"]
+
+
+class PlacedAnswer(NamedTuple):
+    """Attributes:
+    text: the answer, out of its place; None when there is none.
+    where: the place it was read from, in words; or, without an answer, why there is none.
+    """
+
+    text: str | None
+    where: str
+
+
+def find_answer(output: str, places: Sequence[Place]) -> PlacedAnswer:
+    """The answer that `output` states in the first of `places` that holds one.
+
+    Reasoning between `<think>` tags counts nowhere, be they closed or not.
+    """
+    said = after_thinking(output)
+    for place in places:
+        found = _READERS[place](said)
+        if found is not None:
+            # an empty box is an answer of its own kind, as it always was
+            problem = found.problem or ("" if found.text or place == "boxed" else "nothing")
+            return (
+                PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
+                if problem
+                else PlacedAnswer(found.text, _NAMES[place])
+            )
+    sought = ", ".join(f"no {_SHORT_NAMES[place]}" for place in places)
+    return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
+
+
+_THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\b[^<>]{0,100}>", re.IGNORECASE)
+
+
+def after_thinking(text: str) -> str:
+    """`text` without its reasoning; the very same string when there is none.
+
+    Tags may be nested. All behind a tag that is never closed is reasoning, for the output was cut off there; so is all
+    before a tag that is never opened, since chat templates open it in the prompt.
+    """
+    tags = list(_THINKING.finditer(text))
+    if not tags:
+        return text
+    kept: list[str] = []
+    depth = at = 0
+    for tag in tags:
+        if not tag[1]:
+            if depth == 0:
+                kept.append(text[at : tag.start()])
+            depth += 1
+        elif depth == 0:
+            kept.clear()
+        else:
+            depth -= 1
+        at = tag.end()
+    if depth == 0:
+        kept.append(text[at:])
+    return "\n".join(kept)
+
+
+def _in_box(text: str) -> Found | None:
+    boxes = last_boxes(text)
+    return settled(boxes) if boxes else None
+
+
+_TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
+_MOST_CANDIDATES = 64
+
+
+def _in_tag(text: str) -> Found | None:
+    answers: list[str] = []
+    opened = closed = -1
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            if closed >= 0 and text[closed : tag.start()].strip():
+                answers.clear()
+            opened = tag.end()
+        elif opened >= 0:
+            answers.append(text[opened : tag.start()].strip())
+            opened, closed = -1, tag.end()
+    if not answers:
+        return None
+    found = settled(answers[-_MOST_CANDIDATES:])
+    return found if found.problem else _stated_inside(found.text)
+
+
+def _stated_inside(text: str) -> Found:
+    r"""An answer between tags is often boxed or labelled once more."""
+    return _in_box(text) or labelled(text) or Found(text)
+
+
+_HASH = re.compile(r"(?<![#\S])####(?!#)[ \t]*")
+
+
+def _behind_hash(text: str) -> Found | None:
+    """Like GSM8K's last line; a heading of that depth, `#### Step 2`, is none, unless nothing follows it."""
+    answers: list[str] = []
+    before = -1
+    for mark in list(_HASH.finditer(text))[-_MOST_CANDIDATES:]:
+        line, end = statement_at(text, mark.end(), whole_line=True)
+        if not line or (is_prose(line) and text[end : end + 1_000].strip()):
+            continue
+        if before >= 0 and text[before : mark.start()].strip():
+            answers.clear()
+        answers.append(line)
+        before = end
+    if not answers:
+        return None
+    found = settled(answers)
+    return found if found.problem else _stated_inside(found.text)
+
+
+_VALUE = re.compile(
+    r"\$\$[^$]{1,300}\$\$|\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|\\\[(?:(?!\\\]).){1,300}\\\]"
+    r"|(?<![\w.])[-−+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?(?:/[0-9]+)?(?:\\?%)?",
+    re.DOTALL,
+)
+_TAIL = 4_000
+_LISTED = re.compile(r"[\s,;、，；]*(?:\b(?:and|or|to)\b|[和或与]|[,;、，；–-])[\s,;]*")
+
+
+def _last_value(text: str) -> Found | None:
+    tail = text.rstrip()[-_TAIL:]
+    values = list(_VALUE.finditer(tail))
+    if not values:
+        return None
+    last = values[-1]
+    beside = [last]
+    for value in reversed(values[:-1]):
+        if not _LISTED.fullmatch(tail[value.end() : beside[-1].start()][:40]):
+            break
+        beside.append(value)
+    if is_denied(re.split(r"[.!?。！？\n]", tail[: last.start()])[-1]):
+        return Found("", DENIAL)
+    return settled([value[0] for value in beside])
+
+
+_READERS: dict[Place, Callable[[str], Found | None]] = {
+    "boxed": _in_box,
+    "tag": _in_tag,
+    "hash": _behind_hash,
+    "label": labelled,
+    "last_value": _last_value,
+}
+_NAMES: dict[Place, str] = {
+    "boxed": r"the last \boxed{}",
+    "tag": "<answer>",
+    "hash": "####",
+    "label": "a label",
+    "last_value": "the last value",
+}
+_SHORT_NAMES: dict[Place, str] = {**_NAMES, "boxed": r"\boxed{}", "label": "label", "last_value": "value"}

@@ -1,0 +1,116 @@
+"""One statement of an output: taken out of its sentence, bounded, without markdown, and told apart from prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_WINDOW = 400
+CONTRADICTION = "two different answers side by side"
+DENIAL = "a denial"
+
+
+class Found(NamedTuple):
+    """What stands in a place: an answer, or the problem that makes it none."""
+
+    text: str
+    problem: str = ""
+
+
+def settled(answers: Sequence[str]) -> Found:
+    """The one answer that stands there, however often; different ones side by side are none."""
+    if len({re.sub(r"[\s$]", "", answer) for answer in answers}) > 1:
+        return Found("", CONTRADICTION)
+    return Found(answers[-1])
+
+
+_DENIED = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|no\s+longer|anything\s+but|other\s+than|different\s+from|far\s+from|unlikely"
+    r"|ruled?\s+out|incorrect|wrong)\b|n['’]t\b|不是|不为|不等于|不会|不可能|并非|绝非|而非|不对|错误|排除",
+    re.IGNORECASE,
+)
+
+
+def is_denied(text: str) -> bool:
+    """Whether it says what something is not."""
+    return _DENIED.search(text) is not None
+
+
+_MATH = r"\$\$.*?\$\$|\$[^$\n]*\$|\\\(.*?\\\)|\\\[.*?\\\]|\\begin\{.*?\\end\{[a-zA-Z]*\*?\}|\\text\{[^{}]*\}"
+_FORMULA = re.compile(_MATH, re.DOTALL)
+_NAMES = re.compile(r"\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|exp|pi|sqrt|mod|and|or)\b")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def is_prose(text: str) -> bool:
+    """Whether words stand in it outside of its formulas."""
+    return _WORD.search(_NAMES.sub(" ", _FORMULA.sub(" ", text))) is not None
+
+
+_PIECE = re.compile(
+    rf"{_MATH}|(?P<stop>[.?!](?=[*_\"'”’)\]}}]*(?:\s|$)))|(?P<end>\n|[。！？])|.",
+    re.DOTALL,
+)
+_ABBREVIATED = re.compile(r"\b(?:approx|ca|cm|cu|ft|hr|in|lb|min|mi|no|oz|sec|sq|vs|yd|e\.g|i\.e)$", re.IGNORECASE)
+# where a sentence goes on behind a full stop
+_GOES_ON = re.compile(r"[^\S\n]*[a-z0-9(]")
+_BEFORE = re.compile(r"[\s*_`}\"“:：]{0,40}")
+
+
+def statement_at(text: str, at: int, *, whole_line: bool = False) -> tuple[str, int]:
+    """The statement that begins at `at`, cleaned, and where it ends.
+
+    It ends with its sentence, or only with its line; full stops and line breaks within a formula end nothing. White
+    space and markdown before it are passed over, and with them line breaks, unless it must stand in its line. Empty
+    when there is none, when it is a question, and when it is too long to be an answer.
+    """
+    start = at if whole_line else _past_markup(text, at)
+    window = text[start : start + _WINDOW]
+    for piece in _PIECE.finditer(window):
+        if piece.lastgroup is None or (whole_line and piece[0] != "\n"):
+            continue
+        if piece.lastgroup == "stop":
+            behind = window[piece.end() :]
+            if piece[0] == "." and _ABBREVIATED.search(window[: piece.start()]) and _GOES_ON.match(behind):
+                continue
+        if piece[0] in "?？":
+            return "", start + piece.end()
+        return clean(window[: piece.start()]), start + piece.end()
+    return (clean(window) if start + _WINDOW >= len(text) else ""), start + len(window)
+
+
+def _past_markup(text: str, at: int) -> int:
+    match = _BEFORE.match(text, at)
+    assert match is not None
+    # a closing brace is that of \textbf{Answer:}
+    return match.end()
+
+
+_EMPHASIS = re.compile(r"(?<![\w)\]}*_])(\*\*|__|\*|_|`)(?=\S)([^*`\n]*?\S)\1(?![\w(*_])")
+_REMARK = re.compile(
+    r"[,;，；]?\s*(?:\b(?:because|since|which|so|hence|therefore|thus|giving|as\s+(?:required|desired|expected|needed|wanted"
+    r"|shown|computed|calculated|above|before)|rather\s+than|instead\s+of)\b|(?<=[,;])\s*(?:and\s+)?not\b|因为|所以|因此|其中|即)"
+    r".*",
+    re.DOTALL | re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"^(?:(?:simply|just|exactly|clearly|then|thus|therefore|indeed|also|option|choice|选项)\s*:?\s*)+", re.IGNORECASE
+)
+_DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
+
+
+def clean(text: str) -> str:
+    r"""A statement without emphasis, a closing remark, a full stop and inner `$`; `$…$` around all of it may stay."""
+    text = text.strip()
+    for _ in range(3):
+        text = _EMPHASIS.sub(r"\2", text)
+    text = _FILLER.sub("", text.strip('*_` \t\n"“”'))
+    remark = _REMARK.search(_FORMULA.sub(lambda math: "0" * len(math[0]), text), 1)
+    if remark is not None:
+        text = text[: remark.start()]
+    text = text.strip('*_` \t\n"“”').rstrip(".,;:，。；").rstrip()
+    if len(_DELIMITER.findall(text)) > 2:
+        # several formulas and words between them
+        text = _DELIMITER.sub(" ", text).strip()
+    return text
