@@ -22,6 +22,10 @@ class MathConfig(StrictSection):
     """`astuner.task_judge.math`: how MathAnswerAsJudge compares."""
 
     equivalence: Literal["symbolic", "exact"] = "symbolic"
+    # where the answer stands, in order of preference: the first place that holds one is read
+    answer_in: list[Literal["boxed", "tag", "hash", "label", "last_value"]] = Field(default=["boxed"], min_length=1)
+    # whether a formula that stands in the question may be an answer
+    copied: Literal["refuse", "accept"] = "refuse"
     # worker processes of the symbolic stage, shared by the process's judges
     workers: int = Field(default=1, ge=1, le=256)
     # CPU seconds that the symbolic stage may take over one answer

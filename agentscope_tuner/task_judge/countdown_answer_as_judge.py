@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify import countdown
-from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.places import find_answer
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,10 @@ class CountdownAnswerAsJudge(BaseJudge):
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         target = _given("target", _number, workflow_task, workflow_output)
         numbers = _given("nums", _numbers, workflow_task, workflow_output)
-        verdict = countdown.score(last_boxed(final_answer(workflow_output)), target, numbers)
+        found = find_answer(final_answer(workflow_output), ["boxed"])
+        if found.text is None:
+            return Reward(countdown.UNREADABLE, False, reason=found.where)
+        verdict = countdown.score(found.text, target, numbers)
         return Reward(verdict.reward, verdict.reward == countdown.RIGHT, reason=verdict.reason)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:

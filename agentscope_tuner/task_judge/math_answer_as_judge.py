@@ -1,25 +1,41 @@
-r"""Judge a mathematical answer: the last `\boxed{}` of the output against the task's reference."""
+r"""Judge a mathematical answer: what the output states as its answer against the task's reference."""
 
 from __future__ import annotations
 
+import logging
+import math
+import reprlib
+from decimal import Decimal
+from numbers import Rational, Real
 from typing import Any
 
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.answer import MathVerdict, acompare, compare, compare_exact
+from agentscope_tuner.verify.math.answer import (
+    MathVerdict,
+    acompare,
+    check_reference,
+    compare,
+    compare_exact,
+    reference,
+)
+from agentscope_tuner.verify.math.damage import lost_backslash
+from agentscope_tuner.verify.places import PlacedAnswer, find_answer
 from agentscope_tuner.verify.sandbox import Sandbox, shared
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-_NO_BOX = "no \\boxed{} in the answer"
+_log = logging.getLogger(__name__)
+
+# a float of this size has no digits behind the point
+_MOST_EXACT = 2**53
 
 
 class MathAnswerAsJudge(BaseJudge):
     r"""1.0 and success for an answer that equals the reference mathematically, else 0.0.
 
-    The answer is the last `\boxed{}` of `workflow_output.metadata["final_answer"]`, the reference
-    `workflow_task.task.metadata["answer"]`. Settings: `astuner.task_judge.math`.
+    The answer stands in `workflow_output.metadata["final_answer"]`, unless configured otherwise in its last `\boxed{}`;
+    the reference is `workflow_task.task.metadata["answer"]`. Settings: `astuner.task_judge.math`.
     """
 
     judge_kind = "cpu"
@@ -28,46 +44,115 @@ class MathAnswerAsJudge(BaseJudge):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self._settings = task_judge_section(config).math
+        if "last_value" in self._settings.answer_in:
+            _log.warning(
+                "astuner.task_judge.math.answer_in names 'last_value': the last number of a text is paid, whether the "
+                "policy states it as its answer or not, so guesses are too"
+            )
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        truth = _reference_answer(workflow_task)
-        answer = last_boxed(final_answer(workflow_output))
-        if answer is None:
-            return Reward(0.0, False, reason=_NO_BOX)
-        if self._settings.equivalence == "exact":
-            return self._reward(compare_exact(answer, truth))
-        return self._reward(compare(answer, truth, symbolic=self._sandbox().compare))
+        task = workflow_task.task
+        truth, found = _reference(task), find_answer(final_answer(workflow_output), self._settings.answer_in)
+        if found.text is None:
+            return self._no_answer(truth, found)
+        settings, question = self._settings, asked(task)
+        if settings.equivalence == "exact":
+            verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
+        else:
+            symbolic = self._sandbox().compare
+            verdict = compare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied)
+        return self._reward(verdict, found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        truth = _reference_answer(workflow_task)
-        answer = last_boxed(final_answer(workflow_output))
-        if answer is None:
-            return Reward(0.0, False, reason=_NO_BOX)
-        if self._settings.equivalence == "exact":
-            return self._reward(compare_exact(answer, truth))
-        return self._reward(await acompare(answer, truth, symbolic=self._sandbox().compare))
+        task = workflow_task.task
+        truth, found = _reference(task), find_answer(final_answer(workflow_output), self._settings.answer_in)
+        if found.text is None:
+            return self._no_answer(truth, found)
+        settings, question = self._settings, asked(task)
+        if settings.equivalence == "exact":
+            verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
+        else:
+            symbolic = self._sandbox().compare
+            verdict = await acompare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied)
+        return self._reward(verdict, found)
+
+    def _no_answer(self, truth: str, found: PlacedAnswer) -> Reward:
+        # else a task without a usable reference would fail for some outputs of its group, and be 0.0 for others
+        (reference if self._settings.equivalence == "exact" else check_reference)(truth)
+        return Reward(0.0, False, reason=found.where)
 
     def _sandbox(self) -> Sandbox:
         # looked up each time: the judge may have been pickled or forked into another process since
         return shared(self._settings.workers, self._settings.deadline)
 
-    def _reward(self, verdict: MathVerdict) -> Reward:
-        if verdict.outcome == "undecided" and self._settings.on_undecided == "error":
-            raise JudgeError(verdict.reason, cause=Cause.UNDECIDED)
-        equal = verdict.outcome == "equal"
-        return Reward(1.0 if equal else 0.0, equal, reason=verdict.reason)
+    def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
+        equal, reason = verdict.outcome == "equal", verdict.reason
+        damage = None if equal else lost_backslash(found.raw)
+        if damage is not None:
+            reason = f"{reason}; the answer is damaged: it holds {damage}"
+        elif verdict.outcome == "undecided" and self._settings.on_undecided == "error":
+            raise JudgeError(reason, cause=Cause.UNDECIDED)
+        if len(self._settings.answer_in) > 1 or self._settings.answer_in[0] != "boxed":
+            reason = f"{reason}; answer read from {found.where}"
+        return Reward(1.0 if equal else 0.0, equal, reason=reason)
 
 
-def _reference_answer(workflow_task: WorkflowTask) -> str:
-    metadata = workflow_task.task.metadata
-    if "answer" not in metadata:
+def asked(task: Task) -> str | None:
+    """The question that the policy was asked: `main_query`, else the last user message of `init_messages`."""
+    if task.main_query:
+        return task.main_query
+    for message in reversed(task.init_messages):
+        if message.get("role") == "user":
+            content = message.get("content")
+            if isinstance(content, list):
+                content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+            return content if isinstance(content, str) and content else None
+    return None
+
+
+def _reference(task: Task) -> str:
+    """The task's reference answer as text.
+
+    Raises:
+        JudgeError: there is none, or it is neither text nor a finite number.
+    """
+    if "answer" not in task.metadata:
         raise JudgeError(
-            f"the task's metadata has no 'answer', only {sorted(metadata)!r}: name the reference there",
+            f"the task's metadata has no 'answer', only {sorted(task.metadata)!r}: name the reference there",
             cause=Cause.REFERENCE,
         )
-    truth = metadata["answer"]
-    if isinstance(truth, (int, float)) and not isinstance(truth, bool):
-        return str(truth)
-    if not isinstance(truth, str):
-        raise JudgeError(f"the reference answer must be a str or a number, got {truth!r}", cause=Cause.REFERENCE)
-    return truth
+    value = task.metadata["answer"]
+    if isinstance(value, str):
+        return value
+    text = None if isinstance(value, bool) else _number_as_text(value)
+    if text is None:
+        raise JudgeError(
+            f"the reference answer must be a str or a finite number, got {_shown(value)}: a missing cell of a data set "
+            "becomes None or NaN, drop such rows",
+            cause=Cause.REFERENCE,
+        )
+    return text
+
+
+def _number_as_text(value: object) -> str | None:
+    """A finite number as people write it, numpy's scalars included; None for anything else."""
+    try:
+        if isinstance(value, Rational):
+            whole = value.denominator == 1
+            return f"{value.numerator}" if whole else f"{value.numerator}/{value.denominator}"
+        if isinstance(value, Decimal):
+            return str(value) if value.is_finite() else None
+        if isinstance(value, Real) and math.isfinite(value):
+            number = float(value)
+            # pandas makes floats of whole numbers where one cell is missing; numpy's own text of its 32 bits is 0.1
+            return str(int(number)) if number.is_integer() and abs(number) < _MOST_EXACT else str(value)
+    except ValueError:  # more digits than Python prints
+        return None
+    return None
+
+
+def _shown(value: object) -> str:
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an int of more digits than Python prints
+        return f"a {type(value).__name__} too long to print"

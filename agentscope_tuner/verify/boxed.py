@@ -33,16 +33,17 @@ def last_boxed(text: str) -> str | None:
         if start < 0:
             return None
         if text.find(_MACRO) == start:
-            return _one_box(text, start)
+            only = _one_box(text, start)
+            return None if only is None else only.strip()
     boxes = _scan(text)
-    return _inside(text, boxes[-1]) if boxes else None
+    return _inside(text, boxes[-1]).strip() if boxes else None
 
 
 def last_boxes(text: str) -> list[str]:
     r"""`last_boxed`, and before it the boxes that stand side by side with it, with no more than an `or` between them.
 
     Returns:
-        The contents in the order of the text; empty where there is no box.
+        The contents in the order of the text, not stripped; empty where there is no box.
     """
     start = text.rfind(_MACRO)
     if "\\fbox" not in text and (start < 0 or text.find(_MACRO) == start):
@@ -71,7 +72,7 @@ def _inside(text: str, box: _Box) -> str:
         bare = _BARE.match(text, box.start)
         assert bare is not None
         return bare.group(1)
-    return text[box.inside : box.end - 1].strip()
+    return text[box.inside : box.end - 1]
 
 
 def _one_box(text: str, start: int) -> str | None:
@@ -82,7 +83,7 @@ def _one_box(text: str, start: int) -> str | None:
         if found == "}":
             depth -= 1
             if depth <= 0:
-                return text[inside : event.start()].strip() if depth == 0 else None
+                return text[inside : event.start()] if depth == 0 else None
         elif found[-1] == "{" and (found == "{" or event.start() == start):
             depth += 1
             inside = inside if depth > 1 else event.end()

@@ -25,10 +25,12 @@ class PlacedAnswer(NamedTuple):
     """Attributes:
     text: the answer, out of its place; None when there is none.
     where: the place it was read from, in words; or, without an answer, why there is none.
+    raw: the answer with the white space around it, of which some may be a damaged command.
     """
 
     text: str | None
     where: str
+    raw: str = ""
 
 
 def find_answer(output: str, places: Sequence[Place]) -> PlacedAnswer:
@@ -39,14 +41,13 @@ def find_answer(output: str, places: Sequence[Place]) -> PlacedAnswer:
     said = after_thinking(output)
     for place in places:
         found = _READERS[place](said)
-        if found is not None:
-            # an empty box is an answer of its own kind, as it always was
-            problem = found.problem or ("" if found.text or place == "boxed" else "nothing")
-            return (
-                PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
-                if problem
-                else PlacedAnswer(found.text, _NAMES[place])
-            )
+        if found is None:
+            continue
+        # an empty box is compared: the verifier has words for it
+        problem = found.problem or ("" if found.text or place == "boxed" else "nothing")
+        if problem:
+            return PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
+        return PlacedAnswer(found.text, _NAMES[place], found.raw or found.text)
     sought = ", ".join(f"no {_SHORT_NAMES[place]}" for place in places)
     return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
 
@@ -98,17 +99,17 @@ def _in_tag(text: str) -> Found | None:
                 answers.clear()
             opened = tag.end()
         elif opened >= 0:
-            answers.append(text[opened : tag.start()].strip())
+            answers.append(text[opened : tag.start()])
             opened, closed = -1, tag.end()
     if not answers:
         return None
     found = settled(answers[-_MOST_CANDIDATES:])
-    return found if found.problem else _stated_inside(found.text)
+    return _stated_inside(found)
 
 
-def _stated_inside(text: str) -> Found:
-    r"""An answer between tags is often boxed or labelled once more."""
-    return _in_box(text) or labelled(text) or Found(text)
+def _stated_inside(found: Found) -> Found:
+    """An answer between tags or behind `####` is often boxed or labelled once more."""
+    return found if found.problem else (_in_box(found.raw) or labelled(found.text) or found)
 
 
 _HASH = re.compile(r"(?<![#\S])####(?!#)[ \t]*")
@@ -129,7 +130,7 @@ def _behind_hash(text: str) -> Found | None:
     if not answers:
         return None
     found = settled(answers)
-    return found if found.problem else _stated_inside(found.text)
+    return _stated_inside(found)
 
 
 _VALUE = re.compile(

@@ -12,17 +12,18 @@ DENIAL = "a denial"
 
 
 class Found(NamedTuple):
-    """What stands in a place: an answer, or the problem that makes it none."""
+    """What stands in a place: an answer and how it stood there, or the problem that makes it none."""
 
     text: str
     problem: str = ""
+    raw: str = ""
 
 
 def settled(answers: Sequence[str]) -> Found:
     """The one answer that stands there, however often; different ones side by side are none."""
     if len({re.sub(r"[\s$]", "", answer) for answer in answers}) > 1:
         return Found("", CONTRADICTION)
-    return Found(answers[-1])
+    return Found(answers[-1].strip(), raw=answers[-1])
 
 
 _DENIED = re.compile(

@@ -97,6 +97,36 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
     + [(task(answer="3/2"), output(r"\boxed{6/8}"), (0.0, False)), (task(answer="3/2"), output(""), (0.0, False))],
     "exact": [(task(answer="3/2"), output(r"\boxed{3/2}"), (1.0, True))]
     + [(task(answer="3/2"), output(rf"\boxed{{{box}}}"), (0.0, False)) for box in ("1.5", r"\frac{3}{2}", "3 / 2")],
+    "places": [
+        (task(answer="42"), output(said), (1.0, True))
+        for said in (
+            *[r"\boxed{42}", "<answer>42</answer>", r"<answer>\boxed{42}</answer>", "#### 42", "Answer: 42"],
+            *[
+                "The answer is 42.",
+                "**Final Answer**\n42",
+                "答案是 42。",
+                "The product is **42**.",
+                "41</think> #### 42",
+            ],
+            *["The answer is 41. Let me check. The answer is 42.", "#### Step 2\nAnswer: 42"],
+        )
+    ]
+    + [
+        (task(answer="42"), output(said), (0.0, False))
+        for said in (
+            *[r"\boxed{41} #### 42", r"\boxed{41}, \boxed{42}", "Answer: 41. Answer: 42", "The answer is not 42"],
+            *[
+                "答案不是 42",
+                "It could be 42",
+                "Is the answer 42?",
+                "<think>Answer: 42</think>",
+                "<think> #### 42",
+                "42",
+            ],
+            *["<answer></answer> #### 42", r"\boxed{} #### 42"],
+        )
+    ]
+    + [(task(answer="B"), output("故选 B"), (1.0, True)), (task(answer="B"), output("故选 C"), (0.0, False))],
     "countdown": [
         (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{8 / (3 - 8 / 3)}"), (1.0, True)),
         (task(target=24, nums=[3, 3, 8, 8]), output(r"\boxed{8 + 8 + 3 + 3}"), (0.1, False)),

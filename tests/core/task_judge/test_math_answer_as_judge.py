@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import os
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
-from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
-from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner import ConfigError, JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
+from agentscope_tuner.errors import Cause
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge, asked
 
 
-def judge(output: object, answer: object, **math: object) -> Any:
+def judge(output: object, answer: object, *, task: Task | None = None, **math: object) -> Any:
     config = load_config({"astuner": {"task_judge": {"math": math}}})
-    task = WorkflowTask(task=Task(metadata={"answer": answer}))
-    return MathAnswerAsJudge(config).compute_reward(task, WorkflowOutput(metadata={"final_answer": output}))
+    task = task or Task()
+    task.metadata["answer"] = answer
+    workflow_task = WorkflowTask(task=task)
+    return MathAnswerAsJudge(config).compute_reward(workflow_task, WorkflowOutput(metadata={"final_answer": output}))
 
 
 @pytest.mark.parametrize(
@@ -39,10 +47,165 @@ def test_rewards_carry_their_reason(output: str, answer: object, reward: tuple[f
     assert verdict.reason == reason
 
 
-@pytest.mark.parametrize("answer", ["", "  ", "$$", "#### ", r"\frac{1}{", "3 +", None, True, ["4"]])
-def test_an_unusable_reference_is_our_failure(answer: object) -> None:
-    with pytest.raises(JudgeError):
-        judge(r"\boxed{42}", answer)
+UNUSABLE: dict[str, list[Any]] = {
+    "empty": ["", "  ", "$$", "#### "],
+    "cannot be read": [r"\frac{1}{", "3 +"],
+    "must be a str or a finite number": [
+        *[None, True, ["4"], ("4",), {"answer": "4"}, b"4", 4j, float("nan"), float("inf"), -float("inf"), 1e999],
+        *[Decimal("NaN"), Decimal("Infinity"), numpy.float64("nan"), numpy.float32("inf"), numpy.bool_(True)],
+        *[numpy.array([4]), numpy.datetime64("NaT"), 10**5_000, json.loads("NaN"), json.loads("1e999")],
+    ],
+    "missing or infinite": ["NaN", "nan", "-inf", "Infinity", "<NA>", "$nan$"],
+    "lost its backslash": ["\frac{1}{2}", "3 \times 4", "a \neq b", "2\beta", "\rho", "\alpha", "\vec{v}", "x\to 2"],
+}
+
+
+@pytest.mark.parametrize("words", UNUSABLE)
+@pytest.mark.parametrize("equivalence", ["symbolic", "exact"])
+def test_an_unusable_reference_is_our_failure(words: str, equivalence: str) -> None:
+    for answer in UNUSABLE[words]:
+        for output in (r"\boxed{42}", r"\boxed{nan}", "an output without a box"):
+            if equivalence == "exact" and words == "cannot be read":
+                continue  # compared by its characters
+            with pytest.raises(JudgeError) as caught:
+                judge(output, answer, equivalence=equivalence)
+            assert words in caught.value.message
+            assert caught.value.cause == Cause.REFERENCE
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [
+        (42, "42"),
+        (-3, "-3"),
+        (2**70, str(2**70)),
+        (42.0, "42"),
+        (0.1, "0.1"),
+        (1e-7, r"10^{-7}"),
+        (Decimal("1.5"), "3/2"),
+        (Fraction(1, 3), r"\frac{1}{3}"),
+        (numpy.int64(42), "42"),
+        (numpy.float64(42.0), "42"),
+        (numpy.float32(0.1), "0.1"),
+        (numpy.str_("42"), "42"),
+    ],
+)
+def test_a_reference_may_be_a_number(reference: object, answer: str) -> None:
+    assert judge(rf"\boxed{{{answer}}}", reference) == (1.0, True)
+    assert judge(rf"\boxed{{{answer}+1}}", reference) == (0.0, False)
+
+
+def test_a_whole_number_that_became_a_float_allows_no_rounding() -> None:
+    assert judge(r"\boxed{42.04}", 42.0) == (0.0, False)
+
+
+def test_a_damaged_answer_is_named_in_its_reason() -> None:
+    for output in ("\\boxed{\frac{1}{2}}", "\\boxed{1}, no: \\boxed{\frac{1}{2}}", "<answer>\frac{1}{2}</answer>"):
+        verdict = judge(output, "1/2", on_undecided="error", answer_in=["boxed", "tag"])
+        assert verdict == (0.0, False)
+        assert "the answer is damaged" in verdict.reason
+        assert r"'\\frac' lost its backslash" in verdict.reason
+    assert r"'\\theta' lost its backslash" in judge("\\boxed{\theta}", r"\theta").reason
+    # a line break before a word is none, as long as the answer is right
+    assert judge("\\boxed{\ne\n}", "e") == (1.0, True)
+
+
+R1 = "<think>Is it 41? \\boxed{41}</think>\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "answer_in", "reward", "reason"),
+    [
+        ("<answer>42</answer>", ["boxed", "tag"], 1.0, "exact: 42 = 42; answer read from <answer>"),
+        ("#### 42", ["hash"], 1.0, "exact: 42 = 42; answer read from ####"),
+        ("The answer is $42$.", ["label"], 1.0, "exact: 42 = 42; answer read from a label"),
+        ("所以答案是 42。", ["label"], 1.0, "exact: 42 = 42; answer read from a label"),
+        ("it is 42", ["last_value"], 1.0, "exact: 42 = 42; answer read from the last value"),
+        (r"\boxed{41} #### 42", ["boxed", "hash"], 0.0, r"numeric: 41 ≠ 42; answer read from the last \boxed{}"),
+        ("The answer is not 42.", ["boxed", "label"], 0.0, "a denial in a label"),
+        ("Answer: 41\nAnswer: 42", ["label"], 0.0, "two different answers side by side in a label"),
+        (r"\boxed{41} or \boxed{42}", ["boxed"], 0.0, r"two different answers side by side in the last \boxed{}"),
+        (R1 + r"\boxed{42}", ["boxed"], 1.0, "exact: 42 = 42"),
+        (R1 + "42", ["boxed"], 0.0, r"no \boxed{} in the answer after the thinking"),
+        (R1 + "42", ["boxed", "hash"], 0.0, r"no \boxed{}, no #### in the answer after the thinking"),
+        (r"<think>\boxed{42}", ["boxed"], 0.0, r"no \boxed{} in the answer after the thinking"),
+    ],
+)
+def test_the_answer_is_read_where_the_configuration_says(
+    output: str, answer_in: list[str], reward: float, reason: str
+) -> None:
+    verdict = judge(output, "42", answer_in=answer_in)
+    assert verdict == (reward, reward == 1.0)
+    assert verdict.reason == reason
+
+
+def test_the_awaited_verdict_is_the_same() -> None:
+    config = load_config({"astuner": {"task_judge": {"math": {"answer_in": ["tag"]}}}})
+    task = WorkflowTask(task=Task(metadata={"answer": r"\sqrt{2}"}))
+    for said, reward in (("<answer>2^{1/2}</answer>", 1.0), ("<answer>2</answer>", 0.0), ("42", 0.0)):
+        output = WorkflowOutput(metadata={"final_answer": said})
+        awaited = asyncio.run(MathAnswerAsJudge(config).acompute_reward(task, output))
+        assert awaited[0] == reward
+        assert awaited.reason == MathAnswerAsJudge(config).compute_reward(task, output).reason
+
+
+@pytest.mark.parametrize(
+    ("answer_in", "words"), [([], "at least 1"), (["box"], "'boxed'"), ("boxed", "list"), (["boxed", 3], "'boxed'")]
+)
+def test_a_place_that_is_none_is_a_configuration_error(answer_in: object, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        load_config({"astuner": {"task_judge": {"math": {"answer_in": answer_in}}}})
+    assert "astuner.task_judge.math.answer_in" in str(caught.value)
+
+
+def test_paying_guesses_is_warned_about_at_load(caplog: pytest.LogCaptureFixture) -> None:
+    for places, warnings in ((["boxed", "label"], 0), (["boxed", "last_value"], 1)):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            assert judge(r"\boxed{42}", "42", answer_in=places) == (1.0, True)
+        assert [("guesses" in record.getMessage()) for record in caplog.records] == [True] * warnings
+
+
+@pytest.mark.parametrize(
+    ("task", "question"),
+    [
+        (Task(main_query="What is it?", init_messages=[{"role": "user", "content": "other"}]), "What is it?"),
+        (
+            Task(init_messages=[{"role": "system", "content": "s"}, {"role": "user", "content": "What is it?"}]),
+            "What is it?",
+        ),
+        (
+            Task(
+                init_messages=[
+                    {"role": "user", "content": "1+1?"},
+                    {"role": "assistant", "content": "2"},
+                    {"role": "user", "content": "2+2?"},
+                ]
+            ),
+            "2+2?",
+        ),
+        (
+            Task(
+                init_messages=[
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "text", "text": "What"},
+                            {"type": "image_url"},
+                            {"type": "text", "text": "is it?"},
+                        ],
+                    }
+                ]
+            ),
+            "What\n\nis it?",
+        ),
+        (Task(init_messages=[{"role": "user", "content": None}]), None),
+        (Task(init_messages=[{"role": "system", "content": "s"}]), None),
+        (Task(), None),
+    ],
+)
+def test_the_question_is_the_query_or_the_last_user_message(task: Task, question: str | None) -> None:
+    assert asked(task) == question
 
 
 @pytest.mark.parametrize("output", [None, 42, ["42"]])

@@ -365,6 +365,13 @@ def test_the_last_box_counts() -> None:
     assert _judge(r"First \boxed{4+6}, no: \boxed{\frac{48}{2}}.", {"target": 24, "nums": [48, 2]}) == (1.0, True)
 
 
+def test_reasoning_and_two_equations_side_by_side_are_no_answer() -> None:
+    metadata = {"target": 24, "nums": [4, 6]}
+    assert _judge(r"<think>\boxed{4+6}</think> \boxed{4*6}", metadata) == (1.0, True)
+    assert _judge(r"<think>\boxed{4*6}", metadata) == (0.0, False)
+    assert _judge(r"\boxed{4+6}, \boxed{4*6}", metadata) == (0.0, False)
+
+
 def test_decimals_are_what_they_were_written_as() -> None:
     assert _judge(r"\boxed{0.1*3}", {"target": 0.3, "nums": [0.1, 3]}) == (1.0, True)
     assert _judge(r"\boxed{24/10}", {"target": 2.4, "nums": [24, 10]}) == (1.0, True)

@@ -154,19 +154,19 @@ DENIED = [
 
 @pytest.mark.parametrize(("text", "answer"), LABELLED)
 def test_labels_announce_an_answer(text: str, answer: str) -> None:
-    assert find_answer(text, ["label"]) == (answer, "a label")
+    assert find_answer(text, ["label"])[:2] == (answer, "a label")
 
 
 @pytest.mark.parametrize("text", NO_LABEL)
 def test_without_a_label_there_is_none(text: str) -> None:
-    assert find_answer(text, ["label"]) == (None, "no label in the answer")
+    assert find_answer(text, ["label"])[:2] == (None, "no label in the answer")
 
 
 @pytest.mark.parametrize(
     ("texts", "problem"), [(CONTRADICTED, "two different answers side by side"), (DENIED, "a denial")]
 )
 def test_two_answers_and_denials_are_no_answer(texts: list[str], problem: str) -> None:
-    read = {text: find_answer(text, ["label"]) for text in texts}
+    read = {text: find_answer(text, ["label"])[:2] for text in texts}
     assert read == dict.fromkeys(texts, (None, f"{problem} in a label"))
 
 
@@ -260,7 +260,7 @@ def test_each_place_reads_its_own(place: Place, text: str, answer: str | None) -
 def test_the_first_place_that_holds_an_answer_counts(
     text: str, places: list[Place], answer: str | None, where: str
 ) -> None:
-    assert find_answer(text, places) == (answer, where)
+    assert find_answer(text, places)[:2] == (answer, where)
 
 
 @pytest.mark.parametrize(
