@@ -11,27 +11,20 @@ run ends. It never reads as 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, constant_metrics, ground_truth_metadata
+from agentscope_tuner.adapters.rollout import (
+    as_rollout,
+    constant_metrics,
+    ground_truth_metadata,
+    without_end_markers,
+)
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.judgement import Judgement
-
-# queries are decoded with their special tokens; an answer must not end differently for that than under other trainers
-_END_MARKERS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|eot_id|>",
-    "<|end_of_text|>",
-    "<|end|>",
-    "<end_of_turn>",
-    "<｜end▁of▁sentence｜>",
-    "<eos>",
-    "</s>",
-)
 
 # an overlap shorter than this may be chance, and then the prompt would be judged as the policy's answer
 _SURE_CHARS = 32
@@ -79,8 +72,8 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
     return as_rollout(prompt, response_of(query, prompt), ground_truth_metadata(label))
 
 
-def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> Scored:
-    """Scalars, as OpenRLHF wants them of a single query.
+def encode_response(judge: ConfiguredJudge, judgement: Judgement, *, unmeasured: float = math.nan) -> Scored:
+    """Scalars, as OpenRLHF wants them of a single query; `unmeasured` stands for a metric that the verdict lacks.
 
     Raises:
         JudgeError: no verdict; over HTTP this must become an error status, which OpenRLHF's client retries.
@@ -95,7 +88,7 @@ def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> Scored:
             "failed": float(judgement.status == "failed"),
             "judge_seconds": judgement.seconds,
             # ranks average them together: each must have the same
-            **constant_metrics(judge, judgement),
+            **constant_metrics(judge, judgement, unmeasured),
         },
     }
 
@@ -114,10 +107,7 @@ def response_of(query: str, prompt: str) -> str:
             f"the query {query!r:.100} does not begin with its prompt {prompt!r:.100}: the tokenizer does not give "
             "back the text it was given, and where the response begins is unknown"
         )
-    response = query[kept:]
-    while (shorter := _without_marker(response)) != response:
-        response = shorter
-    return response
+    return without_end_markers(query[kept:])
 
 
 def _overlap(prompt: str, query: str) -> int:
@@ -136,13 +126,6 @@ def _overlap(prompt: str, query: str) -> int:
             matched = fallback[matched - 1]
         matched += bool(pattern) and character == pattern[matched]
     return matched
-
-
-def _without_marker(text: str) -> str:
-    for marker in _END_MARKERS:
-        if text.endswith(marker):
-            return text[: -len(marker)]
-    return text
 
 
 def _shape(column: object) -> str:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -17,6 +17,19 @@ _JSON_CHARS = 10_000
 
 # chat completions, and the two of OpenAI's Responses
 _TEXT_BLOCKS = ("text", "output_text", "input_text")
+
+# some trainers decode with special tokens; an answer must not end differently for that than under the others
+_END_MARKERS = (
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<|eot_id|>",
+    "<|end_of_text|>",
+    "<|end|>",
+    "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+    "<eos>",
+    "</s>",
+)
 
 Prompt = str | Sequence[Mapping[str, Any]]
 
@@ -72,6 +85,13 @@ def message_text(content: object) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
+def without_end_markers(text: str) -> str:
+    """`text` without the end-of-turn markers of the common chat templates after it."""
+    while ending := next((marker for marker in _END_MARKERS if text.endswith(marker)), None):
+        text = text[: -len(ending)]
+    return text
+
+
 def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
     """A trainer's ground truth as task metadata: under `answer`, and the fields of a record beside it.
 
@@ -83,16 +103,34 @@ def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
     return {"answer": plain, **record} if isinstance(record, dict) else {"answer": plain}
 
 
+def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
+    """`success_rate` of those judged or filtered (absent when there are none), `filtered` and `failed` as shares of the
+    batch, the mean `judge_seconds`, and the mean of each of the judge's own metrics over the verdicts that have it."""
+    total = max(len(judgements), 1)
+    failed = sum(judgement.status == "failed" for judgement in judgements)
+    metrics = {
+        **mean_metrics(judgements),
+        "filtered": sum(judgement.status == "filtered" for judgement in judgements) / total,
+        "failed": failed / total,
+        "judge_seconds": sum(judgement.seconds for judgement in judgements) / total,
+    }
+    if len(judgements) > failed:
+        metrics["success_rate"] = sum(bool(judgement.is_success) for judgement in judgements) / (
+            len(judgements) - failed
+        )
+    return metrics
+
+
 def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
     """The judge's own metrics of a verdict, each under `<judge>/`: two judges of a run, or a trainer's own names, may
     have metrics of one name."""
     return {f"{judge.name}/{metric}": value for metric, value in judgement.metrics.items()}
 
 
-def constant_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
-    """`named_metrics` for trainers that want the same keys of every sample: the judge's `metric_names`, NaN for a name
-    that this verdict does not have."""
-    return {f"{judge.name}/{metric}": judgement.metrics.get(metric, math.nan) for metric in judge.metric_names}
+def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: float = math.nan) -> dict[str, float]:
+    """`named_metrics` for trainers that want the same keys of every sample: the judge's `metric_names`, with
+    `unmeasured` for a name that this verdict does not have."""
+    return {f"{judge.name}/{metric}": judgement.metrics.get(metric, unmeasured) for metric in judge.metric_names}
 
 
 def _json_object(text: str) -> object:

@@ -35,7 +35,7 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
     def __call__(
         self, response: str, truth: object = None, prompt: str | None = None, **trinity_only: object
     ) -> dict[str, float]:
-        """`{"astuner": reward}`, and what to log beside it, which Trinity's SUM of the values leaves out.
+        """`{"astuner": reward}`, and the judge's own metrics to log, which Trinity's SUM of the values leaves out.
 
         Args:
             response: what the policy wrote.
@@ -49,14 +49,7 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
         judgement = self._judge.judge(*as_rollout(prompt or "", response, ground_truth_metadata(truth)))
         _log.info("%s: %s %s", self._judge.name, judgement.status, judgement.error or judgement.reason)
         reward = self._judge.reward_or_raise(judgement)
-        logged = {
-            **named_metrics(self._judge, judgement),
-            "success": float(bool(judgement.is_success)),
-            "filtered": float(judgement.status == "filtered"),
-            "failed": float(judgement.status == "failed"),
-            "judge_seconds": judgement.seconds,
-        }
-        return _RewardAndLog(logged, astuner=reward)
+        return _RewardAndLog(named_metrics(self._judge, judgement), astuner=reward)
 
 
 class _RewardAndLog(dict[str, float]):

@@ -30,6 +30,7 @@ PATHS: Mapping[str, tuple[str, ...]] = {
     "native": ("/reward",),
     "openrlhf": ("/get_reward", "/openrlhf", "/"),
     "nemo_gym": ("/verify",),
+    "slime": ("/slime",),
 }
 _RESERVED = {"docs", "openapi.json", "healthz", "readyz", "metrics"} | {
     path[1:] for paths in PATHS.values() for path in paths

@@ -13,7 +13,7 @@ from agentscope_tuner.task_judge.judgement import Judgement, Status
 
 # seconds: from rules and string comparison to judge models that think
 _BUCKETS = (0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
-WIRE_NAMES = ("native", "openrlhf", "nemo_gym")
+WIRE_NAMES = ("native", "openrlhf", "nemo_gym", "slime")
 # of the metrics that a judge model's verdicts carry
 _TOKENS = ("prompt", "completion", "cached")
 

@@ -47,6 +47,14 @@ class OpenRLHFReply(BaseModel):
     extra_logs: dict[str, float]
 
 
+class SlimeRequest(BaseModel):
+    """One sample, as slime and miles send it."""
+
+    prompt: str | list[dict[str, Any]] = Field(description="what was asked, a text or chat messages")
+    response: str
+    label: Any = Field(description="the ground truth")
+
+
 class NeMoGymParams(BaseModel):
     """`responses_create_params`, as far as it is read."""
 
@@ -113,6 +121,7 @@ SHAPES: Mapping[str, Shape] = {
     "native": Shape("Judge one rollout or many", RewardRow | RewardBatch, RowJudgement | RewardBatchReply),
     "openrlhf": Shape("Judge one sample in OpenRLHF's wire", OpenRLHFRequest, OpenRLHFReply),
     "nemo_gym": Shape("Judge one rollout in NeMo-Gym's wire", NeMoGymRequest, NeMoGymReply),
+    "slime": Shape("Judge one sample in slime's wire; the answer is the reward itself", SlimeRequest, float),
 }
 
 _REFUSALS = {
@@ -123,7 +132,7 @@ _REFUSALS = {
     415: "the body is not JSON",
     422: "not of this wire's shape",
     429: "as many requests wait as may; see Retry-After",
-    503: "shutting down, or, in OpenRLHF's wire, no verdict; see Retry-After",
+    503: "shutting down, or, in OpenRLHF's and slime's wires, no verdict; see Retry-After",
     504: "not judged within the deadline",
 }
 #: How every judging route may refuse, for FastAPI.

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agentscope_tuner.adapters import nemo_gym, openrlhf
+from agentscope_tuner.adapters import nemo_gym, openrlhf, slime
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
 from agentscope_tuner.service.refusal import Refusal
@@ -57,7 +57,7 @@ class Served:
                 _log.info("judge %r, task %r: %r on %s", self.name, task.task_id, judgement.to_dict(), answer)
 
 
-Wire = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any]]]
+Wire = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any] | float]]
 
 
 async def native(served: Served, data: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,8 @@ async def to_openrlhf(served: Served, data: dict[str, Any]) -> dict[str, Any]:
     """OpenRLHF's wire, which has no word for a failed verdict: it becomes an error status."""
     judgement = await served.one(_alone(lambda: _checked(openrlhf.decode_request(data), served.settings)))
     try:
-        return openrlhf.encode_response(served.judge, judgement)
+        # JSON has no NaN
+        return openrlhf.encode_response(served.judge, judgement, unmeasured=0.0)
     except JudgeError as exc:
         raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
 
@@ -99,7 +100,16 @@ async def to_nemo_gym(served: Served, data: dict[str, Any]) -> dict[str, Any]:
     return nemo_gym.encode_response(data, served.judge, judgement)
 
 
-WIRES: Mapping[str, Wire] = dict(zip(WIRE_NAMES, (native, to_openrlhf, to_nemo_gym), strict=True))
+async def to_slime(served: Served, data: dict[str, Any]) -> float:
+    """slime's wire: the answer is the reward itself, and a failed verdict an error status, which slime asks again."""
+    judgement = await served.one(_alone(lambda: _checked(slime.decode_request(data), served.settings)))
+    try:
+        return slime.encode_response(served.judge, judgement)
+    except JudgeError as exc:
+        raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
+
+
+WIRES: Mapping[str, Wire] = dict(zip(WIRE_NAMES, (native, to_openrlhf, to_nemo_gym, to_slime), strict=True))
 
 
 def _checked(pair: Pair, settings: ServiceSettings) -> Pair:

@@ -8,14 +8,9 @@ what a failed verdict becomes. Beside a second reward function they sum what bot
 0: `combined` makes one function of several, which answers None where any of them has no verdict.
 """
 
+from agentscope_tuner.adapters.rollout import batch_metrics
 from agentscope_tuner.adapters.trl.combined import combined
-from agentscope_tuner.adapters.trl.functions import (
-    AsyncRewardFunc,
-    RewardFunc,
-    async_reward_func,
-    batch_metrics,
-    reward_func,
-)
+from agentscope_tuner.adapters.trl.functions import AsyncRewardFunc, RewardFunc, async_reward_func, reward_func
 from agentscope_tuner.adapters.trl.trainer import check_reward_funcs
 
 __all__ = [

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics
 from agentscope_tuner.adapters.trl.listwise import ajudge_groups, judge_groups, process_group
 from agentscope_tuner.adapters.trl.trainer import Caller, LogExtra, LogMetric, caller_of, warn_beside
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located, mean_metrics
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
 from agentscope_tuner.task_judge.judgement import Judgement
 
 Rewards = list[float | None]
@@ -154,24 +154,6 @@ class AsyncRewardFunc(Bare):
                 f"{self._judge.name} ranks whole groups, which ranks share: use reward_func, not its twin"
             )
         return await ajudge_groups(self._judge, pairs, group_size)
-
-
-def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """`success_rate` of those judged or filtered (absent when there are none), `filtered` and `failed` as shares of the
-    batch, the mean `judge_seconds`, and the mean of each of the judge's own metrics over the verdicts that have it."""
-    total = max(len(judgements), 1)
-    failed = sum(judgement.status == "failed" for judgement in judgements)
-    metrics = {
-        **mean_metrics(judgements),
-        "filtered": sum(judgement.status == "filtered" for judgement in judgements) / total,
-        "failed": failed / total,
-        "judge_seconds": sum(judgement.seconds for judgement in judgements) / total,
-    }
-    if len(judgements) > failed:
-        metrics["success_rate"] = sum(bool(judgement.is_success) for judgement in judgements) / (
-            len(judgements) - failed
-        )
-    return metrics
 
 
 def pairs_of(

@@ -1,0 +1,106 @@
+"""AReaL 1.0: a reward function for its workflows, `RLVRWorkflow(reward_fn=…)`.
+
+A file of two lines, `my_reward.py`, for `reward_fn="my_reward.reward_fn"`:
+
+    from agentscope_tuner.adapters.areal import reward_fn as judged
+    reward_fn = judged("configs/math.yaml")
+
+AReaL calls it in a pool of a few processes and gives each try 15 seconds, the wait for a free process included; after
+the fourth it answers 0. So this function answers, or raises, in less. Past our sight is only the wait in AReaL's queue:
+for judges that take seconds, take `async_reward_fn`, which needs no pool:
+
+    workflow = RLVRWorkflow(reward_fn=reward_fn, ...)
+    workflow.async_reward_fn = async_reward_fn("configs/math.yaml")
+
+A failed verdict raises. AReaL tries four times, then drops the rollout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner import _loop
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.batch import Pair, judge_for, located
+
+# of AReaL's 15: the rest is for the way to its process and back
+_SECONDS = 12.0
+
+
+class reward_fn:  # noqa: N801 - AReaL's own name for such a function
+    """`(prompt, completions, prompt_ids, completion_ids, **row) -> float`, which pickles into AReaL's pool.
+
+    Args:
+        config: the judge's YAML. It is loaded now, and once in each process.
+        seconds: the most a verdict may take.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, config: str | Path, *, seconds: float = _SECONDS) -> None:
+        self._path = located(config)
+        self._seconds = seconds
+        judge_for(self._path)
+
+    def __call__(
+        self,
+        prompt: str,
+        completions: str,
+        prompt_ids: Sequence[int] | None = None,
+        completion_ids: Sequence[int] | None = None,
+        **row: Any,
+    ) -> float:
+        """The reward of one completion.
+
+        Args:
+            prompt: the text asked, decoded.
+            completions: the text answered, decoded; one, in spite of its name.
+            prompt_ids: of no use here.
+            completion_ids: of no use here.
+            row: the data set's fields; they become `task.metadata`, `messages` the opening messages.
+
+        Raises:
+            JudgeError: no verdict, or none in time, unless `on_error: zero` was configured.
+        """
+        return _loop.run(self._bounded(_pair(prompt, completions, row)))
+
+    async def _bounded(self, pair: Pair) -> float:
+        judge = judge_for(self._path)
+        try:
+            judgement = await asyncio.wait_for(judge.ajudge(*pair), self._seconds)
+        except TimeoutError as exc:
+            raise JudgeError(
+                f"no verdict within {self._seconds:g} s, and AReaL answers 0 after 15: take async_reward_fn",
+                task_id=pair[0].task_id,
+                judge=judge.name,
+            ) from exc
+        return judge.reward_or_raise(judgement)
+
+
+class async_reward_fn(reward_fn):  # noqa: N801
+    """`reward_fn` in the workflow's own event loop: no pool, and no limit but the judge's own."""
+
+    async def __call__(  # type: ignore[override]
+        self,
+        prompt: str,
+        completions: str,
+        prompt_ids: Sequence[int] | None = None,
+        completion_ids: Sequence[int] | None = None,
+        **row: Any,
+    ) -> float:
+        """As `reward_fn.__call__`."""
+        judge = judge_for(self._path)
+        return judge.reward_or_raise(await judge.ajudge(*_pair(prompt, completions, row)))
+
+
+def _pair(prompt: str, completion: str, row: dict[str, Any]) -> Pair:
+    messages = row.pop("messages", None)
+    truth = next((row[key] for key in ("answer", "ground_truth", "solution") if row.get(key) is not None), None)
+    metadata = {**row, **({} if truth is None else ground_truth_metadata(truth))}
+    asked = messages if isinstance(messages, list) and messages else prompt
+    return as_rollout(asked, without_end_markers(completion), metadata)

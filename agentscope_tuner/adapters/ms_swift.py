@@ -1,0 +1,99 @@
+"""ms-swift 4: a reward function for `--external_plugins my_rewards.py --reward_funcs math_judge`.
+
+A file of three lines, `my_rewards.py`:
+
+    from swift.rewards import orms
+    from agentscope_tuner.adapters.ms_swift import orm
+    orms["math_judge"] = orm("configs/math.yaml")
+
+A failed verdict raises, which ends the step: ms-swift sums with nansum and masks nothing, so that a missing reward
+would count as 0 with one reward function as with several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner.adapters.rollout import as_rollout
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.judgement import Judgement
+
+# what ms-swift adds to the columns of the data set
+_SWIFT_ONLY = frozenset({"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated"})
+
+
+def orm(config: str | Path) -> Callable[..., Any]:
+    """What `orms[name]` takes: called with `args=`, it gives the reward function. Its class has the judge's name, which
+    ms-swift logs.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    path = located(config)
+    return type(judge_for(path).name, (_Reward,), {"path": path})
+
+
+class _Reward:
+    """A reward function of ms-swift's kind, of the judge at `path`."""
+
+    path = ""
+
+    def __init__(self, args: Any = None, **swift_only: object) -> None:
+        found = (getattr(args, key, None) for key in ("num_generations", "num_generations_eval"))
+        self._sizes = {size for size in found if isinstance(size, int)}
+
+    def __call__(self, completions: Sequence[str], **columns: Any) -> list[float]:
+        """One reward a completion, in order.
+
+        Args:
+            completions: the last message's text.
+            columns: one value a completion each; `messages` holds the prompt and what the policy added, the data set's
+                columns become `task.metadata`.
+
+        Raises:
+            JudgeError: no verdict on one of them, unless `on_error: zero` was configured.
+        """
+        judge = judge_for(self.path)
+        rows = [_row(columns, place, len(completions)) for place in range(len(completions))]
+        pairs = [_pair(completion, row) for completion, row in zip(completions, rows, strict=True)]
+        judgements = self._ranked(judge, pairs, rows) if judge.listwise else judge.judge_batch(pairs)
+        return [judge.reward_or_raise(judgement) for judgement in judgements]
+
+    def _ranked(
+        self, judge: ConfiguredJudge, pairs: Sequence[Pair], rows: Sequence[Mapping[str, Any]]
+    ) -> list[Judgement]:
+        groups: dict[object, list[int]] = {}
+        for place, row in enumerate(rows):
+            groups.setdefault(row.get("prompt_id") or pairs[place][0].task_id, []).append(place)
+        verdicts: dict[int, Judgement] = {}
+        for places in groups.values():
+            if len(places) == 1 or (self._sizes and len(places) not in self._sizes):
+                raise JudgeError(
+                    f"{judge.name} ranks whole groups, and got {len(places)} completions of a prompt, of "
+                    f"{sorted(self._sizes) or 'more'}: let per_device_train_batch_size be a multiple of num_generations"
+                )
+            found = judge.judge_group([pairs[place] for place in places])
+            verdicts.update(zip(places, found, strict=True))
+        return [verdicts[place] for place in range(len(pairs))]
+
+
+def _row(columns: Mapping[str, Any], place: int, count: int) -> dict[str, Any]:
+    """A completion's values; what is no column of the batch, such as `trainer_state`, stays out."""
+    return {key: values[place] for key, values in columns.items() if isinstance(values, list) and len(values) == count}
+
+
+def _pair(completion: str, row: Mapping[str, Any]) -> Pair:
+    messages = [dict(message) for message in row.get("messages") or []]
+    prompt = messages
+    while prompt and prompt[-1].get("role") in ("assistant", "tool", "tool_response"):
+        prompt = prompt[:-1]
+    metadata = {key: value for key, value in row.items() if key not in _SWIFT_ONLY}
+    if "answer" not in metadata and "solution" in metadata:
+        # where ms-swift's own reward functions look for it
+        metadata["answer"] = metadata["solution"]
+    task, output = as_rollout(prompt, completion, metadata)
+    output.metadata["messages"] = messages[len(prompt) :]
+    return task, output

@@ -1,0 +1,82 @@
+"""NeMo RL: an environment, without NeMo-Gym between.
+
+    from nemo_rl.environments.utils import register_env
+    register_env("math_judge", "agentscope_tuner.adapters.nemo_rl.JudgeEnvironment")
+
+    env: {math_judge: {config: configs/math.yaml}}
+
+Read in NeMo RL's sources of October 2026 (`nemo_rl/environments/interfaces.py`): it is not on PyPI. An environment's
+return has no mask, so that a failed verdict raises out of `step`, and that ends the run. The way over NeMo-Gym masks
+the sample instead, though its 0.0 still stands in the group's baseline there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ray
+import torch
+from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
+
+from agentscope_tuner.adapters.rollout import as_rollout, batch_metrics, ground_truth_metadata, without_end_markers
+from agentscope_tuner.task_judge.batch import Pair, judge_for
+from agentscope_tuner.task_judge.judgement import Judgement
+
+
+class JudgeEnvironmentInPlace(EnvironmentInterface):  # type: ignore[misc]  # nemo_rl is absent where types are checked
+    """One step: the answer is judged, and the episode ends.
+
+    Args:
+        cfg: `config`, the judge's YAML.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, cfg: Mapping[str, Any]) -> None:
+        self._judge = judge_for(cfg["config"])
+        self._judged: list[Judgement] = []
+
+    def step(self, message_log_batch: Sequence[Any], metadata: Sequence[Any]) -> Any:
+        """Judge a batch of conversations.
+
+        Args:
+            message_log_batch: chat messages each; the last one is the policy's.
+            metadata: what the data processor kept of each row: `ground_truth` and whatever else the judge reads.
+
+        Raises:
+            JudgeError: no verdict on one of them, unless `on_error: zero` was configured.
+        """
+        pairs = [_pair(log, row or {}) for log, row in zip(message_log_batch, metadata, strict=True)]
+        judgements = self._judge.judge_batch(pairs)
+        rewards = [self._judge.reward_or_raise(judgement) for judgement in judgements]
+        self._judged += judgements
+        return EnvironmentReturn(
+            observations=[{"role": "environment", "content": judgement.reason} for judgement in judgements],
+            metadata=list(metadata),
+            next_stop_strings=[None] * len(pairs),
+            rewards=torch.tensor(rewards, dtype=torch.float32),
+            terminateds=torch.ones(len(pairs)),
+            answers=[output.metadata["final_answer"] for _, output in pairs],
+        )
+
+    def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
+        """The batch as it is, and the judge's metrics since the last call."""
+        judged, self._judged = self._judged, []
+        return batch, {f"{self._judge.name}/{name}": value for name, value in batch_metrics(judged).items()}
+
+
+#: What `register_env` names: NeMo RL starts its environments as Ray actors.
+JudgeEnvironment = ray.remote(max_restarts=-1, max_task_retries=-1)(JudgeEnvironmentInPlace)
+
+
+def _pair(log: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> Pair:
+    messages = [{"role": message["role"], "content": message.get("content")} for message in log]
+    asked = next((place for place, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
+    said = messages[asked:]
+    if said and isinstance(said[-1]["content"], str):
+        said[-1]["content"] = without_end_markers(said[-1]["content"])
+    truth = row.get("ground_truth", row.get("answer"))
+    metadata = {**row, **({} if truth is None else ground_truth_metadata(truth))}
+    return as_rollout(messages[:asked], said, metadata)

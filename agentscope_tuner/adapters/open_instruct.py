@@ -1,0 +1,68 @@
+"""open-instruct: a verifier, found by subclass and chosen by the `dataset` column.
+
+A file that the launch script imports, before `build_all_verifiers` looks for subclasses:
+
+    from agentscope_tuner.adapters.open_instruct import verifier
+    MathJudge = verifier("math_judge", "configs/math.yaml")
+
+Read in open-instruct's sources of October 2026 (`open_instruct/ground_truth_utils.py`): it is not on PyPI. A failed
+verdict raises, and that ends the step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.judgement import Judgement
+
+
+def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
+    """A subclass of `VerifierFunction`, which open-instruct finds for being one.
+
+    Args:
+        name: the value of the data set's `dataset` column that asks for it.
+        config: the judge's YAML.
+        weight: of its score among several verifiers of a row.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    from open_instruct.ground_truth_utils import VerificationResult, VerifierFunction
+
+    path = located(config)
+    judge_for(path)
+
+    class Judged(VerifierFunction):  # type: ignore[misc]  # open_instruct is absent where types are checked
+        """Scores by the configured judge."""
+
+        def __init__(self, verifier_config: Any = None) -> None:
+            super().__init__(name, verifier_config=verifier_config, weight=weight)
+
+        def __call__(
+            self, tokenized_prediction: Any, prediction: str, label: Any, query: Any = None, rollout_state: Any = None
+        ) -> Any:
+            """The score of a prediction, and why."""
+            judge = judge_for(path)
+            return _result(judge, judge.judge(*_pair(prediction, label, query)))
+
+        async def async_call(
+            self, tokenized_prediction: Any, prediction: str, label: Any, query: Any = None, rollout_state: Any = None
+        ) -> Any:
+            """The same for open-instruct's event loop."""
+            judge = judge_for(path)
+            return _result(judge, await judge.ajudge(*_pair(prediction, label, query)))
+
+    def _result(judge: ConfiguredJudge, judgement: Judgement) -> Any:
+        cost = judgement.metrics.get("judge_cost", 0.0)
+        return VerificationResult(score=judge.reward_or_raise(judgement), cost=cost, reasoning=judgement.reason)
+
+    Judged.__name__ = Judged.__qualname__ = f"{name}_verifier"
+    return Judged
+
+
+def _pair(prediction: str, label: Any, query: Any) -> Pair:
+    asked = query if isinstance(query, str | list) else ""
+    return as_rollout(asked, without_end_markers(prediction), ground_truth_metadata(label))

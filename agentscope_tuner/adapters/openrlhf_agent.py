@@ -1,0 +1,79 @@
+"""OpenRLHF 0.11's agents: the file that `--train.agent_func_path` names, for episodes of several turns.
+
+    from openrlhf.utils.agent import MultiTurnAgentExecutor
+    from agentscope_tuner.adapters.openrlhf_agent import judged_agent
+
+    class AgentExecutor(MultiTurnAgentExecutor):
+        def __init__(self):
+            super().__init__(judged_agent("configs/math.yaml"))
+
+A failed verdict raises out of `step`, and that ends the run. An episode that runs out of tokens before its last turn is
+not judged: OpenRLHF ends it with the rewards of its turns, which are 0.0.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from openrlhf.utils.agent import AgentInstanceBase
+
+from agentscope_tuner.adapters.openrlhf import encode_response
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
+from agentscope_tuner.task_judge.batch import judge_for, located
+
+
+def judged_agent(config: str | Path) -> type[JudgedAgent]:
+    """An agent class for `MultiTurnAgentExecutor`, which judges what the policy says last.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    path = located(config)
+    judge_for(path)
+    return type("ConfiguredAgent", (JudgedAgent,), {"path": path})
+
+
+class JudgedAgent(AgentInstanceBase):  # type: ignore[misc]  # openrlhf is absent where types are checked
+    """Give it turns by overriding `feedback`; as it is, the first answer is judged."""
+
+    path = ""
+
+    def __init__(self) -> None:
+        self._prompt = ""
+        self._messages: list[dict[str, Any]] = []
+
+    async def reset(self, states: dict[str, Any], **openrlhf_only: object) -> dict[str, Any]:
+        """The episode begins with its prompt."""
+        self._prompt = str(states["observation"])
+        self._messages = []
+        return {"observation": states["observation"]}
+
+    async def feedback(self, states: dict[str, Any]) -> str | None:
+        """What the environment answers to `states["action_text"]`; None to end the episode and judge it."""
+        return None
+
+    async def step(self, states: dict[str, Any], **openrlhf_only: object) -> dict[str, Any]:
+        """One turn: reward 0.0 and the environment's words while it goes on, then the judge's reward.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured.
+        """
+        said = without_end_markers(str(states["action_text"]))
+        self._messages.append({"role": "assistant", "content": said})
+        answer = await self.feedback(states)
+        if answer is not None:
+            self._messages.append({"role": "user", "content": answer})
+            return {"rewards": torch.tensor(0.0), "scores": 0.0, "environment_feedback": answer, "done": False}
+        judge = judge_for(self.path)
+        truth = ground_truth_metadata(states["label"])
+        pair = as_rollout(self._prompt, self._messages, truth)
+        scored = encode_response(judge, await judge.ajudge(*pair))
+        return {
+            "rewards": torch.tensor(scored["rewards"]),
+            "scores": scored["scores"],
+            "environment_feedback": "",
+            "done": True,
+            "extra_logs": scored["extra_logs"],
+        }

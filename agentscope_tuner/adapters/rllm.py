@@ -1,0 +1,130 @@
+"""rLLM: an evaluator for its engine, and a reward function for its older environments and workflows.
+
+    evaluator = JudgeEvaluator("configs/math.yaml")      # .evaluate(task, episode) -> EvalOutput
+    reward = reward_fn("configs/math.yaml")              # (task_info, action) -> RewardOutput
+
+Read in rLLM's sources of August 2026 (`rllm/eval/types.py`, `rllm/rewards/reward_fn.py`): it is not on PyPI. A failed
+verdict raises. The engine runs the task again, `retry_limit` times, and then stops, unless `raise_on_error` is off:
+keep it on, or a failed rollout is trained on as one without a reward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.judgement import Judgement
+
+# where data sets keep the question and the reference; the first that is there counts
+_QUERY_KEYS = ("question", "problem", "prompt", "query", "instruction")
+_TRUTH_KEYS = ("answer", "ground_truth", "expected_answer", "solution")
+# the newer place first
+_EVAL_TYPES = ("rllm.eval.types", "rllm.experimental.eval.types")
+
+
+class JudgeEvaluator:
+    """rLLM's `Evaluator`, which scores an episode by the configured judge.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, config: str | Path) -> None:
+        self._path = located(config)
+        judge_for(self._path)
+
+    def evaluate(self, task: Any, episode: Any) -> Any:
+        """An `EvalOutput`, with the judge's metrics as signals and its reason in the metadata.
+
+        Args:
+            task: the data set's row, or rLLM's `Task` around it.
+            episode: what the agent did; its `artifacts["answer"]` is the answer, else the last trajectory's output.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured; or an episode without an answer to read.
+        """
+        judge = judge_for(self._path)
+        row = task if isinstance(task, Mapping) else getattr(task, "metadata", None) or getattr(task, "data", {})
+        judgement = judge.judge(*_pair(row, _answer_of(episode)))
+        types = _module(_EVAL_TYPES)
+        signals = [types.Signal(name=name, value=value) for name, value in _numbers(judge, judgement).items()]
+        return types.EvalOutput(
+            reward=judge.reward_or_raise(judgement),
+            is_correct=bool(judgement.is_success),
+            signals=signals,
+            metadata={"reason": judgement.reason, "status": judgement.status},
+        )
+
+
+def reward_fn(config: str | Path) -> Callable[[dict[str, Any], Any], Any]:
+    """rLLM's reward function `(task_info, action) -> RewardOutput`.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    path = located(config)
+    judge_for(path)
+
+    def reward(task_info: dict[str, Any], action: Any) -> Any:
+        """Judge an action, a str or rLLM's `Action` around one.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured; or an action that is no text.
+        """
+        judge = judge_for(path)
+        said = action if isinstance(action, str) else getattr(action, "action", None)
+        judgement = judge.judge(*_pair(task_info, said))
+        return import_module("rllm.rewards.reward_types").RewardOutput(
+            reward=judge.reward_or_raise(judgement),
+            is_correct=bool(judgement.is_success),
+            metadata={"reason": judgement.reason, "status": judgement.status, **_numbers(judge, judgement)},
+        )
+
+    return reward
+
+
+def _numbers(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
+    return {
+        "success": float(bool(judgement.is_success)),
+        "filtered": float(judgement.status == "filtered"),
+        "judge_seconds": judgement.seconds,
+        **named_metrics(judge, judgement),
+    }
+
+
+def _pair(row: Mapping[str, Any], said: object) -> Pair:
+    if not isinstance(said, str):
+        raise JudgeError(f"an answer must be a str, got {said!r:.100}")
+    truth = next((row[key] for key in _TRUTH_KEYS if row.get(key) is not None), None)
+    query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str | list)), "")
+    return as_rollout(query, said, {**row, **({} if truth is None else ground_truth_metadata(truth))})
+
+
+def _answer_of(episode: Any) -> object:
+    artifacts = getattr(episode, "artifacts", None) or {}
+    if "answer" in artifacts:
+        return artifacts["answer"]
+    trajectories = getattr(episode, "trajectories", None) or []
+    if not trajectories:
+        raise JudgeError("the episode has no trajectory and no artifacts['answer'] to judge")
+    last = trajectories[-1]
+    steps = getattr(last, "steps", None) or []
+    found = [getattr(last, "output", None)]
+    found += [getattr(steps[-1], key, None) for key in ("output", "model_response")] if steps else []
+    # a policy that said nothing has given an answer: the empty one
+    return next((text for text in found if isinstance(text, str) and text), "")
+
+
+def _module(names: tuple[str, ...]) -> Any:
+    for name in names:
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as exc:
+            if not name.startswith(exc.name or " "):
+                raise
+    raise ConfigError(f"the installed rLLM has none of {', '.join(names)}: this adapter was written for August 2026's")

@@ -1,0 +1,119 @@
+"""slime and miles: the function that `--custom-rm-path` names, and the wire of `--rm-type remote_rm`.
+
+A file of two lines, `my_rm.py`, for `--custom-rm-path my_rm.reward`:
+
+    from agentscope_tuner.adapters.slime import custom_rm
+    reward = custom_rm("configs/math.yaml")
+
+A failed verdict raises, and that ends the rollout: slime has no mask for a sample without a reward. Over HTTP it is a
+status 503, which slime asks again nine times, then raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.judgement import Judgement
+
+CustomRM = Callable[..., Awaitable[Any]]
+
+
+def custom_rm(config: str | Path) -> CustomRM:
+    """The async function `(args, sample_or_samples)` that slime awaits; the judge is loaded now, once a process.
+
+    A judge that ranks needs the whole group: `--group-rm`.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    path = located(config)
+    judge_for(path)
+
+    async def reward(args: Any, samples: Any, **slime_only: object) -> float | list[float]:
+        """The reward of a `Sample`, or those of a list of them, in order.
+
+        Each sample's metadata gets the verdict under `judgement`, for dumps and logs.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured.
+        """
+        judge = judge_for(path)
+        alone = not isinstance(samples, Sequence)
+        asked = [samples] if alone else list(samples)
+        judgements = await _judged(judge, asked)
+        for sample, judgement in zip(asked, judgements, strict=True):
+            if isinstance(getattr(sample, "metadata", None), dict):
+                sample.metadata["judgement"] = judgement.to_dict()
+        rewards = [judge.reward_or_raise(judgement) for judgement in judgements]
+        return rewards[0] if alone else rewards
+
+    return reward
+
+
+async def _judged(judge: ConfiguredJudge, samples: Sequence[Any]) -> list[Judgement]:
+    pairs = [as_pair(sample) for sample in samples]
+    if not judge.listwise:
+        return await judge.ajudge_batch(pairs)
+    groups: dict[object, list[int]] = {}
+    for place, sample in enumerate(samples):
+        # without an index of its group, a call of slime's is a group
+        groups.setdefault(getattr(sample, "group_index", None), []).append(place)
+    verdicts: dict[int, Judgement] = {}
+    for places in groups.values():
+        if len(places) == 1:
+            raise JudgeError(f"{judge.name} ranks a group, and got one sample: start slime with --group-rm")
+        found = await judge.ajudge_group([pairs[place] for place in places])
+        verdicts.update(zip(places, found, strict=True))
+    return [verdicts[place] for place in range(len(samples))]
+
+
+def as_pair(sample: Any) -> Pair:
+    """A `Sample` as a task and its output: the label is the ground truth, the sample's metadata stand beside it.
+
+    Raises:
+        JudgeError: it has no prompt or response of slime's kind.
+    """
+    metadata = getattr(sample, "metadata", None)
+    return _pair(
+        getattr(sample, "prompt", None),
+        getattr(sample, "response", None),
+        getattr(sample, "label", None),
+        metadata if isinstance(metadata, Mapping) else {},
+    )
+
+
+def decode_request(payload: Mapping[str, Any]) -> Pair:
+    """The sample in slime's `{"prompt": …, "response": …, "label": …}`.
+
+    Raises:
+        JudgeError: it is not of that shape.
+    """
+    missing = [key for key in ("prompt", "response", "label") if key not in payload]
+    if missing:
+        raise JudgeError(f"slime sends prompt, response and label, got {sorted(payload)!r}")
+    return _pair(payload["prompt"], payload["response"], payload["label"], {})
+
+
+def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:
+    """The answer, which slime takes for the reward as it is.
+
+    Raises:
+        JudgeError: no verdict; over HTTP this must become an error status, which slime asks again.
+    """
+    return judge.reward_or_raise(judgement)
+
+
+def _pair(prompt: object, response: object, label: object, metadata: Mapping[str, Any]) -> Pair:
+    messages = isinstance(prompt, list) and all(isinstance(message, Mapping) for message in prompt)
+    if not isinstance(prompt, str) and not messages:
+        raise JudgeError(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}")
+    if not isinstance(response, str):
+        raise JudgeError(f"a sample's response must be a str, got {response!r:.100}")
+    own = {key: value for key, value in metadata.items() if key != "judgement"}
+    truth = {} if label is None and "answer" in own else ground_truth_metadata(label)
+    return as_rollout(prompt, without_end_markers(response), {**own, **truth})  # type: ignore[arg-type]

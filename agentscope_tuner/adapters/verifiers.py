@@ -1,0 +1,119 @@
+"""verifiers 0.1 (prime-rl, and most of the environments hub): a rubric whose reward is the configured judge's.
+
+    env = vf.SingleTurnEnv(dataset=dataset, rubric=judge_rubric("configs/math.yaml"))
+
+`vf.Rubric` logs what a reward function raises and counts it as 0.0, and takes a state with an `error` into its group's
+mean. This rubric scores by itself: a state without a verdict keeps its `error`, which prime-rl leaves out of training,
+has advantage 0, and stands in no mean. The tasks of verifiers 0.4 need no rubric: see the guide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import verifiers as vf
+
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.judgement import Judgement
+
+
+def judge_rubric(config: str | Path, weight: float = 1.0) -> JudgeRubric:
+    """The rubric of one judge.
+
+    Args:
+        config: the judge's YAML.
+        weight: of its reward. Functions added with `add_reward_func` or `add_metric` are scored beside it.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    return JudgeRubric(config, weight)
+
+
+class NoVerdict(vf.InfraError):  # type: ignore[misc]  # verifiers is absent where types are checked
+    """The judge broke, not the rollout: an error that verifiers retries where `max_retries` says so."""
+
+
+class JudgeRubric(vf.Rubric):  # type: ignore[misc]
+    """What `judge_rubric` returns."""
+
+    def __init__(self, config: str | Path, weight: float = 1.0) -> None:
+        super().__init__()
+        self._path = located(config)
+        self._weight = weight
+        self._judge_name = judge_for(self._path).name
+
+    async def score_rollout(self, state: Any) -> None:
+        """Sets `reward` and `metrics`; without a verdict also `error`, and no reward of its own is counted."""
+        await self._score([state])
+
+    async def score_group(self, states: list[Any]) -> None:
+        """Sets `reward`, `advantage` and `metrics` of an advantage group's states; see the module for failures."""
+        await self._score(states)
+        scored = [state for state in states if state.get("error") is None]
+        mean = sum(state["reward"] for state in scored) / len(scored) if scored else 0.0
+        for state in states:
+            state["advantage"] = state["reward"] - mean if state.get("error") is None else 0.0
+            for step in state.get("trajectory") or []:
+                for key in ("advantage", "reward"):
+                    if step.get(key) is None:
+                        step[key] = state[key]
+
+    async def _score(self, states: Sequence[Any]) -> None:
+        judge = judge_for(self._path)
+        pairs = [_pair(state) for state in states]
+        if not judge.listwise:
+            judgements = await judge.ajudge_batch(pairs)
+        elif len(states) > 1:
+            judgements = await judge.ajudge_group(pairs)
+        else:
+            raise JudgeError(f"{judge.name} ranks a group, and got one rollout: score groups, not rollouts")
+        for state, judgement in zip(states, judgements, strict=True):
+            self._settle(judge, state, judgement)
+        await self._beside(states)
+
+    def _settle(self, judge: ConfiguredJudge, state: Any, judgement: Judgement) -> None:
+        reward = judge.reward(judgement)
+        failed = {f"{judge.name}/failed": float(judgement.status == "failed")}
+        state["metrics"] = {**failed, **named_metrics(judge, judgement)}
+        state["reward"] = 0.0 if reward is None else self._weight * reward
+        if reward is not None:
+            state["metrics"] |= {
+                judge.name: reward,
+                f"{judge.name}/success": float(bool(judgement.is_success)),
+                f"{judge.name}/filtered": float(judgement.status == "filtered"),
+            }
+        elif state.get("error") is None:
+            # an error of the rollout's own came first, and says more
+            state["error"] = NoVerdict(judgement.error or judgement.reason)
+
+    async def _beside(self, states: Sequence[Any]) -> None:
+        """The functions that were added to this rubric."""
+        for func, weight in zip(self.funcs, self.weights, strict=True):
+            if self._is_group_func(func):
+                values = await self._call_group_reward_func(func, list(states))
+            else:
+                values = await asyncio.gather(*(self._call_individual_reward_func(func, state) for state in states))
+            for state, value in zip(states, values, strict=True):
+                state["metrics"][getattr(func, "__name__", repr(func))] = value
+                if state.get("error") is None:
+                    state["reward"] += weight * value
+
+
+def _pair(state: Any) -> Pair:
+    info = state.get("info") or {}
+    metadata = {**(info if isinstance(info, Mapping) else {}), **ground_truth_metadata(state.get("answer"))}
+    prompt, completion = state.get("prompt") or "", state.get("completion") or ""
+    return as_rollout(_plain(prompt), _plain(completion), metadata)
+
+
+def _plain(messages: Any) -> Any:
+    """Messages as dicts: newer releases have models of their own for them."""
+    if isinstance(messages, str):
+        return messages
+    return [message if isinstance(message, Mapping) else message.model_dump() for message in messages]
