@@ -24,7 +24,7 @@ from typing import Any
 
 from agentscope_tuner import _loop
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
 # of AReaL's 15: the rest is for the way to its process and back
@@ -74,7 +74,7 @@ class reward_fn:  # noqa: N801 - AReaL's own name for such a function
         try:
             judgement = await asyncio.wait_for(judge.ajudge(*pair), self._seconds)
         except TimeoutError as exc:
-            raise JudgeError(
+            raise DeadlineError(
                 f"no verdict within {self._seconds:g} s, and AReaL answers 0 after 15: take async_reward_fn",
                 task_id=pair[0].task_id,
                 judge=judge.name,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import as_rollout
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -72,8 +72,9 @@ class _Reward:
         for places in groups.values():
             if len(places) == 1 or (self._sizes and len(places) not in self._sizes):
                 raise JudgeError(
-                    f"{judge.name} ranks whole groups, and got {len(places)} completions of a prompt, of "
-                    f"{sorted(self._sizes) or 'more'}: let per_device_train_batch_size be a multiple of num_generations"
+                    f"{judge.name} ranks whole groups, and got {len(places)} completions of a prompt instead of "
+                    f"{sorted(self._sizes) or 'several'}: per_device_train_batch_size must be whole groups",
+                    cause=Cause.CONFIG,
                 )
             found = judge.judge_group([pairs[place] for place in places])
             verdicts.update(zip(places, found, strict=True))

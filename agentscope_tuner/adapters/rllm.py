@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -77,7 +77,7 @@ def reward_fn(config: str | Path) -> Callable[[dict[str, Any], Any], Any]:
             JudgeError: no verdict, unless `on_error: zero` was configured; or an action that is no text.
         """
         judge = judge_for(path)
-        said = action if isinstance(action, str) else getattr(action, "action", None)
+        said = getattr(action, "action", action)
         judgement = judge.judge(*_pair(task_info, said))
         return import_module("rllm.rewards.reward_types").RewardOutput(
             reward=judge.reward_or_raise(judgement),
@@ -99,7 +99,7 @@ def _numbers(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
 
 def _pair(row: Mapping[str, Any], said: object) -> Pair:
     if not isinstance(said, str):
-        raise JudgeError(f"an answer must be a str, got {said!r:.100}")
+        raise JudgeError(f"an answer must be a str, got {said!r:.100}", cause=Cause.INPUT)
     truth = next((row[key] for key in _TRUTH_KEYS if row.get(key) is not None), None)
     query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str | list)), "")
     return as_rollout(query, said, {**row, **({} if truth is None else ground_truth_metadata(truth))})
@@ -111,7 +111,7 @@ def _answer_of(episode: Any) -> object:
         return artifacts["answer"]
     trajectories = getattr(episode, "trajectories", None) or []
     if not trajectories:
-        raise JudgeError("the episode has no trajectory and no artifacts['answer'] to judge")
+        raise JudgeError("the episode has no trajectory and no artifacts['answer'] to judge", cause=Cause.ROLLOUT)
     last = trajectories[-1]
     steps = getattr(last, "steps", None) or []
     found = [getattr(last, "output", None)]

@@ -11,16 +11,16 @@ status 503, which slime asks again nine times, then raises.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
 
-CustomRM = Callable[..., Awaitable[Any]]
+CustomRM = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def custom_rm(config: str | Path) -> CustomRM:
@@ -66,7 +66,9 @@ async def _judged(judge: ConfiguredJudge, samples: Sequence[Any]) -> list[Judgem
     verdicts: dict[int, Judgement] = {}
     for places in groups.values():
         if len(places) == 1:
-            raise JudgeError(f"{judge.name} ranks a group, and got one sample: start slime with --group-rm")
+            raise JudgeError(
+                f"{judge.name} ranks a group, and got one sample: start slime with --group-rm", cause=Cause.CONFIG
+            )
         found = await judge.ajudge_group([pairs[place] for place in places])
         verdicts.update(zip(places, found, strict=True))
     return [verdicts[place] for place in range(len(samples))]
@@ -95,7 +97,7 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
     """
     missing = [key for key in ("prompt", "response", "label") if key not in payload]
     if missing:
-        raise JudgeError(f"slime sends prompt, response and label, got {sorted(payload)!r}")
+        raise JudgeError(f"slime sends prompt, response and label, got {sorted(payload)!r}", cause=Cause.INPUT)
     return _pair(payload["prompt"], payload["response"], payload["label"], {})
 
 
@@ -111,9 +113,9 @@ def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:
 def _pair(prompt: object, response: object, label: object, metadata: Mapping[str, Any]) -> Pair:
     messages = isinstance(prompt, list) and all(isinstance(message, Mapping) for message in prompt)
     if not isinstance(prompt, str) and not messages:
-        raise JudgeError(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}")
+        raise JudgeError(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}", cause=Cause.INPUT)
     if not isinstance(response, str):
-        raise JudgeError(f"a sample's response must be a str, got {response!r:.100}")
+        raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
     own = {key: value for key, value in metadata.items() if key != "judgement"}
     truth = {} if label is None and "answer" in own else ground_truth_metadata(label)
     return as_rollout(prompt, without_end_markers(response), {**own, **truth})  # type: ignore[arg-type]

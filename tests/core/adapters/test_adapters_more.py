@@ -1,0 +1,252 @@
+"""slime, ms-swift, AReaL, rLLM and open-instruct, each by the call that it makes, without its package."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import BaseJudge, ConfigError, JudgeError, WorkflowOutput, WorkflowTask
+from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
+from agentscope_tuner.adapters.rollout import without_end_markers
+from tests.core.adapters.test_adapters_verl import MEASURES, settings
+
+LONGEST = "tests.core.adapters.test_adapters->Longest"
+STAND_INS = Path(__file__).parents[2] / "stand_ins"
+
+
+class Waits(BaseJudge):
+    """Waits for what never comes."""
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        await asyncio.Event().wait()
+        return 1.0, True
+
+
+@dataclass
+class Sample:
+    """What the adapter reads of slime's `Sample`."""
+
+    response: str
+    prompt: Any = "6*7="
+    label: Any = "42"
+    group_index: int | None = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class TestSlime:
+    def ask(self, config: str, samples: Any) -> Any:
+        return asyncio.run(slime.custom_rm(config)(SimpleNamespace(), samples, evaluation=False))
+
+    def test_one_sample_and_a_list_of_them(self, tmp_path: Path) -> None:
+        config = settings(tmp_path)
+        sample = Sample("42<|im_end|>")
+        assert self.ask(config, sample) == 1.0
+        assert sample.metadata["judgement"]["status"] == "judged"
+        assert self.ask(config, [Sample("42"), Sample("41"), Sample("")]) == [1.0, 0.0, 0.0]
+        assert self.ask(config, [sample]) == [1.0]
+
+    @pytest.mark.parametrize("samples", [Sample("boom"), [Sample("42"), Sample("boom")]])
+    def test_a_failed_verdict_ends_the_rollout(self, samples: Any, tmp_path: Path) -> None:
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.ask(settings(tmp_path), samples)
+
+    def test_a_judge_that_ranks_takes_the_groups_of_a_batch(self, tmp_path: Path) -> None:
+        config = settings(tmp_path, LONGEST)
+        batch = [Sample(text, group_index=index) for index, text in [(0, "x"), (1, "xx"), (0, "xxx"), (1, "x")]]
+        assert self.ask(config, batch) == [0.0, 1.0, 1.0, 0.0]
+        with pytest.raises(JudgeError, match="--group-rm"):
+            self.ask(config, Sample("x"))
+
+    def test_metadata_and_labels_reach_the_judge(self) -> None:
+        messages = [{"role": "system", "content": "Box it."}, {"role": "user", "content": "6*7?"}]
+        task, output = slime.as_pair(Sample("x", messages, '{"target": 3}', metadata={"level": 2}))
+        assert task.task.main_query == "6*7?"
+        assert task.task.metadata == {"level": 2, "answer": '{"target": 3}', "target": 3}
+        assert output.metadata["final_answer"] == "x"
+        own, _ = slime.as_pair(Sample("x", label=None, metadata={"answer": "7"}))
+        assert own.task.metadata["answer"] == "7"
+
+    def test_the_wire(self) -> None:
+        task, output = slime.decode_request({"prompt": "6*7=", "response": "42</s>", "label": "42"})
+        assert (task.task.main_query, output.metadata["final_answer"]) == ("6*7=", "42")
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            {},
+            {"prompt": "q", "label": "1"},
+            {"prompt": 1, "response": "", "label": "1"},
+            {"prompt": "q", "response": None, "label": "1"},
+            {"prompt": ["q"], "response": "", "label": "1"},
+        ],
+    )
+    def test_another_shape_is_refused(self, payload: dict[str, Any]) -> None:
+        with pytest.raises(JudgeError, match=r"prompt, response and label|must be a str"):
+            slime.decode_request(payload)
+
+
+def said(*turns: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": "6*7?"}, *({"role": "assistant", "content": turn} for turn in turns)]
+
+
+class TestMsSwift:
+    def ask(self, config: str, completions: list[str], args: Any = None, **columns: Any) -> Any:
+        named = {"messages": [said(text) for text in completions], "trainer_state": object(), **columns}
+        named.setdefault("answer", ["42"] * len(completions))
+        return ms_swift.orm(config)(args=args)(completions, **named)
+
+    def test_rewards_and_the_name_that_swift_logs(self, tmp_path: Path) -> None:
+        config = settings(tmp_path, extra="    name: strict\n")
+        assert self.ask(config, ["42", "41", ""]) == [1.0, 0.0, 0.0]
+        assert type(ms_swift.orm(config)()).__name__ == "strict"
+
+    def test_the_reference_may_stand_under_solution(self, tmp_path: Path) -> None:
+        reward = ms_swift.orm(settings(tmp_path))()
+        assert reward(["42"], messages=[said("42")], solution=["42"]) == [1.0]
+
+    def test_a_failed_verdict_ends_the_step(self, tmp_path: Path) -> None:
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.ask(settings(tmp_path), ["42", "boom"])
+
+    def test_groups_are_those_of_the_prompts(self, tmp_path: Path) -> None:
+        config = settings(tmp_path, LONGEST)
+        ids = ["a", "b", "a", "b"]
+        assert self.ask(config, ["x", "xx", "xxx", "x"], prompt_id=ids) == [0.0, 1.0, 1.0, 0.0]
+
+    @pytest.mark.parametrize("ids", ["ab", "aab"])
+    def test_a_part_of_a_group_has_no_verdict(self, ids: str, tmp_path: Path) -> None:
+        args = SimpleNamespace(num_generations=4, num_generations_eval=None)
+        with pytest.raises(JudgeError, match="ranks whole groups"):
+            self.ask(settings(tmp_path, LONGEST), ["x"] * len(ids), args, prompt_id=list(ids))
+
+
+class TestAreal:
+    ROW: dict[str, Any] = {"messages": [{"role": "user", "content": "6*7?"}], "answer": "42", "level": 3}  # noqa: RUF012
+
+    def test_one_completion(self, tmp_path: Path) -> None:
+        reward = areal.reward_fn(settings(tmp_path))
+        assert reward("6*7?", "42<|im_end|>", [1], [2], **self.ROW) == 1.0
+        assert asyncio.run(areal.async_reward_fn(settings(tmp_path))("6*7?", "41", [1], [2], **self.ROW)) == 0.0
+
+    def test_a_failed_verdict_raises(self, tmp_path: Path) -> None:
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            areal.reward_fn(settings(tmp_path))("6*7?", "boom", **self.ROW)
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            asyncio.run(areal.async_reward_fn(settings(tmp_path))("6*7?", "boom", **self.ROW))
+
+    def test_it_raises_before_areal_would_answer_0(self, tmp_path: Path) -> None:
+        config = settings(tmp_path, "tests.core.adapters.test_adapters_more->Waits")
+        with pytest.raises(JudgeError, match=r"no verdict within 0\.01 s, and AReaL answers 0 after 15"):
+            areal.reward_fn(config, seconds=0.01)("6*7?", "42", **self.ROW)
+
+    def test_it_pickles_into_a_process_pool_in_another_directory(self, tmp_path: Path) -> None:
+        settings(tmp_path)
+        before = os.getcwd()
+        os.chdir(tmp_path)
+        try:
+            reward = areal.reward_fn("judge.yaml")
+        finally:
+            os.chdir(before)
+        assert pickle.loads(pickle.dumps(reward))("6*7?", "42", **self.ROW) == 1.0
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            assert pool.submit(reward, "6*7?", "42", [1], [2], **self.ROW).result(timeout=60) == 1.0
+
+
+@pytest.fixture
+def trainers_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(STAND_INS))
+
+
+@pytest.mark.usefixtures("trainers_types")
+class TestRllm:
+    ROW: dict[str, Any] = {"question": "6*7?", "answer": "42"}  # noqa: RUF012
+
+    def test_an_episode_is_scored_with_signals(self, tmp_path: Path) -> None:
+        evaluator = rllm.JudgeEvaluator(settings(tmp_path, MEASURES))
+        output = evaluator.evaluate(self.ROW, SimpleNamespace(artifacts={"answer": "42"}, trajectories=[]))
+        assert (output.reward, output.is_correct) == (1.0, True)
+        signals = {signal.name: signal.value for signal in output.signals}
+        assert signals["Measures/tokens"] == 7.0
+        assert signals["success"] == 1.0
+        assert output.metadata["status"] == "judged"
+
+    @pytest.mark.parametrize(
+        "episode",
+        [
+            {"artifacts": {"answer": "42"}},
+            {"trajectories": [{"output": "42", "steps": []}]},
+            {"trajectories": [{"output": None, "steps": [{"output": "42"}]}]},
+            {"trajectories": [{"steps": [{"model_response": "42"}]}]},
+        ],
+    )
+    @pytest.mark.parametrize("wrap", [dict, lambda row: SimpleNamespace(data=row)])
+    def test_the_answer_is_found_where_agents_put_it(self, episode: Any, wrap: Any, tmp_path: Path) -> None:
+        def as_object(value: Any) -> Any:
+            if isinstance(value, dict) and "answer" not in value:
+                return SimpleNamespace(**{key: as_object(inner) for key, inner in value.items()})
+            return [as_object(inner) for inner in value] if isinstance(value, list) else value
+
+        evaluator = rllm.JudgeEvaluator(settings(tmp_path))
+        assert evaluator.evaluate(wrap(self.ROW), as_object(episode)).reward == 1.0
+
+    def test_a_failed_verdict_raises(self, tmp_path: Path) -> None:
+        evaluator = rllm.JudgeEvaluator(settings(tmp_path))
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            evaluator.evaluate(self.ROW, SimpleNamespace(artifacts={"answer": "boom"}))
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            rllm.reward_fn(settings(tmp_path))(self.ROW, "boom")
+
+    def test_an_episode_that_holds_nothing_has_no_verdict(self, tmp_path: Path) -> None:
+        with pytest.raises(JudgeError, match="no trajectory"):
+            rllm.JudgeEvaluator(settings(tmp_path)).evaluate(self.ROW, SimpleNamespace(artifacts={}, trajectories=[]))
+
+    def test_the_older_reward_function(self, tmp_path: Path) -> None:
+        reward = rllm.reward_fn(settings(tmp_path))
+        assert reward({"problem": "6*7?", "ground_truth": "42"}, "42").is_correct
+        assert reward(self.ROW, SimpleNamespace(action="41")).reward == 0.0
+        with pytest.raises(JudgeError, match="must be a str, got 3"):
+            reward(self.ROW, 3)
+
+
+@pytest.mark.usefixtures("trainers_types")
+class TestOpenInstruct:
+    def test_a_verifier_is_found_and_scores(self, tmp_path: Path) -> None:
+        from open_instruct.ground_truth_utils import VerifierFunction
+
+        made = open_instruct.verifier("math_judge", settings(tmp_path), weight=0.5)
+        assert made in VerifierFunction.__subclasses__()
+        one = made({})
+        assert (one.name, one.weight) == ("math_judge", 0.5)
+        assert one([1], "42<|im_end|>", "42", "6*7?").score == 1.0
+        result = asyncio.run(one.async_call([1], "41", "42", query="6*7?", rollout_state=None))
+        assert result.score == 0.0
+        assert isinstance(result.reasoning, str)
+
+    def test_a_failed_verdict_raises(self, tmp_path: Path) -> None:
+        one = open_instruct.verifier("math_judge", settings(tmp_path))()
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            one([1], "boom", "42")
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            asyncio.run(one.async_call([1], "boom", "42"))
+
+
+@pytest.mark.parametrize("build", [slime.custom_rm, ms_swift.orm, areal.reward_fn, rllm.JudgeEvaluator, rllm.reward_fn])
+def test_a_wrong_configuration_stops_before_training(build: Any) -> None:
+    with pytest.raises(ConfigError, match="no configuration file"):
+        build("absent.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"), [("42<|im_end|></s>", "42"), ("42", "42"), ("<|im_end|> 42", "<|im_end|> 42"), ("</s>", "")]
+)
+def test_markers_after_a_turn_are_no_part_of_the_answer(text: str, plain: str) -> None:
+    assert without_end_markers(text) == plain
