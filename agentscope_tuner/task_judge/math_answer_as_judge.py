@@ -12,14 +12,7 @@ from typing import Any
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.verify.math.answer import (
-    MathVerdict,
-    acompare,
-    check_reference,
-    compare,
-    compare_exact,
-    reference,
-)
+from agentscope_tuner.verify.math.answer import MathVerdict, acompare, compare, compare_exact
 from agentscope_tuner.verify.math.damage import lost_backslash
 from agentscope_tuner.verify.places import PlacedAnswer, find_answer
 from agentscope_tuner.verify.sandbox import Sandbox, shared
@@ -54,7 +47,8 @@ class MathAnswerAsJudge(BaseJudge):
         task = workflow_task.task
         truth, found = _reference(task), find_answer(final_answer(workflow_output), self._settings.answer_in)
         if found.text is None:
-            return self._no_answer(truth, found)
+            # wrong whatever the reference is, which is not looked at
+            return Reward(0.0, False, reason=found.where)
         settings, question = self._settings, asked(task)
         if settings.equivalence == "exact":
             verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
@@ -67,7 +61,8 @@ class MathAnswerAsJudge(BaseJudge):
         task = workflow_task.task
         truth, found = _reference(task), find_answer(final_answer(workflow_output), self._settings.answer_in)
         if found.text is None:
-            return self._no_answer(truth, found)
+            # wrong whatever the reference is, which is not looked at
+            return Reward(0.0, False, reason=found.where)
         settings, question = self._settings, asked(task)
         if settings.equivalence == "exact":
             verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
@@ -75,11 +70,6 @@ class MathAnswerAsJudge(BaseJudge):
             symbolic = self._sandbox().compare
             verdict = await acompare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied)
         return self._reward(verdict, found)
-
-    def _no_answer(self, truth: str, found: PlacedAnswer) -> Reward:
-        # else a task without a usable reference would fail for some outputs of its group, and be 0.0 for others
-        (reference if self._settings.equivalence == "exact" else check_reference)(truth)
-        return Reward(0.0, False, reason=found.where)
 
     def _sandbox(self) -> Sandbox:
         # looked up each time: the judge may have been pickled or forked into another process since

@@ -64,13 +64,20 @@ UNUSABLE: dict[str, list[Any]] = {
 @pytest.mark.parametrize("equivalence", ["symbolic", "exact"])
 def test_an_unusable_reference_is_our_failure(words: str, equivalence: str) -> None:
     for answer in UNUSABLE[words]:
-        for output in (r"\boxed{42}", r"\boxed{nan}", "an output without a box"):
+        for output in (r"\boxed{42}", r"\boxed{nan}"):
             if equivalence == "exact" and words == "cannot be read":
                 continue  # compared by its characters
             with pytest.raises(JudgeError) as caught:
                 judge(output, answer, equivalence=equivalence)
             assert words in caught.value.message
             assert caught.value.cause == Cause.REFERENCE
+
+
+def test_an_output_that_states_no_answer_is_wrong_whatever_the_reference_is() -> None:
+    assert judge("an output without a box", "") == (0.0, False)
+    # a cell that is no text and no number is a broken task for every output
+    with pytest.raises(JudgeError):
+        judge("an output without a box", float("nan"))
 
 
 @pytest.mark.parametrize(
