@@ -86,6 +86,22 @@ class Meeting(BaseJudge):
         return 1.0, True
 
 
+class Crowded(BaseJudge):
+    """Earns how many rows were being judged at the same time, at most, until then."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._now = self._most = 0
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        self._now += 1
+        self._most = max(self._most, self._now)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self._now -= 1
+        return float(self._most), True
+
+
 class Ranking(Obedient):
     """Ranks a group by the length of its answers."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -28,15 +28,15 @@ from agentscope_tuner.cli.console import (
 from agentscope_tuner.cli.judge_ray import Engine, judge_on_ray
 from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import resolve
-from agentscope_tuner.engines.judging import LineJudge, ScoredLine, Settled, name_and_label
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, judged_before
 from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Line, Row, ScoredFile, Summary, own_keys, parse_line, read_lines
+from agentscope_tuner.records import EarlierRow, Line, Row, ScoredFile, Summary, parse_line, read_lines
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _REDRAW_SECONDS = 0.1
 _JOBS = (
-    "Rows at once. By default a process for each core for judges that compute, 64 for those that await, "
+    "Rows at once. By default a process for each core for judges that compute, `concurrency` for those that await, "
     "else 1, which judges in this process."
 )
 _ENGINE = (
@@ -77,7 +77,7 @@ def judge(
         try:
             with _opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
                 lines = _watched(islice(read_lines(stream, name), limit), stream, summary)
-                todo = _without_settled(lines, scored.earlier(), digest) if resume else lines
+                todo = _with_earlier(lines, scored.earlier(), digest) if resume else lines
                 with closing(score_lines(line_judge, todo, jobs=jobs)) as results:
                     for row in results:
                         scored.write(row.line)
@@ -98,33 +98,33 @@ class _StrictStop(Exception):
     pass
 
 
-def _without_settled(
-    lines: Iterator[Line], earlier: Iterator[tuple[bytes, dict[str, Any]]], digest: str
-) -> Iterator[Line | Settled]:
+def _with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Line | JudgedBefore]:
     """The lines; those that an earlier run over the same input judged, with what it wrote."""
     for line in lines:
-        written, kept = next(earlier, (b"", {}))
+        before = next(earlier, None)
         row = parse_line(line)
-        judgement = _earlier_judgement(row, kept, digest)
-        yield Settled(line, ScoredLine(written, judgement, *name_and_label(row))) if judgement else line
+        judgement = _verdict_of(row, before, digest) if before else None
+        yield judged_before(line, before.line, judgement) if before and judgement else line
 
 
-def _earlier_judgement(row: Row, kept: dict[str, Any], digest: str) -> Judgement | None:
-    """The judgement that the earlier run wrote, where the row is the same and has one."""
-    verdict = kept.pop("judgement", None)
-    if row.rollout is None or not isinstance(verdict, dict):
+def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
+    """The judgement that the earlier run wrote, where the row is the same and has one.
+
+    Raises:
+        ConfigError: the earlier run judged another input, or by another configuration.
+    """
+    if row.rollout is None or before.judgement is None:
         return None
-    if kept.get("id", row.rollout.id) != row.rollout.id:
+    if before.own.get("id", row.rollout.id) != row.rollout.id:
         raise ConfigError(
-            f"{row.where} has id {row.rollout.id!r} where the earlier output has {kept['id']!r}: "
+            f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}: "
             "it was made from another input; run without --resume"
         )
-    if verdict.pop("config", None) != digest:
+    if before.config != digest:
         raise ConfigError(
             f"{row.where}: the earlier output was judged under another configuration or version; run without --resume"
         )
-    judgement = Judgement.from_dict(verdict)
-    return None if judgement is None or judgement.status == "failed" or own_keys(row.raw) != kept else judgement
+    return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None
 
 
 @contextlib.contextmanager

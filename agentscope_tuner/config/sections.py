@@ -48,10 +48,12 @@ class TaskJudgeConfig(StrictSection):
     rule_modules: list[str] = Field(default_factory=list)
     rule_reward: float = 0.0
     on_error: Literal["raise", "zero"] = "raise"
+    # rows judged at once by a judge that awaits: in each process, by every engine, trainer and service
+    concurrency: int = Field(default=64, ge=1, le=10_000)
     math: MathConfig = Field(default_factory=MathConfig)
     rubrics_auto_grader: dict[str, Any] = Field(default_factory=dict)
 
     def digest(self) -> str:
         """Names what decides the verdicts: two runs with one digest had the same judge, rules, settings and version."""
-        deciding = self.model_dump_json(exclude={"name", "metric_names"})
+        deciding = self.model_dump_json(exclude={"name", "metric_names", "concurrency"})
         return hashlib.sha256(f"{__version__} {deciding}".encode()).hexdigest()[:12]

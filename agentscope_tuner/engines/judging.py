@@ -21,6 +21,7 @@ class RolloutJudge:
 
     Attributes:
         traits: how the judge wants to be asked. Where it ranks, neighbours with one task id are a unit.
+        concurrency: rows judged at once in a process, where the judge awaits.
         recipe: what makes the same in another process.
 
     Raises:
@@ -32,6 +33,7 @@ class RolloutJudge:
         self._judge = load_judge(settings)
         self.recipe: tuple[object, ...] = (RolloutJudge, settings)
         self.traits = self._judge.traits
+        self.concurrency = settings.task_judge.concurrency
 
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
         """One rollout each; for a listwise judge, neighbours with one task id."""
@@ -114,11 +116,16 @@ class ScoredLine(NamedTuple):
     label: bool | None
 
 
-class Settled(NamedTuple):
+class JudgedBefore(NamedTuple):
     """A line that an earlier run judged: it is handed on in its place, unless its group has to be ranked anew."""
 
     line: Line
     scored: ScoredLine
+
+
+def judged_before(line: Line, written: bytes, judgement: Judgement) -> JudgedBefore:
+    """`line` with its verdict and what an earlier run wrote of it."""
+    return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line))))
 
 
 class LineJudge:
@@ -137,26 +144,27 @@ class LineJudge:
         self._digest = digest
         self.recipe: tuple[object, ...] = (LineJudge, settings, digest)
         self.traits = self._rollouts.traits
+        self.concurrency = self._rollouts.concurrency
 
-    def units(self, items: Iterable[Line | Settled]) -> Iterator[Unit[Line, ScoredLine]]:
+    def units(self, items: Iterable[Line | JudgedBefore]) -> Iterator[Unit[Line, ScoredLine]]:
         """One line each; for a listwise judge, neighbours with one task id."""
         first, group = 0, ""
 
-        def group_of(item: Line | Settled) -> str:
+        def group_of(item: Line | JudgedBefore) -> str:
             # a line that cannot be read does not part the group that it stands in: the parts would be ranked apart
             nonlocal group
-            rollout = parse_line(item.line if isinstance(item, Settled) else item).rollout
+            rollout = parse_line(item.line if isinstance(item, JudgedBefore) else item).rollout
             group = rollout.task.task_id if rollout else group
             return group
 
         for number, (found, problem) in enumerate(groups(items, group_of if self.traits.ranks else None)):
-            lines = [item.line if isinstance(item, Settled) else item for item in found]
+            lines = [item.line if isinstance(item, JudgedBefore) else item for item in found]
             results: Sequence[ScoredLine] | None = None
             if problem is not None:
                 results = self.failed(lines, JudgeError(problem, cause=Cause.INPUT))
             # a part has no rank: where one row of a group is new, all are judged
-            elif all(isinstance(item, Settled) for item in found):
-                results = [item.scored for item in found if isinstance(item, Settled)]
+            elif all(isinstance(item, JudgedBefore) for item in found):
+                results = [item.scored for item in found if isinstance(item, JudgedBefore)]
             yield Unit(number, first, lines, sum(len(line.raw) for line in lines), results)
             first += len(lines)
 

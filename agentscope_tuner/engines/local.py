@@ -22,7 +22,7 @@ from typing import Any
 
 from agentscope_tuner.config import Source
 from agentscope_tuner.engines.crew import Crew, run
-from agentscope_tuner.engines.judging import LineJudge, RolloutJudge, ScoredLine, Settled
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, RolloutJudge, ScoredLine
 from agentscope_tuner.engines.processes import ProcessCrew
 from agentscope_tuner.engines.units import In, Out, Rows, Work
 from agentscope_tuner.engines.waiting import LoopCrew, ThreadCrew
@@ -32,8 +32,6 @@ from agentscope_tuner.workflow import Rollout
 
 _log = logging.getLogger(__name__)
 
-# as many as an LLM judge's client lets through at once, unless it is configured
-_AWAITED_AT_ONCE = 64
 # workers note their results in memory that survives them, and end with their parent by a signal of its pipe
 _HAS_PROCESSES = sys.platform == "linux"
 
@@ -47,7 +45,7 @@ def score(
         config: as `load_judge` takes it; not changed.
         rollouts: read as needed. For a listwise judge, neighbours with one task id are an advantage group.
         jobs: how many are judged at once. One judges in the caller's thread. None: as many as there are cores for a
-            judge that computes, 64 for one that awaits, else one.
+            judge that computes, `astuner.task_judge.concurrency` for one that awaits, else one.
         ordered: judgements come in the order of the rollouts, else as they are reached.
 
     Returns:
@@ -61,7 +59,7 @@ def score(
 
 
 def score_lines(
-    judge: LineJudge, lines: Iterable[Line | Settled], *, jobs: int | None = None, ordered: bool = True
+    judge: LineJudge, lines: Iterable[Line | JudgedBefore], *, jobs: int | None = None, ordered: bool = True
 ) -> Generator[ScoredLine, None, None]:
     """`score` for the lines of a rollout file.
 
@@ -88,7 +86,7 @@ def automatic_jobs(work: Work[In, Out]) -> int:
     """How many rows are judged at once when nobody says."""
     if work.traits.kind == "cpu":
         return len(os.sched_getaffinity(0)) if _HAS_PROCESSES else 1
-    return _AWAITED_AT_ONCE if work.traits.shares_loop else 1
+    return work.concurrency if work.traits.shares_loop else 1
 
 
 def _crew(work: Work[In, Out], rows: Rows[Out], jobs: int) -> Crew[In, Out]:

@@ -43,10 +43,12 @@ class Work(Protocol[In, Out]):
 
     Attributes:
         traits: how the judge wants to be asked.
+        concurrency: `astuner.task_judge.concurrency`.
         recipe: the work's class and the arguments that make the same in another process.
     """
 
     traits: Traits
+    concurrency: int
     recipe: tuple[object, ...]
 
     def units(self, items: Iterable[Any]) -> Iterator[Unit[In, Out]]:

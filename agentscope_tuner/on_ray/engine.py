@@ -19,8 +19,8 @@ from agentscope_tuner.on_ray.session import enter, own_error, portable, session
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Rollout
 
-# units a call: of quick verdicts many, so that Ray's half a millisecond is little beside them
-_QUICK, _AWAITED = 256, 32
+# units a call, of quick verdicts: many, so that Ray's half a millisecond is little beside them
+_QUICK = 256
 # calls an actor is given at once: the next one is there when one is done
 _CALLS = 2
 # rows that wait for an earlier one, in calls an actor
@@ -121,7 +121,9 @@ class _Pool:
     ) -> None:
         self._ray, self._judge, self._told, self._rows = ray, judge, told, rows
         awaits = judge.traits.shares_loop and judge.traits.kind == "io"
-        self._batch = _AWAITED if awaits else _QUICK if judge.traits.kind == "cpu" else 1
+        # an actor has `_CALLS` calls under way
+        awaited = max(1, judge.concurrency // _CALLS)
+        self._batch = awaited if awaits else _QUICK if judge.traits.kind == "cpu" else 1
         self._actor = ray.remote(num_cpus=1, max_concurrency=_CALLS if awaits else 1)(_Actor)
         # actors that Ray has still to find a place for get nothing to do: there may be none since a node was lost
         self._starting: dict[Any, _Worker] = {}

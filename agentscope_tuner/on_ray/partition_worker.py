@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -14,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import _loop
-from agentscope_tuner.engines.judging import LineJudge, ScoredLine, Settled, name_and_label
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, ScoredLine, judged_before
 from agentscope_tuner.engines.units import Unit
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.partition_source import Partition, partition_lines
 from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecord, checksummed, has_source
-from agentscope_tuner.records import Line, Summary, own_keys, parse_line
+from agentscope_tuner.records import EarlierRow, Line, Summary, earlier_rows
 from agentscope_tuner.task_judge.judgement import Judgement
 
-# units at once for a judge that awaits its verdicts
-_AWAITED_AT_ONCE = 64
 # rows that a worker loses with its life have cost it less than this. Where one has died, each unit is written at once:
 # the file then ends before the row that its worker dies on
 _FLUSH_SECONDS = 0.1
@@ -63,7 +60,8 @@ class PartitionWorker:
         self._job = job
         self._judge = LineJudge(job.config, job.digest)
         # what computes does not wait, whatever its form
-        self._at_once = _AWAITED_AT_ONCE if self._judge.traits.shares_loop and self._judge.traits.kind == "io" else 1
+        traits = self._judge.traits
+        self._at_once = self._judge.concurrency if traits.shares_loop and traits.kind == "io" else 1
         self._output = PartitionedOutput(Path(job.folder), job.digest)
 
     def judge(self, partition: Partition) -> PartitionRecord:
@@ -72,14 +70,15 @@ class PartitionWorker:
         if done and not done.statuses.get("failed") and self._output.is_whole(done) and has_source(partition, done):
             return done
         lost = self._output.partials(partition, self._job.run)
-        deaths = _Deaths([_count_lines(path) for path in lost], f"{partition.source}@{partition.start}")
+        where = f"{partition.source}@{partition.start}"
+        deaths = _Deaths([_count_lines(path) for path in lost], where, self._at_once)
         leftovers = self._output.leftovers(partition) if self._job.resume else []
         earlier = _Earlier(self._job.digest, lost[-1] if lost else None, leftovers[-1] if leftovers else None)
         partial = self._output.new_partial(partition, self._job.run, len(lost))
         source, tally = hashlib.sha256(), _Tally()
         flushed = time.monotonic()
         with open(partial, "wb") as stream:
-            items = map(earlier.settled, checksummed(partition_lines(partition), source))
+            items = map(earlier.with_verdict, checksummed(partition_lines(partition), source))
             for results in self._scored(self._judge.units(items), deaths):
                 stream.write(tally.add(results))
                 if lost or time.monotonic() - flushed > _FLUSH_SECONDS:
@@ -157,21 +156,24 @@ class _Deaths:
 
     Args:
         ends: how many rows each attempt of this run wrote.
+        where: the partition, for messages.
+        at_once: how many rows a worker had in hand at most.
 
     Raises:
         JudgeError: workers keep dying, and not of a row.
     """
 
-    def __init__(self, ends: list[int], where: str) -> None:
+    def __init__(self, ends: list[int], where: str, at_once: int) -> None:
         if len(ends) >= _MOST_DEATHS and len(set(ends[-_MOST_DEATHS:])) == 1:
             raise JudgeError(
                 f"{where}: {_MOST_DEATHS} workers died one after another after row {ends[-1]}", cause=Cause.WORKER
             )
         self._ends = ends
+        self._at_once = at_once
 
     def suspect(self, row: int) -> bool:
         """Whether the last worker may have died of this row: it is judged with nothing beside it."""
-        return bool(self._ends) and self._ends[-1] <= row < self._ends[-1] + _AWAITED_AT_ONCE
+        return bool(self._ends) and self._ends[-1] <= row < self._ends[-1] + self._at_once
 
     def killed_by(self, row: int) -> bool:
         """Whether two workers died of this row."""
@@ -188,39 +190,20 @@ class _Earlier:
 
     def __init__(self, digest: str, lost: Path | None, leftover: Path | None) -> None:
         self._digest = digest
-        self._lost = _scored_lines(lost)
-        self._leftover = _scored_lines(leftover)
+        self._lost = earlier_rows(lost)
+        self._leftover = earlier_rows(leftover)
 
-    def settled(self, line: Line) -> Line | Settled:
+    def with_verdict(self, line: Line) -> Line | JudgedBefore:
         """`line` with its verdict, where there is one; to be called for every line of the partition, in order."""
         lost, leftover = next(self._lost, None), next(self._leftover, None)
-        if lost and (scored := self._scored(line, *lost)):
-            return Settled(line, scored)
-        if leftover and (scored := self._scored(line, *leftover)) and scored.judgement.status != "failed":
-            return Settled(line, scored)
+        if lost and (judgement := self._verdict(line, lost)):
+            return judged_before(line, lost.line, judgement)
+        if leftover and (judgement := self._verdict(line, leftover)) and judgement.status != "failed":
+            return judged_before(line, leftover.line, judgement)
         return line
 
-    def _scored(self, line: Line, written: bytes, kept: dict[str, Any]) -> ScoredLine | None:
-        verdict = kept.pop("judgement", None)
-        if not isinstance(verdict, dict) or verdict.pop("config", None) != self._digest or own_keys(line.raw) != kept:
-            return None
-        judgement = Judgement.from_dict(verdict)
-        return ScoredLine(written, judgement, *name_and_label(parse_line(line))) if judgement else None
-
-
-def _scored_lines(path: Path | None) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Whole lines and what they hold, up to the first that is cut short."""
-    if path is None:
-        return
-    with open(path, "rb") as stream:
-        for line in stream:
-            try:
-                scored = json.loads(line)
-            except ValueError:
-                return
-            if not line.endswith(b"\n") or not isinstance(scored, dict):
-                return
-            yield line, scored
+    def _verdict(self, line: Line, before: EarlierRow) -> Judgement | None:
+        return before.judgement if before.config == self._digest and before.is_of(line.raw) else None
 
 
 def _count_lines(path: Path) -> int:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner.config import Source
+from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import AstunerError, Cause, ConfigError, JudgeError
 from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_module
 from agentscope_tuner.task_judge.base_judge import Reward
@@ -22,8 +22,6 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Out = TypeVar("Out")
 
-# calls an actor works on at once: judges that compute do one after the other, the rest wait for something
-_COMPUTED, _AWAITED = 1, 256
 # a call that loses its actor goes to the actor that takes its place; one that has killed four has no verdict
 _RETRIES = 3
 _NAMESPACE = "astuner"
@@ -141,13 +139,13 @@ class RayJudge:
         config = portable(self._config or {})
         digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
         # here, for its ConfigError to be raised as such; actors that cannot be made would be restarted for ever
-        kind = load_judge(config).traits.kind
+        load_judge(config)
         made = ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
         )(_Actor)
         actors = [
             made.options(name=f"{self.name}-{index}", namespace=_NAMESPACE, get_if_exists=True).remote(
-                config, os.getcwd(), digest, self._workers, _COMPUTED if kind == "cpu" else _AWAITED
+                config, os.getcwd(), digest, self._workers
             )
             for index in range(self._workers)
         ]
@@ -214,10 +212,13 @@ class _Handle:
 class _Actor:
     """One of a pool: a judge, behind a door that can be closed."""
 
-    def __init__(self, config: dict[str, Any], directory: str, digest: str, workers: int, at_once: int) -> None:
+    def __init__(self, config: dict[str, Any], directory: str, digest: str, workers: int) -> None:
         enter(directory)
-        self._judge = load_judge(config)
+        settings = resolve(config)
+        self._judge = load_judge(settings)
         self._about = {"digest": digest, "workers": workers}
+        # a judge that computes does one call after the other, any other waits for something
+        at_once = 1 if self._judge.traits.kind == "cpu" else settings.task_judge.concurrency
         self._slots = asyncio.Semaphore(at_once)
         self._begun = 0
         self._closed = False

@@ -1,14 +1,18 @@
 """Rollout files: one JSON object a line, `{"id", "task": {…}, "output": {…}, "label"?: {…}}`."""
 
+from agentscope_tuner.records.earlier import EarlierRow, earlier_rows
 from agentscope_tuner.records.reader import Line, Row, parse_line, read_lines, read_rows
+from agentscope_tuner.records.scored_file import ScoredFile
 from agentscope_tuner.records.summary import Summary
-from agentscope_tuner.records.writer import ScoredFile, own_keys, scored_line
+from agentscope_tuner.records.writer import own_keys, scored_line
 
 __all__ = [
+    "EarlierRow",
     "Line",
     "Row",
     "ScoredFile",
     "Summary",
+    "earlier_rows",
     "own_keys",
     "parse_line",
     "read_lines",

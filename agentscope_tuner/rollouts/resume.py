@@ -59,16 +59,16 @@ class Earlier:
 
     def _rows(self) -> Iterator[RolloutRow]:
         digests: dict[str, str] | None = None
-        for line, kept in self._scored.earlier():
-            made_by = str(kept.get("config")).partition("-")[0]
+        for before in self._scored.earlier():
+            made_by = str(before.own.get("config")).partition("-")[0]
             if made_by != self._digest:
                 raise ConfigError(
-                    f"row {kept.get('id')!r:.100} of the earlier output was made under another configuration or "
+                    f"row {before.own.get('id')!r:.100} of the earlier output was made under another configuration or "
                     "version; run without --resume"
                 )
             if digests is None:
                 digests = {task.task_id: task_digest(task) for task in self._tasks}
-            row = read_row(line)
+            row = read_row(before)
             if row is not None and digests.get(row.played.task.task_id) == row.task_digest:
                 yield row
 

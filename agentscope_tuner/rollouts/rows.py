@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentscope_tuner.errors import Cause
-from agentscope_tuner.records import own_keys
+from agentscope_tuner.records import EarlierRow
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -157,13 +157,12 @@ def bounded(text: str) -> str:
     return f"{text[:half]}\n… {len(text) - 2 * half} characters …\n{text[-half:]}"
 
 
-def read_row(line: bytes) -> RolloutRow | None:
+def read_row(before: EarlierRow) -> RolloutRow | None:
     """The row that `to_line` wrote, or None when it is not such a one."""
-    row = own_keys(line)
+    row, judgement = before.own, before.judgement
     try:
         task, output = Task.model_validate(row["task"]), row["output"]
         status = row["status"]
-        judgement = Judgement.from_dict(json.loads(line)["judgement"])
         if judgement is None or not isinstance(status, str) or (output is None and judgement.reward is not None):
             return None
         played = Played(
@@ -174,7 +173,7 @@ def read_row(line: bytes) -> RolloutRow | None:
             row["error"],
             row["seconds"],
         )
-        return RolloutRow(row["id"], played, judgement, row["config"].partition("-")[2], line)
+        return RolloutRow(row["id"], played, judgement, row["config"].partition("-")[2], before.line)
     except (KeyError, ValueError, TypeError, AttributeError):
         return None
 

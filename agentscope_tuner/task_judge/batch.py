@@ -22,8 +22,6 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
-# calls under way at once in one batch: LLM judges wait, and their client has limits of its own
-_AWAITED_AT_ONCE = 256
 # as many as the threads of asyncio's default pool, so that no verdict's seconds count its time in the queue
 _THREADED_AT_ONCE = min(32, (os.cpu_count() or 1) + 4)
 # how long a batch may keep its event loop to itself
@@ -55,7 +53,7 @@ class ConfiguredJudge:
         own = self._judge.inner.metric_names
         self.metric_names = tuple(own if section.metric_names is None else section.metric_names)
         self.listwise = traits.ranks
-        self._at_once = _AWAITED_AT_ONCE if traits.awaits else _THREADED_AT_ONCE
+        self._at_once = section.concurrency if traits.awaits else _THREADED_AT_ONCE
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the account of why there is none."""

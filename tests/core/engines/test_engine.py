@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput
-from agentscope_tuner.engines.judging import LineJudge, Settled
+from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge
 from agentscope_tuner.engines.local import automatic_jobs, score, score_lines
 from agentscope_tuner.engines.units import MOST_IN_GROUP, Rows, Unit
 from agentscope_tuner.records import Line
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.judgement import Judgement
 
 ROOT = Path(__file__).parents[3]
@@ -217,6 +218,21 @@ def test_jobs_follow_the_judge(tmp_path: Path) -> None:
     assert automatic_jobs(LineJudge(config(MATH))) == len(os.sched_getaffinity(0))
     assert automatic_jobs(LineJudge(config("Meeting", at_once=1))) == 64
     assert automatic_jobs(LineJudge(config("InThisProcess", tmp_path))) == 1
+    assert automatic_jobs(LineJudge(limited("Crowded", 7))) == 7
+
+
+def limited(name: str, concurrency: int) -> dict[str, Any]:
+    whole = config(name)
+    whole["astuner"]["task_judge"]["concurrency"] = concurrency
+    return whole
+
+
+def test_one_number_limits_the_rows_that_are_awaited_by_an_engine_and_in_a_trainers_batch() -> None:
+    found = rewards(score(limited("Crowded", 5), rollouts(40)))
+    assert max(reward or 0.0 for reward in found.values()) == 5
+    pairs = [(WorkflowTask(task=row.task), row.output) for row in rollouts(40)]
+    batch = ConfiguredJudge(limited("Crowded", 6)).judge_batch(pairs)
+    assert max(judgement.reward or 0.0 for judgement in batch) == 6
 
 
 GROUPED = ["a", "a", "b", "", "", "a"]
@@ -255,7 +271,7 @@ def test_settled_lines_keep_their_place_and_a_group_with_a_new_row_is_ranked_ane
     source = lines(rollout(name) for name in ("a", "a", "b", "b", "c"))
     first = list(score_lines(judge, source, jobs=1))
     (tmp_path / "begun").unlink()
-    partly: list[Line | Settled] = [Settled(line, scored) for line, scored in zip(source, first, strict=True)]
+    partly: list[Line | JudgedBefore] = [JudgedBefore(line, scored) for line, scored in zip(source, first, strict=True)]
     partly[3] = source[3]
     second = list(score_lines(judge, partly, jobs=2))
     assert [row.name for row in second] == ["a", "a", "b", "b", "c"]

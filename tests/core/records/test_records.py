@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Row, ScoredFile, Summary, read_rows, scored_line
+from agentscope_tuner.records import Row, ScoredFile, Summary, earlier_rows, read_rows, scored_line
 from agentscope_tuner.task_judge.judgement import Judgement
 
 GOOD = b'{"id": "a", "task": {"task_id": "t"}, "output": {"metadata": {"final_answer": "x"}}}'
@@ -119,7 +119,7 @@ def test_output_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert not path.exists()
     assert (tmp_path / "scored.jsonl.partial").read_bytes() == b'{"id": "a"}\n'
     with ScoredFile(path, resume=True) as scored:
-        assert [line for line, _ in scored.earlier()] == [b'{"id": "a"}\n']
+        assert [row.line for row in scored.earlier()] == [b'{"id": "a"}\n']
         scored.write(b'{"id": "a"}\n')
         scored.write(b'{"id": "b"}\n')
     assert path.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
@@ -152,7 +152,7 @@ def test_a_line_cut_by_a_crash_is_judged_again(tmp_path: Path) -> None:
     path = tmp_path / "scored.jsonl"
     path.with_name("scored.jsonl.partial").write_bytes(b'{"id": "a"}\n{"id": "b", "ju')
     with ScoredFile(path, resume=True) as scored:
-        assert [kept for _, kept in scored.earlier()] == [{"id": "a"}]
+        assert [row.own for row in scored.earlier()] == [{"id": "a"}]
 
 
 def test_a_summary_leaves_failures_out_of_every_mean() -> None:
@@ -196,3 +196,30 @@ def test_a_new_judgement_takes_the_old_ones_place(tail: bytes, kept: bytes) -> N
     scored = scored_line(row, VERDICT)
     assert kept in scored
     assert scored.count(b'"judgement"') == 1
+
+
+@pytest.mark.parametrize(
+    ("tail", "found"),
+    [
+        (b'{"id": "b"', ["a"]),
+        (b'{"id": "b"}', ["a"]),
+        (b'[1]\n{"id": "b"}\n', ["a"]),
+        (b"\x00\x00\n", ["a"]),
+        (b'{"id": "b", "judgement": 3}\n', ["a", "b"]),
+    ],
+)
+def test_an_earlier_file_is_read_up_to_the_first_line_that_is_cut_short(
+    tmp_path: Path, tail: bytes, found: list[str]
+) -> None:
+    path = tmp_path / "scored.jsonl"
+    (row,) = rows(GOOD)
+    path.write_bytes(scored_line(row, VERDICT, "digest") + tail)
+    earlier = list(earlier_rows(path))
+    assert [before.own["id"] for before in earlier] == found
+    assert (earlier[0].judgement, earlier[0].config, earlier[0].is_of(GOOD)) == (VERDICT, "digest", True)
+    assert not earlier[0].is_of(GOOD.replace(b'"a"', b'"c"'))
+    assert all(before.judgement is None for before in earlier[1:])
+
+
+def test_there_is_nothing_earlier_where_there_is_no_file() -> None:
+    assert list(earlier_rows(None)) == []

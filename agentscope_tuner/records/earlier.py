@@ -1,0 +1,48 @@
+"""What an earlier run wrote, read back line by line: the one reader for every kind of `--resume`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentscope_tuner.records.writer import own_keys
+from agentscope_tuner.task_judge.judgement import Judgement
+
+
+class EarlierRow(NamedTuple):
+    """One line of a scored file.
+
+    Attributes:
+        line: as it stands, with its end.
+        own: what it holds besides its judgement.
+        judgement: the verdict; None when it cannot be read.
+        config: names the configuration that judged, as `scored_line` was told.
+    """
+
+    line: bytes
+    own: dict[str, Any]
+    judgement: Judgement | None
+    config: str | None
+
+    def is_of(self, raw: bytes) -> bool:
+        """Whether it judged this line of the input: the same keys with the same values."""
+        return self.own == own_keys(raw)
+
+
+def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
+    """The rows of `path`, up to the first that is cut short: a killed run may have written half a line."""
+    if path is None:
+        return
+    with open(path, "rb") as stream:
+        for line in stream:
+            try:
+                own = json.loads(line)
+            except (ValueError, RecursionError):
+                return
+            if not line.endswith(b"\n") or not isinstance(own, dict):
+                return
+            verdict = own.pop("judgement", None)
+            config = verdict.pop("config", None) if isinstance(verdict, dict) else None
+            yield EarlierRow(line, own, Judgement.from_dict(verdict), config)

@@ -1,0 +1,122 @@
+"""The file of one run: written aside, renamed when it is whole, and taken up by a later run where it is not."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.earlier import EarlierRow, earlier_rows
+
+
+class ScoredFile:
+    """The output of one run, atomic: rows go to `<path>.partial`, which becomes `path` on a clean exit.
+
+    After an interruption the partial file stays, with every row that was written, and `resume=True` takes over its rows
+    (or the finished file's, to judge its failed rows again). Use as a context manager. One run at a time:
+    `<path>.partial.lock` is locked as long.
+
+    Raises:
+        ConfigError: `path` cannot be written, is not a regular file, an interrupted run's rows are in the way, or
+            another run is writing it.
+    """
+
+    def __init__(self, path: Path, *, resume: bool = False) -> None:
+        # through a link to the file it names: renaming would put a file in the link's place
+        self.path = path.resolve() if path.is_symlink() else path
+        self._resume = resume
+        self._earlier: Path | None = None
+
+    def __enter__(self) -> ScoredFile:
+        if not self.path.name or (self.path.exists() and not self.path.is_file()):
+            raise ConfigError(f"the output must be a regular file, got {str(self.path)!r}")
+        self.partial = self.path.with_name(f"{self.path.name}.partial")
+        self._next = self.path.with_name(f"{self.path.name}.partial.next")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = self._locked()
+        except OSError as exc:
+            raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
+        try:
+            self._stream = self._opened()
+        except BaseException:
+            self._unlock()
+            raise
+        return self
+
+    def _opened(self) -> IO[bytes]:
+        if self._resume:
+            self._earlier = self._furthest()
+        elif _size(self.partial):
+            raise ConfigError(
+                f"{str(self.partial)!r} holds rows that an interrupted run scored: add --resume to go on from them, "
+                "or delete it"
+            )
+        try:
+            return open(self._next if self._earlier else self.partial, "wb")
+        except OSError as exc:
+            raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
+
+    def _locked(self) -> IO[bytes]:
+        """The lock's file, held until it is closed. Two runs would write over each other's rows."""
+        path = self.path.with_name(f"{self.path.name}.partial.lock")
+        while True:
+            stream = open(path, "ab")  # noqa: SIM115  # closing it lets the lock go
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as exc:
+                stream.close()
+                raise ConfigError(f"another run is writing {str(self.path)!r}: wait for it, or name another") from exc
+            except OSError:
+                # a file system without locks
+                return stream
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
+                    return stream
+            # the run that held it has just ended, and removed it
+            stream.close()
+
+    def _unlock(self) -> None:
+        # removed while it is held: whoever waits for this file sees that it is gone, and makes a new one
+        Path(self._lock.name).unlink(missing_ok=True)
+        self._lock.close()
+
+    def _furthest(self) -> Path | None:
+        """The file to take rows from: a resumed run that was interrupted too may have come further."""
+        start = self.partial if _size(self.partial) else self.path
+        if _size(self._next) > _size(start):
+            os.replace(self._next, self.partial)
+            return self.partial
+        return start if _size(start) else None
+
+    def earlier(self) -> Iterator[EarlierRow]:
+        """The rows that an earlier run wrote; none unless resuming."""
+        return earlier_rows(self._earlier)
+
+    def write(self, line: bytes) -> None:
+        """Add one line, as `scored_line` makes them. A killed run keeps it: verdicts may have been paid for."""
+        self._stream.write(line)
+        self._stream.flush()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._stream.close()
+            written = Path(self._stream.name)
+            if kind is None:
+                os.replace(written, self.path)
+                self.partial.unlink(missing_ok=True)
+            elif not _size(written):
+                written.unlink()
+        finally:
+            self._unlock()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
