@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-# Tables fold long words at the terminal's width, and rich reads the width when the command line is imported: a test that
-# looks for a word in a table passed or failed with the developer's window.
+# Tables fold long words at the terminal's width, and rich reads the width when the command line is imported: a test
+# that looks for a word in a table passed or failed with the developer's window.
 os.environ["COLUMNS"] = "100"
 os.environ["LINES"] = "40"
 for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):

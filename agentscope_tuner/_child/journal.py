@@ -17,7 +17,7 @@ def create() -> int:
     return os.memfd_create("astuner-journal")
 
 
-class Journal:
+class ResultJournal:
     """The child's end."""
 
     def __init__(self, descriptor: int) -> None:

@@ -18,6 +18,7 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from agentscope_tuner._child import frames
 
@@ -29,19 +30,40 @@ _START = (
 _PIECE = 2**16
 
 
+@dataclass(frozen=True, slots=True)
+class ChildProgram:
+    """What a child runs: `module.main(channel, *arguments)`.
+
+    Attributes:
+        module: the full name of a module whose `main` takes a `ParentChannel` and `arguments`.
+        arguments: what JSON carries.
+        path: the child's `sys.path`; `agentscope_tuner` must be found there. Entries that are no text are left out.
+        isolated: for code of ours alone. The child starts faster, without `site` and without Python's environment
+            variables, and stays in this session, whose processes the scheduler counts together.
+    """
+
+    module: str
+    arguments: Sequence[object] = ()
+    path: Sequence[str] = field(default_factory=lambda: sys.path)
+    isolated: bool = False
+
+    def command(self, descriptors: Sequence[int]) -> list[str]:
+        """The command line of a child that inherits `descriptors`: the channel, the lifeline, and others."""
+        path = [entry for entry in self.path if isinstance(entry, str)]
+        settings = {"module": self.module, "arguments": self.arguments, "path": path, "descriptors": descriptors}
+        flags = ["-I", "-S"] if self.isolated else []
+        return [sys.executable, *flags, "-c", _START, json.dumps(settings)]
+
+
 class ChildProcess:
-    """A Python process that runs `module.main(channel, *arguments)` and ends with this process.
+    """A Python process that runs `program` and ends with this process.
 
     The child leads a process group of its own: whatever it starts is killed with it, and Ctrl-C is the parent's to
     handle. No call waits, but for `end`. One thread at a time uses a child; `kill`, `end` and `close` may come from any
     other.
 
     Args:
-        module: the full name of a module whose `main` takes a `ParentChannel` and `arguments`.
-        arguments: what JSON carries.
-        path: the child's `sys.path`; `agentscope_tuner` must be found there.
-        isolated: for code of ours alone. The child starts faster, without `site` and without Python's environment
-            variables, and stays in this session, whose processes the scheduler counts together.
+        program: what it runs.
         inherited: descriptors that the child inherits under the same numbers. They are closed with the child.
         environment: the child's environment variables; None for this process's.
         stdout, stderr: as `subprocess.Popen` takes them. There is no standard input.
@@ -57,11 +79,8 @@ class ChildProcess:
 
     def __init__(
         self,
-        module: str,
-        arguments: Sequence[object] = (),
+        program: ChildProgram,
         *,
-        path: Sequence[str],
-        isolated: bool = False,
         inherited: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
         stdout: int | None = None,
@@ -72,38 +91,31 @@ class ChildProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._outgoing = bytearray()
         self._decoder = frames.Decoder(most_bytes)
-        self._descriptors = list(inherited)
-        try:
-            self.channel, theirs = socket.socketpair()
-        except OSError:
-            self._close_descriptors()
-            raise
-        self.channel.setblocking(False)
+        self._held = contextlib.ExitStack()
+        for descriptor in inherited:
+            self._held.callback(os.close, descriptor)
         # before the child starts: a fork of this process in between must not keep the lifeline open
         _LIVE.add(self)
-        with theirs:
-            try:
-                their_lifeline, lifeline = os.pipe()
-                self._descriptors.append(lifeline)
-                try:
-                    texts = [entry for entry in path if isinstance(entry, str)]
-                    handed = (theirs.fileno(), their_lifeline, *inherited)
-                    settings = {"module": module, "arguments": arguments, "path": texts, "descriptors": handed}
-                    self._process = subprocess.Popen(
-                        [sys.executable, *(("-I", "-S") if isolated else ()), "-c", _START, json.dumps(settings)],
-                        stdin=subprocess.DEVNULL,
-                        stdout=stdout,
-                        stderr=stderr,
-                        env=environment,
-                        pass_fds=handed,
-                        start_new_session=not isolated,
-                        process_group=0 if isolated else None,
-                    )
-                finally:
-                    os.close(their_lifeline)
-            except BaseException:
-                self.close()
-                raise
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.close)
+            self.channel, theirs = socket.socketpair()
+            self._held.callback(self.channel.close)
+            self.channel.setblocking(False)
+            their_lifeline, lifeline = os.pipe()
+            self._held.callback(os.close, lifeline)
+            with theirs, open(their_lifeline, "rb"):
+                handed = (theirs.fileno(), their_lifeline, *inherited)
+                self._process = subprocess.Popen(
+                    program.command(handed),
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    env=environment,
+                    pass_fds=handed,
+                    start_new_session=not program.isolated,
+                    process_group=0 if program.isolated else None,
+                )
+            undo.pop_all()
         self.pid = self._process.pid
 
     @property
@@ -194,12 +206,7 @@ class ChildProcess:
         """
         with self._ending:
             _LIVE.discard(self)
-            self.channel.close()
-            self._close_descriptors()
-
-    def _close_descriptors(self) -> None:
-        while self._descriptors:
-            os.close(self._descriptors.pop())
+            self._held.close()
 
     def _forget(self) -> None:
         """In a forked child of this process: leave the child, and its end, to the parent."""

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """A whole HTTP response: status, content type ("" when absent), body, and the seconds that Retry-After asks for."""
 
     status: int
@@ -21,7 +21,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[T]):
+class HttpCall(Generic[T]):
     """One request and how to read its answer.
 
     Attributes:
@@ -38,7 +38,7 @@ class Call(Generic[T]):
     path: str
     body: bytes | None
     where: str
-    parse: Callable[[Answer], T]
+    parse: Callable[[HttpAnswer], T]
     seconds: float
     repeatable: bool = True
     patient: bool = True
@@ -46,7 +46,7 @@ class Call(Generic[T]):
 
 
 class BadAnswer(Exception):
-    """The service answered with an error, or with something that is not its protocol. Never leaves an `Exchange`."""
+    """The service answered with an error, or not in its protocol. Never leaves an `HttpExchange`."""
 
     def __init__(self, status: int, detail: str, where: str) -> None:
         super().__init__(status, detail, where)
@@ -55,7 +55,7 @@ class BadAnswer(Exception):
         self.where = where
 
 
-def json_object(answer: Answer, where: str) -> dict[str, Any]:
+def json_object(answer: HttpAnswer, where: str) -> dict[str, Any]:
     """The JSON object that is the body of `answer`.
 
     Raises:
@@ -70,19 +70,19 @@ def json_object(answer: Answer, where: str) -> dict[str, Any]:
     return an_object(answer, where, value)
 
 
-def an_object(answer: Answer, where: str, value: object) -> dict[str, Any]:
+def an_object(answer: HttpAnswer, where: str, value: object) -> dict[str, Any]:
     """`value`, which must be a JSON object; raises a `BadAnswer`."""
     if not isinstance(value, dict):
         raise malformed(answer, where, f"a JSON object is missing, got {type(value).__name__}")
     return value
 
 
-def malformed(answer: Answer, where: str, reason: str) -> BadAnswer:
+def malformed(answer: HttpAnswer, where: str, reason: str) -> BadAnswer:
     """The error of an answer that is not the protocol, with the beginning of its body."""
     return BadAnswer(answer.status, f"{reason}: {shown(text_of(answer.body)[:500])}", where)
 
 
-def detail_of(answer: Answer) -> str:
+def detail_of(answer: HttpAnswer) -> str:
     """The service's own words about its error: the `detail` of a JSON body, else the body; may be empty."""
     detail = text_of(answer.body)
     try:

@@ -15,8 +15,8 @@ from typing import TypeVar
 
 import httpx
 
-from agentscope_tuner._http.answer import Answer, BadAnswer, Call
-from agentscope_tuner._http.limits import Limits, Peer
+from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall
+from agentscope_tuner._http.limits import HttpLimits, Peer
 from agentscope_tuner._http.retry import Retries, Turns, pace_of, retry_after
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError
@@ -36,14 +36,14 @@ _MOST_CHARS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class _Pool:
+class _Connections:
     """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
 
     transport: httpx.AsyncBaseTransport
     turns: Turns
 
 
-class Exchange:
+class HttpExchange:
     """Sends calls to one service. Serves any number of event loops, each with connections of its own.
 
     Args:
@@ -61,7 +61,7 @@ class Exchange:
         self,
         peer: Peer,
         base_url: str,
-        limits: Limits,
+        limits: HttpLimits,
         transport: httpx.AsyncBaseTransport | None = None,
         *,
         read_token: Callable[[], str | None] = lambda: None,
@@ -79,9 +79,9 @@ class Exchange:
             "Content-Type": "application/json",
         }
         self._urls: dict[str, httpx.URL] = {}
-        self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = weakref.WeakKeyDictionary()
+        self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Connections] = weakref.WeakKeyDictionary()
 
-    async def run(self, call: Call[T]) -> T:
+    async def run(self, call: HttpCall[T]) -> T:
         """The result of `call`.
 
         Raises:
@@ -123,7 +123,7 @@ class Exchange:
         if pool is not None:
             await pool.transport.aclose()
 
-    async def _send(self, call: Call[T], call_end: float) -> Answer:
+    async def _send(self, call: HttpCall[T], call_end: float) -> HttpAnswer:
         """One try, from waiting for a connection to the last byte."""
         pool = self._pool()
         async with asyncio.timeout_at(call_end) as limit, pool.turns.turn(call_end) as turn:
@@ -143,14 +143,14 @@ class Exchange:
         if response.status_code != 200 and self._token is not None:
             # a service that fails may quote the request's headers; here, before a long traceback is cut in its middle
             body = body.replace(self._token.encode(), b"***")
-        return Answer(response.status_code, response.headers.get("Content-Type", ""), body, asked)
+        return HttpAnswer(response.status_code, response.headers.get("Content-Type", ""), body, asked)
 
     def _has_other_token(self, token: str | None) -> bool:
         if self._token == token and (fresh := self._read_token()) is not None:
             self._token = fresh
         return self._token != token
 
-    def _request(self, call: Call[T], seconds: float) -> httpx.Request:
+    def _request(self, call: HttpCall[T], seconds: float) -> httpx.Request:
         headers = dict(self._headers)
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
@@ -184,7 +184,7 @@ class Exchange:
                 raise BadAnswer(response.status_code, detail, where)
         return bytes(body)
 
-    def _pool(self) -> _Pool:
+    def _pool(self) -> _Connections:
         loop = asyncio.get_running_loop()
         pool = self._pools.get(loop)
         if pool is None:
@@ -199,10 +199,10 @@ class Exchange:
                 verify=self.base_url.startswith("https"),
                 trust_env=False,
             )
-            pool = self._pools[loop] = _Pool(transport, Turns(size, pace_of(self.base_url)))
+            pool = self._pools[loop] = _Connections(transport, Turns(size, pace_of(self.base_url)))
         return pool
 
-    def _network_error(self, exc: Exception, call: Call[T], tried: int, earlier: str) -> JudgeError:
+    def _network_error(self, exc: Exception, call: HttpCall[T], tried: int, earlier: str) -> JudgeError:
         told = f"{call.where} at {self.base_url}, try {tried}: {type(exc).__name__} {exc}".rstrip()
         if not isinstance(exc, TimeoutError | httpx.TimeoutException):
             return self._peer.unreachable(told)

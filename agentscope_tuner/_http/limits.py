@@ -9,7 +9,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class HttpLimits:
     """How patient a client is, and how much it takes.
 
     Attributes:

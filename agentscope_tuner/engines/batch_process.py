@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import pickle
 import socket
-import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentscope_tuner._child import journal
-from agentscope_tuner._child.process import ChildProcess
+from agentscope_tuner._child.process import ChildProcess, ChildProgram
 from agentscope_tuner.engines.units import Unit
 
 
@@ -62,9 +61,7 @@ class BatchProcess:
         self._sent = 0
         self._journal = journal.create()
         self._child = ChildProcess(
-            "agentscope_tuner.engines.batch_worker",
-            [self._journal],
-            path=sys.path,
+            ChildProgram("agentscope_tuner.engines.batch_worker", [self._journal]),
             inherited=[self._journal],
         )
         self._child.send(pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL))

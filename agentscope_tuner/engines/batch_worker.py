@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from agentscope_tuner._child.entry import ParentChannel
-from agentscope_tuner._child.journal import Journal
+from agentscope_tuner._child.journal import ResultJournal
 from agentscope_tuner.errors import ConfigError
 
 # A batch that takes longer than planned is handed back in part: other workers may be idle, and rows wait behind it.
@@ -34,7 +34,7 @@ def main(channel: ParentChannel, journal: int) -> None:
         channel.send(_pickled(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
         return
     channel.send(_pickled(None))
-    notes = Journal(journal)
+    notes = ResultJournal(journal)
     for message in messages:
         batch, units = pickle.loads(message)
         channel.send(_pickled(_judge(work, notes, batch, units)))
@@ -44,7 +44,7 @@ def _pickled(message: object) -> bytes:
     return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
-def _judge(work: Any, notes: Journal, batch: int, units: list[bytes]) -> tuple[int, float, list[bytes]]:
+def _judge(work: Any, notes: ResultJournal, batch: int, units: list[bytes]) -> tuple[int, float, list[bytes]]:
     """The batch's number, the seconds spent, and the results of as many of its units as fit into a slice of time."""
     notes.begin(batch)
     results: list[bytes] = []

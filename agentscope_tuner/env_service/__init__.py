@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentscope_tuner.env_service.client import AsyncEnvServiceClient, EnvServiceClient
-    from agentscope_tuner.env_service.exchange import ClientOptions
     from agentscope_tuner.env_service.gym_env import GymEnv
+    from agentscope_tuner.env_service.options import ClientOptions
     from agentscope_tuner.env_service.wire import Created, StepResult
 
 __all__ = ["AsyncEnvServiceClient", "ClientOptions", "Created", "EnvServiceClient", "GymEnv", "StepResult"]
 
 _HOME = {
     "AsyncEnvServiceClient": "client",
-    "ClientOptions": "exchange",
+    "ClientOptions": "options",
     "Created": "wire",
     "EnvServiceClient": "client",
     "GymEnv": "gym_env",

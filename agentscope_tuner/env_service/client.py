@@ -1,4 +1,9 @@
-"""Clients of an env service: `AsyncEnvServiceClient`, and `EnvServiceClient` for callers that do not await."""
+"""Clients of an env service: `AsyncEnvServiceClient`, and `EnvServiceClient` for callers that do not await.
+
+What may be sent again is decided by what a second sending could do. Evaluate, get_info, profile and healthz change
+nothing, so they are tried again after every failure that may pass. Create, step and release are tried again only when
+the first request surely did not arrive.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +11,23 @@ import logging
 import uuid
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from agentscope_tuner import _loop
+from agentscope_tuner._http.answer import HttpCall
+from agentscope_tuner._http.exchange import HttpExchange
+from agentscope_tuner._http.limits import Peer
 from agentscope_tuner.env_service import wire
-from agentscope_tuner.env_service.exchange import ClientOptions, Exchange
-from agentscope_tuner.env_service.wire import Created, StepResult
+from agentscope_tuner.env_service.options import ClientOptions
+from agentscope_tuner.env_service.wire import Created, EnvCall, StepResult, Verb
+from agentscope_tuner.errors import EnvServerError, EnvTimeout, EnvUnreachable
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
+
+_ENV_SERVICE = Peer("env service", EnvUnreachable, EnvTimeout, EnvServerError)
 
 
 class AsyncEnvServiceClient:
@@ -41,23 +53,24 @@ class AsyncEnvServiceClient:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._exchange = Exchange(base_url, options or ClientOptions(), transport)
+        self._options = options or ClientOptions()
+        self._exchange = HttpExchange(_ENV_SERVICE, base_url, self._options, transport)
 
     async def healthz(self) -> bool:
         """True when the service is up; raises otherwise."""
-        return await self._exchange.run(wire.healthz())
+        return await self._result(wire.healthz())
 
     async def get_env_profile(
         self, env_type: str, split: str = "train", params: Mapping[str, Any] | None = None
     ) -> list[str]:
         """The ids of the tasks that `env_type` has in `split`."""
-        return await self._exchange.run(wire.get_env_profile(env_type, split, params))
+        return await self._result(wire.get_env_profile(env_type, split, params))
 
     async def create_instance(
         self, env_type: str, task_id: str, instance_id: str | None = None, params: Mapping[str, Any] | None = None
     ) -> Created:
         """Starts an episode. Without an `instance_id` it gets a fresh one; a known one would reset that episode."""
-        return await self._exchange.run(wire.create(env_type, task_id, instance_id or uuid.uuid4().hex, params))
+        return await self._result(wire.create(env_type, task_id, instance_id or uuid.uuid4().hex, params))
 
     async def step(
         self, instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None = None
@@ -66,19 +79,19 @@ class AsyncEnvServiceClient:
 
         After an error but `InstanceNotFound` and status 4xx nobody knows whether the action was played.
         """
-        return await self._exchange.run(wire.step(instance_id, action, params))
+        return await self._result(wire.step(instance_id, action, params))
 
     async def evaluate(
         self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> float:
         """The episode's score: any finite number, and 1 or more when the task is solved."""
-        return await self._exchange.run(wire.evaluate(instance_id, messages, params))
+        return await self._result(wire.evaluate(instance_id, messages, params))
 
     async def get_info(
         self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> Any:
         """What the environment tells about the episode: any JSON value."""
-        return await self._exchange.run(wire.get_info(instance_id, messages, params))
+        return await self._result(wire.get_info(instance_id, messages, params))
 
     async def release_instance(self, instance_id: str) -> bool:
         """Ends the episode, as well as can be: True when the service says it did.
@@ -87,10 +100,26 @@ class AsyncEnvServiceClient:
         service lets idle instances go by itself.
         """
         try:
-            return await self._exchange.run(wire.release(instance_id))
+            return await self._result(wire.release(instance_id))
         except Exception as exc:  # noqa: BLE001  # the boundary of an episode: nothing may hide the block's own error
             logger.warning("instance %r was not released: %s", instance_id, exc)
             return False
+
+    async def _result(self, call: EnvCall[T]) -> T:
+        return await self._exchange.run(
+            HttpCall(
+                path=f"/{call.verb.value}",
+                body=call.body,
+                where=call.where,
+                parse=call.parse,
+                seconds=self._options.timeout(call.verb),
+                repeatable=call.verb.repeatable,
+                # A caller of healthz wants to know now, and the end of an episode waits for no restart.
+                patient=call.verb not in {Verb.HEALTHZ, Verb.RELEASE},
+                # A service may drop the connection after this answer: no later call may inherit the connection.
+                closing=call.verb is Verb.EVALUATE,
+            )
+        )
 
     async def aclose(self) -> None:
         """Closes the running loop's connections. A later call opens new ones."""

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from agentscope_tuner._child.ask import ChildLost, WallTimeUp, aask
-from agentscope_tuner._child.process import ChildProcess
+from agentscope_tuner._child.process import ChildProcess, ChildProgram
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 
 # a killed process is gone in milliseconds
@@ -19,7 +19,7 @@ _END_SECONDS = 1.0
 _LOOK_SECONDS = 0.005
 
 
-class Refusal(Exception):
+class EpisodeRefusal(Exception):
     """An answer that is no success: an HTTP status and its detail."""
 
     def __init__(self, status: int, detail: str) -> None:
@@ -28,7 +28,7 @@ class Refusal(Exception):
         self.detail = detail
 
 
-class EpisodeLost(Refusal):
+class EpisodeLost(EpisodeRefusal):
     """The environment's process is dead, or was killed since it could not be trusted any more. Status 500."""
 
     def __init__(self, detail: str) -> None:
@@ -44,10 +44,8 @@ class EpisodeProcess:
 
     def __init__(self, protocol: str, *, max_answer_bytes: int) -> None:
         self._child = ChildProcess(
-            "agentscope_tuner.env_service.episode_worker",
-            [protocol],
             # modules of the working directory are found, too
-            path=[os.getcwd(), *sys.path],
+            ChildProgram("agentscope_tuner.env_service.episode_worker", [protocol], [os.getcwd(), *sys.path]),
             # an environment is foreign code, and the token opens every other episode
             environment={name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE},
             # what an environment prints is no answer to whoever started the server
@@ -62,7 +60,7 @@ class EpisodeProcess:
         """A fresh process that has loaded the environment `protocol`. An answer over `max_answer_bytes` is its end.
 
         Raises:
-            Refusal: the environment cannot be loaded.
+            EpisodeRefusal: the environment cannot be loaded.
             EpisodeLost: it died, or took longer than `seconds`.
         """
         episode = cls(protocol, max_answer_bytes=max_answer_bytes)
@@ -77,7 +75,7 @@ class EpisodeProcess:
         """The value that the environment's `method` returned.
 
         Raises:
-            Refusal: 400, the environment raised, and goes on; 500, it answered what no environment may.
+            EpisodeRefusal: 400, the environment raised, and goes on; 500, it answered what no environment may.
             EpisodeLost: it died, hung for `seconds`, or wrote too much; it is dead now.
         """
         self._asked += 1
@@ -100,7 +98,7 @@ class EpisodeProcess:
             await self.kill()
             raise
         if "error" in reply:
-            raise Refusal(500 if reply["broken"] else 400, reply["error"])
+            raise EpisodeRefusal(500 if reply["broken"] else 400, reply["error"])
         return reply["data"]
 
     async def _answer(self, question: bytes | None, seconds: float) -> dict[str, Any]:
@@ -115,7 +113,7 @@ class EpisodeProcess:
 
     async def stop(self, seconds: float) -> None:
         """Lets the environment close for `seconds`, then kills it."""
-        with contextlib.suppress(Refusal):
+        with contextlib.suppress(EpisodeRefusal):
             await self.call("close", seconds=seconds)
         await self.kill()
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentscope_tuner.env_service.episode_process import EpisodeLost, EpisodeProcess, Refusal
+from agentscope_tuner.env_service.episode_process import EpisodeLost, EpisodeProcess, EpisodeRefusal
 from agentscope_tuner.errors import ConfigError
 
 logger = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class Instances:
         """Starts an episode and returns its first state. An id that is known gets a fresh episode.
 
         Raises:
-            Refusal: unknown environment, no room, or the environment refused the task.
+            EpisodeRefusal: unknown environment, no room, or the environment refused the task.
         """
         protocol = self._protocol(env_type)
         instance_id = instance_id or uuid.uuid4().hex
@@ -82,7 +82,7 @@ class Instances:
         while await self.release(instance_id):
             pass
         if len(self._table) >= self._limits.max_instances:
-            raise Refusal(429, f"{len(self._table)} instances are under way, no more are allowed: release some")
+            raise EpisodeRefusal(429, f"{len(self._table)} instances are under way, no more are allowed: release some")
         instance = self._table[instance_id] = _Instance(instance_id)
         try:
             async with instance.turn:
@@ -100,7 +100,7 @@ class Instances:
         """What the episode's environment returns from `step`, `evaluate` or `get_info`.
 
         Raises:
-            Refusal: the instance is unknown, or the environment raised, or it was lost on the way.
+            EpisodeRefusal: the instance is unknown, or the environment raised, or it was lost on the way.
         """
         instance = self._table.get(instance_id)
         if instance is None:
@@ -157,7 +157,7 @@ class Instances:
         try:
             return self._protocols[env_type]
         except KeyError:
-            raise Refusal(400, f"env_type must be one of {sorted(self._protocols)}, got {env_type!r}") from None
+            raise EpisodeRefusal(400, f"env_type must be one of {sorted(self._protocols)}, got {env_type!r}") from None
 
     async def _start(self, protocol: str) -> EpisodeProcess:
         async with self._starts:
@@ -182,5 +182,5 @@ class Instances:
             await instance.worker.kill()
 
 
-def _unknown(instance_id: str) -> Refusal:
-    return Refusal(400, f"Instance {instance_id} not found!")
+def _unknown(instance_id: str) -> EpisodeRefusal:
+    return EpisodeRefusal(400, f"Instance {instance_id} not found!")

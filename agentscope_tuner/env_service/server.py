@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ValidationError
 
-from agentscope_tuner.env_service.episode_process import Refusal
+from agentscope_tuner.env_service.episode_process import EpisodeRefusal
 from agentscope_tuner.env_service.instances import Instances, ServerLimits
 
 _BODY_SECONDS = 30.0
@@ -34,7 +34,7 @@ class ServiceRequest(BaseModel):
         """The field `name`, which this request cannot do without."""
         value = getattr(self, name)
         if not isinstance(value, str) or not value:
-            raise Refusal(400, f"{name} is required")
+            raise EpisodeRefusal(400, f"{name} is required")
         return value
 
 
@@ -99,7 +99,7 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
         return handle
 
     app = FastAPI(title="astuner env service", lifespan=lifespan, openapi_url=None)
-    app.add_exception_handler(Refusal, _refuse)
+    app.add_exception_handler(EpisodeRefusal, _refuse)
     app.add_api_route("/healthz", _healthz, methods=["GET"])
     for path, act in ACTS.items():
         app.add_api_route(f"/{path}", answering(act), methods=["POST"], response_model=None)
@@ -124,7 +124,7 @@ async def _healthz() -> Response:
 
 
 async def _refuse(_: Request, refusal: Exception) -> Response:
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, EpisodeRefusal)
     # a client that still sends its body would have it taken for the next request's
     headers = {"Connection": "close"} if refusal.status == 413 else {}
     headers |= {"Retry-After": "1"} if refusal.status == 429 else {}
@@ -134,7 +134,7 @@ async def _refuse(_: Request, refusal: Exception) -> Response:
 def _check_token(request: Request, token: str | None) -> None:
     given = request.headers.get("Authorization", "")
     if token is not None and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-        raise Refusal(401, "the Authorization header must carry the server's token as 'Bearer …'")
+        raise EpisodeRefusal(401, "the Authorization header must carry the server's token as 'Bearer …'")
 
 
 async def _read(request: Request, max_bytes: int) -> ServiceRequest:
@@ -144,14 +144,14 @@ async def _read(request: Request, max_bytes: int) -> ServiceRequest:
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > max_bytes:
-                    raise Refusal(413, f"the request is longer than {max_bytes} bytes")
+                    raise EpisodeRefusal(413, f"the request is longer than {max_bytes} bytes")
     except TimeoutError as exc:
-        raise Refusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s") from exc
+        raise EpisodeRefusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s") from exc
     try:
         # not pydantic's reader: it refuses lone surrogates, which a policy may write
         return ServiceRequest.model_validate(json.loads(body))
     except (ValidationError, ValueError, RecursionError) as exc:
-        raise Refusal(400, f"the request cannot be read: {exc}") from exc
+        raise EpisodeRefusal(400, f"the request cannot be read: {exc}") from exc
 
 
 def _json(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from agentscope_tuner._http.answer import (
-    Answer,
     BadAnswer,
+    HttpAnswer,
     an_object,
     detail_of,
     json_object,
@@ -46,7 +46,7 @@ class Verb(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[T]):
+class EnvCall(Generic[T]):
     """One request and how to read its answer.
 
     Attributes:
@@ -58,7 +58,7 @@ class Call(Generic[T]):
     verb: Verb
     body: bytes | None
     where: str
-    parse: Callable[[Answer], T]
+    parse: Callable[[HttpAnswer], T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,37 +81,37 @@ class StepResult:
     info: dict[str, Any]
 
 
-def healthz() -> Call[bool]:
+def healthz() -> EnvCall[bool]:
     """Asks whether the service is up; anything but `OK` is an error."""
     where = Verb.HEALTHZ.value
 
-    def parse(answer: Answer) -> bool:
+    def parse(answer: HttpAnswer) -> bool:
         if answer.status != 200 or answer.body.strip().strip(b'"') != b"OK":
             raise BadAnswer(answer.status, text_of(answer.body) or "an empty body instead of 'OK'", where)
         return True
 
-    return Call(Verb.HEALTHZ, None, where, parse)
+    return EnvCall(Verb.HEALTHZ, None, where, parse)
 
 
-def get_env_profile(env_type: str, split: str, params: Mapping[str, Any] | None) -> Call[list[str]]:
+def get_env_profile(env_type: str, split: str, params: Mapping[str, Any] | None) -> EnvCall[list[str]]:
     """Asks for the ids of the tasks that `env_type` has in `split`."""
     where = f"get_env_profile of {env_type!r}"
 
-    def parse(answer: Answer) -> list[str]:
+    def parse(answer: HttpAnswer) -> list[str]:
         data = _data(answer, where)
         if not isinstance(data, list) or not all(isinstance(item, str | int) for item in data):
             raise malformed(answer, where, "data must be a list of task ids")
         return [str(item) for item in data]
 
     body = _body(env_type=env_type, params={"split": split, **(params or {})})
-    return Call(Verb.PROFILE, body, where, parse)
+    return EnvCall(Verb.PROFILE, body, where, parse)
 
 
-def create(env_type: str, task_id: str, instance_id: str, params: Mapping[str, Any] | None) -> Call[Created]:
+def create(env_type: str, task_id: str, instance_id: str, params: Mapping[str, Any] | None) -> EnvCall[Created]:
     """Starts an episode of `task_id` under `instance_id`."""
     where = f"create of instance {instance_id!r} ({env_type!r}, task {task_id!r})"
 
-    def parse(answer: Answer) -> Created:
+    def parse(answer: HttpAnswer) -> Created:
         data = an_object(answer, where, _data(answer, where))
         info = an_object(answer, where, data.get("info", {}))
         # the service has the last word on the id
@@ -119,14 +119,14 @@ def create(env_type: str, task_id: str, instance_id: str, params: Mapping[str, A
         return Created(_messages(answer, where, data), given, str(info.get("task_id") or task_id), info)
 
     body = _body(env_type=env_type, task_id=task_id, instance_id=instance_id, params=params)
-    return Call(Verb.CREATE, body, where, parse)
+    return EnvCall(Verb.CREATE, body, where, parse)
 
 
-def step(instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None) -> Call[StepResult]:
+def step(instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None) -> EnvCall[StepResult]:
     """Plays `action`, a chat message, in the episode."""
     where = f"step of instance {instance_id!r}"
 
-    def parse(answer: Answer) -> StepResult:
+    def parse(answer: HttpAnswer) -> StepResult:
         data = an_object(answer, where, _data(answer, where, instance_id))
         ended = data.get("is_terminated")
         if not isinstance(ended, bool):
@@ -139,37 +139,37 @@ def step(instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] 
             info=an_object(answer, where, data.get("info") or {}),
         )
 
-    return Call(Verb.STEP, _body(instance_id=instance_id, messages=action, params=params), where, parse)
+    return EnvCall(Verb.STEP, _body(instance_id=instance_id, messages=action, params=params), where, parse)
 
 
-def evaluate(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> Call[float]:
+def evaluate(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> EnvCall[float]:
     """Asks for the episode's score, a finite number."""
     where = f"evaluate of instance {instance_id!r}"
 
-    def parse(answer: Answer) -> float:
+    def parse(answer: HttpAnswer) -> float:
         return finite_score(_data(answer, where, instance_id), instance_id)
 
-    return Call(Verb.EVALUATE, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
+    return EnvCall(Verb.EVALUATE, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
 
 
-def get_info(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> Call[Any]:
+def get_info(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> EnvCall[Any]:
     """Asks what the environment tells about the episode: any JSON value."""
     where = f"get_info of instance {instance_id!r}"
 
-    def parse(answer: Answer) -> Any:
+    def parse(answer: HttpAnswer) -> Any:
         return _data(answer, where, instance_id)
 
-    return Call(Verb.INFO, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
+    return EnvCall(Verb.INFO, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
 
 
-def release(instance_id: str) -> Call[bool]:
+def release(instance_id: str) -> EnvCall[bool]:
     """Ends the episode; False when the service does not know it."""
     where = f"release of instance {instance_id!r}"
 
-    def parse(answer: Answer) -> bool:
+    def parse(answer: HttpAnswer) -> bool:
         return _envelope(answer, where, instance_id).get("success") is True
 
-    return Call(Verb.RELEASE, _body(instance_id=instance_id), where, parse)
+    return EnvCall(Verb.RELEASE, _body(instance_id=instance_id), where, parse)
 
 
 def _body(
@@ -201,21 +201,21 @@ def _mapping(name: str, value: object, instance_id: str | None) -> dict[str, Any
     return dict(value or {})
 
 
-def _envelope(answer: Answer, where: str, instance_id: str = "") -> dict[str, Any]:
+def _envelope(answer: HttpAnswer, where: str, instance_id: str = "") -> dict[str, Any]:
     """The JSON object of an answer with status 200."""
     if answer.status != 200:
         raise _refusal(answer, where, instance_id)
     return json_object(answer, where)
 
 
-def _data(answer: Answer, where: str, instance_id: str = "") -> Any:
+def _data(answer: HttpAnswer, where: str, instance_id: str = "") -> Any:
     envelope = _envelope(answer, where, instance_id)
     if envelope.get("success") is not True or "data" not in envelope:
         raise malformed(answer, where, "no success and data in the body")
     return envelope["data"]
 
 
-def _refusal(answer: Answer, where: str, instance_id: str) -> BadAnswer | InstanceNotFound:
+def _refusal(answer: HttpAnswer, where: str, instance_id: str) -> BadAnswer | InstanceNotFound:
     detail = detail_of(answer)
     # the whole sentence: an environment's own error may quote what the policy wrote
     if answer.status in {400, 404} and detail.strip().rstrip("!.") == f"Instance {instance_id} not found":
@@ -223,7 +223,7 @@ def _refusal(answer: Answer, where: str, instance_id: str) -> BadAnswer | Instan
     return BadAnswer(answer.status, shown(detail) or "an empty body", where)
 
 
-def _messages(answer: Answer, where: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _messages(answer: HttpAnswer, where: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     state = data.get("state")
     # some environments answer a step with the one message instead of a list of one
     messages = [state] if isinstance(state, dict) else state

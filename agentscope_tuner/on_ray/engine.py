@@ -61,14 +61,14 @@ def score(
     judge = RolloutJudge(config)
     with session(address, workers=jobs) as ray:
         workers = jobs or (int(ray.cluster_resources().get("CPU", 1)) if judge.traits.kind == "cpu" else 1)
-        pool = _Pool(ray, judge, (portable(config), os.getcwd()), workers, Rows(ordered=ordered))
+        pool = _ActorPool(ray, judge, (portable(config), os.getcwd()), workers, Rows(ordered=ordered))
         try:
             yield from pool.run(judge.units(rollouts))
         finally:
             pool.close()
 
 
-class _Actor:
+class _UnitActor:
     """Judges units where Ray put it."""
 
     def __init__(self, config: dict[str, Any], directory: str) -> None:
@@ -102,7 +102,7 @@ class _Worker:
 
 
 @dataclass(eq=False, slots=True)
-class _Call:
+class _UnitCall:
     worker: _Worker
     units: list[RolloutUnit]
 
@@ -115,7 +115,7 @@ class _Suspects:
     deaths: dict[int, int] = field(default_factory=dict)
 
 
-class _Pool:
+class _ActorPool:
     def __init__(
         self, ray: Any, judge: RolloutJudge, told: tuple[dict[str, Any], str], workers: int, rows: Rows[Judgement]
     ) -> None:
@@ -124,12 +124,12 @@ class _Pool:
         # an actor has `_CALLS` calls under way
         awaited = max(1, judge.concurrency // _CALLS)
         self._batch = awaited if awaits else _QUICK if judge.traits.kind == "cpu" else 1
-        self._actor = ray.remote(num_cpus=1, max_concurrency=_CALLS if awaits else 1)(_Actor)
+        self._actor = ray.remote(num_cpus=1, max_concurrency=_CALLS if awaits else 1)(_UnitActor)
         # actors that Ray has still to find a place for get nothing to do: there may be none since a node was lost
         self._starting: dict[Any, _Worker] = {}
         self._workers: list[_Worker] = []
         self._most = workers
-        self._calls: dict[Any, _Call] = {}
+        self._calls: dict[Any, _UnitCall] = {}
         self._suspects = _Suspects()
         self._begun = self._in_vain = 0
 
@@ -172,7 +172,7 @@ class _Pool:
 
     def _call(self, worker: _Worker, units: list[RolloutUnit]) -> None:
         worker.calls += 1
-        self._calls[worker.actor.judge.remote([unit.items for unit in units])] = _Call(worker, units)
+        self._calls[worker.actor.judge.remote([unit.items for unit in units])] = _UnitCall(worker, units)
 
     def _retry(self) -> None:
         for worker in self._workers:
@@ -203,7 +203,7 @@ class _Pool:
                 self._rows.finish(zip(call.units, results, strict=True))
                 self._in_vain = 0
 
-    def _lost(self, call: _Call | None) -> None:
+    def _lost(self, call: _UnitCall | None) -> None:
         """Replace an actor, and find out which of its units it died of."""
         if call is None:
             self._start()

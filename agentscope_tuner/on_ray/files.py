@@ -27,7 +27,7 @@ from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecor
 from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_module, session
 
 
-class _Actor:
+class _FileActor:
     """A `PartitionWorker` as Ray Data calls it."""
 
     def __init__(self, job: FileJob, directory: str) -> None:
@@ -94,7 +94,7 @@ def _run(job: FileJob, partitions: Sequence[Partition], workers: int) -> Iterato
         rows = [{"partition": json.dumps(asdict(partition))} for partition in partitions]
         # a block a partition, which is what Ray repeats when a worker or its node is lost
         judged = data.from_items(rows, override_num_blocks=len(rows)).map_batches(
-            _Actor,
+            _FileActor,
             fn_constructor_args=(job, os.getcwd()),
             batch_size=None,
             compute=data.ActorPoolStrategy(

@@ -63,9 +63,9 @@ class RayJudge:
         self._config = config
         self._workers = workers
         self._options = {"num_cpus": num_cpus, **({"runtime_env": dict(runtime_env)} if runtime_env else {})}
-        self._actors: list[_Handle] = []
-        self.compute_reward: _Call[Reward] = _Call(self, "compute_reward")
-        self.compute_rewards: _Call[list[Reward]] = _Call(self, "compute_rewards")
+        self._actors: list[_ActorHandle] = []
+        self.compute_reward: _RemoteMethod[Reward] = _RemoteMethod(self, "compute_reward")
+        self.compute_rewards: _RemoteMethod[list[Reward]] = _RemoteMethod(self, "compute_rewards")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # in another process: the same pool, found by its name
@@ -84,7 +84,7 @@ class RayJudge:
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """The full account of one verdict; a broken judge, or a dead one, gives status `failed`, not an exception."""
         try:
-            judgement: Judgement = _Call[Judgement](self, "judge")(workflow_task, workflow_output)
+            judgement: Judgement = _RemoteMethod[Judgement](self, "judge")(workflow_task, workflow_output)
         except JudgeError as exc:
             return Judgement.failed(exc)
         return judgement
@@ -126,13 +126,13 @@ class RayJudge:
         self._actors = []
         return clean
 
-    def _pool(self) -> list[_Handle]:
+    def _pool(self) -> list[_ActorHandle]:
         if not self._actors:
             ray = ray_module()
             if not ray.is_initialized():
                 raise ConfigError("RayJudge needs a running Ray: call ray.init(...) first")
             actors = _existing(ray, self.name) if self._config is None else self._made(ray)
-            self._actors = [_Handle(actor) for actor in actors]
+            self._actors = [_ActorHandle(actor) for actor in actors]
         return self._actors
 
     def _made(self, ray: Any) -> list[Any]:
@@ -142,7 +142,7 @@ class RayJudge:
         load_judge(config)
         made = ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
-        )(_Actor)
+        )(_JudgeActor)
         actors = [
             made.options(name=f"{self.name}-{index}", namespace=_NAMESPACE, get_if_exists=True).remote(
                 config, os.getcwd(), digest, self._workers
@@ -163,7 +163,7 @@ class RayJudge:
         return handle.call(method, *args)
 
 
-class _Call(Generic[Out]):
+class _RemoteMethod(Generic[Out]):
     """A method that waits for its result when called, and gives a Ray object reference by `remote`."""
 
     def __init__(self, judge: RayJudge, method: str) -> None:
@@ -184,7 +184,7 @@ class _Call(Generic[Out]):
         return self._judge._submit(self._method, workflow_task, output)
 
 
-class _Handle:
+class _ActorHandle:
     """An actor, and how many calls of this process it has under way."""
 
     def __init__(self, actor: Any) -> None:
@@ -209,7 +209,7 @@ class _Handle:
             return self._changed.wait_for(lambda: not self.under_way, max(ends - time.monotonic(), 0.0))
 
 
-class _Actor:
+class _JudgeActor:
     """One of a pool: a judge, behind a door that can be closed."""
 
     def __init__(self, config: dict[str, Any], directory: str, digest: str, workers: int) -> None:

@@ -18,7 +18,7 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.rubrics.config import AutoGraderConfig
 from agentscope_tuner.rubrics.evaluate import evaluate
 from agentscope_tuner.rubrics.journal import Journal
-from agentscope_tuner.rubrics.proposals import Attempt, Proposer
+from agentscope_tuner.rubrics.proposals import Proposer, SampleOutcome
 from agentscope_tuner.rubrics.samples import Sample, digest, read_samples, split
 from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, evaluation_template, save
 from agentscope_tuner.rubrics.select import Candidate, Vector, choose, merged, tfidf, unit
@@ -114,13 +114,13 @@ class _Learner:
             evaluation={**report, "held_out": [sample.line for sample in held]},
         )
 
-    async def _propose(self, seen: Sequence[Sample]) -> tuple[list[Attempt], list[Candidate]]:
+    async def _propose(self, seen: Sequence[Sample]) -> tuple[list[SampleOutcome], list[Candidate]]:
         """Batches of samples until they run out, or `patience` batches in a row add nothing new."""
         config, proposer = self._config, Proposer(self._config, self._model)
         order = list(seen)
         random.Random(config.seed).shuffle(order)
         order = order[: config.max_iterations * config.batch_size]
-        attempts: list[Attempt] = []
+        attempts: list[SampleOutcome] = []
         chosen: list[Candidate] = []
         stale = 0
         for start in range(0, len(order), config.batch_size):
@@ -134,7 +134,7 @@ class _Learner:
                 break
         return attempts, chosen
 
-    async def _counted(self, proposer: Proposer, sample: Sample, total: int) -> Attempt:
+    async def _counted(self, proposer: Proposer, sample: Sample, total: int) -> SampleOutcome:
         attempt = await proposer.attempt(sample)
         self._tried += 1
         self._progress("samples", self._tried, total)
@@ -176,7 +176,7 @@ class _Learner:
         return await evaluate(self._config, self._model, [rubric.text for rubric in rubrics], held, mean, done)
 
 
-def _no_rubric(config: AutoGraderConfig, attempts: Sequence[Attempt], errors: Sequence[str]) -> str:
+def _no_rubric(config: AutoGraderConfig, attempts: Sequence[SampleOutcome], errors: Sequence[str]) -> str:
     if len(errors) == len(attempts):
         return f"all of {len(attempts)} proposals failed; the first: {errors[0]}"
     failed = f", {len(errors)} of them failed: {errors[0]}" if errors else ""

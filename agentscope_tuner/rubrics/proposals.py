@@ -23,7 +23,7 @@ _LONGEST_RUBRIC = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class SampleOutcome:
     """What became of one sample.
 
     Attributes:
@@ -48,7 +48,7 @@ class Proposer:
         self._language = LanguageEnum(config.language)
         self._count = config.query_specific_generate_number
 
-    async def attempt(self, sample: Sample) -> Attempt:
+    async def attempt(self, sample: Sample) -> SampleOutcome:
         """Propose, judge by the proposal, revise at most `max_epochs` times; the last revision is judged, too."""
         try:
             rubrics = await self._ask(prompts.PROPOSE, sample, {})
@@ -56,13 +56,13 @@ class Proposer:
                 places, reason = await judge_sample(self._config, self._model, sample, rubrics)
                 if reproduces(self._config, sample, places):
                     found = tuple(Candidate(text, (sample.line,)) for text in rubrics)
-                    return Attempt(sample, found, revision)
+                    return SampleOutcome(sample, found, revision)
                 if revision < self._config.max_epochs:
                     feedback = {"rubrics": numbered(rubrics), "got": _shown(places), "reason": reason}
                     rubrics = await self._ask(prompts.REVISE, sample, feedback)
         except GraderError as exc:
-            return Attempt(sample, error=str(exc))
-        return Attempt(sample, revisions=self._config.max_epochs)
+            return SampleOutcome(sample, error=str(exc))
+        return SampleOutcome(sample, revisions=self._config.max_epochs)
 
     async def _ask(self, template: PromptTemplate, sample: Sample, feedback: dict[str, str]) -> list[str]:
         config, key = self._config, (self._config.mode, self._language)

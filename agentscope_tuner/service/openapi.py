@@ -18,7 +18,7 @@ from agentscope_tuner.service.handler import DEADLINE_HEADER
 from agentscope_tuner.service.rows import RewardBatch, RewardBatchReply, RewardRow, RowJudgement
 
 
-class Problem(BaseModel):
+class RefusalBody(BaseModel):
     """Why a request was refused."""
 
     detail: str
@@ -137,7 +137,7 @@ _REFUSALS = {
 }
 #: How every judging route may refuse, for FastAPI.
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": why} for status, why in _REFUSALS.items()
+    status: {"model": RefusalBody, "description": why} for status, why in _REFUSALS.items()
 }
 
 

@@ -12,10 +12,10 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner import _loop
-from agentscope_tuner._http.answer import Answer, BadAnswer, Call, detail_of, json_object, malformed, shown
-from agentscope_tuner._http.exchange import Exchange
+from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, detail_of, json_object, malformed, shown
+from agentscope_tuner._http.exchange import HttpExchange
 from agentscope_tuner._http.gathered import Gathered
-from agentscope_tuner._http.limits import Limits, Peer, checked_token
+from agentscope_tuner._http.limits import HttpLimits, Peer, checked_token
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -94,14 +94,14 @@ class HttpJudge(BaseJudge):
     def __init__(self, config: Any, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         super().__init__(config)
         self.settings = _settings(config)
-        limits = Limits(
+        limits = HttpLimits(
             token=_token(self.settings.token_file),
             deadline=self.settings.deadline,
             tries=self.settings.tries,
             max_connections=self.settings.max_connections,
         )
         peer = Peer("reward service", _endpoint_error, _endpoint_error, self._bad_answer, DEADLINE_HEADER)
-        self._exchange = Exchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
+        self._exchange = HttpExchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
         self._gathered: Gathered[Reward | JudgeError] = Gathered(
             self._ask,
             most_rows=self.settings.max_batch,
@@ -164,23 +164,23 @@ class HttpJudge(BaseJudge):
     async def _one(self, row: bytes) -> list[Reward | JudgeError]:
         where = "judging a rollout"
 
-        def parse(answer: Answer) -> list[Reward | JudgeError]:
+        def parse(answer: HttpAnswer) -> list[Reward | JudgeError]:
             return [self._verdict(answer, where, _body(answer, where))]
 
-        return await self._exchange.run(Call("", row, where, parse, self.settings.timeout))
+        return await self._exchange.run(HttpCall("", row, where, parse, self.settings.timeout))
 
     async def _many(self, body: bytes, rows: int) -> list[Reward | JudgeError]:
         where = f"judging {rows} rollouts"
 
-        def parse(answer: Answer) -> list[Reward | JudgeError]:
+        def parse(answer: HttpAnswer) -> list[Reward | JudgeError]:
             judgements = _body(answer, where).get("judgements")
             if not isinstance(judgements, list) or len(judgements) != rows:
                 raise malformed(answer, where, f"judgements must be a list of {rows}")
             return [self._verdict(answer, where, judgement) for judgement in judgements]
 
-        return await self._exchange.run(Call("", body, where, parse, self.settings.timeout))
+        return await self._exchange.run(HttpCall("", body, where, parse, self.settings.timeout))
 
-    def _verdict(self, answer: Answer, where: str, judgement: object) -> Reward | JudgeError:
+    def _verdict(self, answer: HttpAnswer, where: str, judgement: object) -> Reward | JudgeError:
         try:
             verdict = _Verdict.model_validate(judgement)
         except ValidationError as exc:
@@ -250,7 +250,7 @@ def _json(value: object) -> bytes:
         raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}", cause=Cause.INPUT) from exc
 
 
-def _body(answer: Answer, where: str) -> dict[str, Any]:
+def _body(answer: HttpAnswer, where: str) -> dict[str, Any]:
     if answer.status != 200:
         raise BadAnswer(answer.status, shown(detail_of(answer)) or "an empty body", where)
     return json_object(answer, where)

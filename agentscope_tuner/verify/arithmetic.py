@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from agentscope_tuner.verify.arithmetic_tokens import NotArithmeticError, Token, short, tokenize
+from agentscope_tuner.verify.arithmetic_tokens import ArithmeticToken, NotArithmeticError, short, tokenize
 
 MAX_CHARS = 500
 MAX_NODES = 200
@@ -80,7 +80,7 @@ def read_chain(text: str) -> list[Expression]:
         raise NotArithmeticError("it is empty")
     if len(tokens) > 1 and sum(token.kind in ("number", "operator") for token in tokens) > MAX_NODES:
         raise NotArithmeticError(f"more than {MAX_NODES} operations and numbers")
-    steps: list[list[Token]] = [[]]
+    steps: list[list[ArithmeticToken]] = [[]]
     for token in tokens:
         if token.text == "=":
             steps.append([])
@@ -107,7 +107,7 @@ def evaluate(expression: str) -> Fraction:
 _SEEN = ("(", "[", r"\{")
 
 
-def _multiplies(left: Token, right: Token) -> bool:
+def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
     r"""Whether two neighbours without a sign between them are a product.
 
     A printed bracket must stand where they meet: LaTeX prints `2{4}` and `2\text{4}` as 24, `2 4` is two numbers, and
@@ -122,15 +122,15 @@ def _multiplies(left: Token, right: Token) -> bool:
     raise NotArithmeticError(f"no sign between {left.text!r} and {right.text!r}")
 
 
-def _expression(tokens: Sequence[Token]) -> Expression:
+def _expression(tokens: Sequence[ArithmeticToken]) -> Expression:
     """Dijkstra's shunting yard: `waiting` holds the operators and brackets whose right side is not complete yet."""
     whole = [tokens[0]]
     for left, right in pairwise(tokens):
         if _multiplies(left, right):
-            whole.append(Token("operator", "*"))
+            whole.append(ArithmeticToken("operator", "*"))
         whole.append(right)
     output: list[Fraction | str] = []
-    waiting: list[Token] = []
+    waiting: list[ArithmeticToken] = []
     wants_operand = True
     for token in whole:
         if wants_operand != (token.kind in ("number", "open") or (wants_operand and token.text == "-")):
@@ -146,7 +146,7 @@ def _expression(tokens: Sequence[Token]) -> Expression:
             if not waiting or waiting.pop().form != token.form:
                 raise _out_of_place(token, whole)
         elif wants_operand:
-            waiting.append(Token("operator", "neg"))
+            waiting.append(ArithmeticToken("operator", "neg"))
         else:
             while waiting and _PRECEDENCE.get(waiting[-1].text, 0) >= _PRECEDENCE[token.text]:
                 output.append(waiting.pop().text)
@@ -159,13 +159,13 @@ def _expression(tokens: Sequence[Token]) -> Expression:
     return Expression(_shown(whole), tuple(output))
 
 
-def _out_of_place(token: Token, tokens: Sequence[Token]) -> NotArithmeticError:
+def _out_of_place(token: ArithmeticToken, tokens: Sequence[ArithmeticToken]) -> NotArithmeticError:
     return NotArithmeticError(f"{token.text!r} is out of place in {_shown(tokens)}")
 
 
-def _shown(tokens: Sequence[Token]) -> str:
+def _shown(tokens: Sequence[ArithmeticToken]) -> str:
     parts: list[str] = []
-    before: Token | None = None
+    before: ArithmeticToken | None = None
     for token in tokens:
         if token.form == "arg" and len(parts) > 1 and token.kind == "close" and parts[-2] == "(":
             # one number above or under a fraction line needs no brackets

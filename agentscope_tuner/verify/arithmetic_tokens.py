@@ -15,7 +15,7 @@ class NotArithmeticError(ValueError):
 Kind = Literal["number", "operator", "open", "close"]
 
 
-class Token(NamedTuple):
+class ArithmeticToken(NamedTuple):
     r"""`form` tells brackets apart: `(`, `[` and `\{` are printed, `{` only groups, `arg` and `frac`
     stand around the parts of a fraction and around the whole."""
 
@@ -83,12 +83,12 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.tokens: list[Token] = []
+        self.tokens: list[ArithmeticToken] = []
         self.closers: list[str] = []
         # the argument that LaTeX reads next: `numerator`, `denominator`, `wrapped` or none
         self.awaits = ""
 
-    def run(self) -> list[Token]:
+    def run(self) -> list[ArithmeticToken]:
         while self.at < len(self.text):
             match = _ITEM.match(self.text, self.at)
             if match is None:
@@ -116,29 +116,29 @@ class _Scanner:
         plain = re.sub(r"[,{}]", "", found)
         if plain[0] == "0" and plain[1:2].isdigit():
             raise NotArithmeticError(f"unexpected '0' at the start of {found!r}")
-        self.tokens.append(Token("number", plain))
+        self.tokens.append(ArithmeticToken("number", plain))
 
     def _one_digit(self, match: re.Match[str]) -> None:
         r"""`\frac12`: without braces an argument of LaTeX is one digit."""
         if self.awaits == "wrapped" or match.lastgroup != "number" or not match[0][0].isdigit():
             raise NotArithmeticError(f"unexpected {match[0]!r} in {short(self.text)}: an argument in braces is missing")
         self.at = match.start() + 1
-        self.tokens.append(Token("open", "(", "arg"))
-        self.tokens.append(Token("number", match[0][0]))
+        self.tokens.append(ArithmeticToken("open", "(", "arg"))
+        self.tokens.append(ArithmeticToken("number", match[0][0]))
         self._argument_ends(self.awaits)
 
     def _argument_ends(self, which: str) -> None:
-        self.tokens.append(Token("close", ")", "arg"))
+        self.tokens.append(ArithmeticToken("close", ")", "arg"))
         if which == "numerator":
-            self.tokens.append(Token("operator", "/"))
+            self.tokens.append(ArithmeticToken("operator", "/"))
             self.awaits = "denominator"
         else:
-            self.tokens.append(Token("close", ")", "frac"))
+            self.tokens.append(ArithmeticToken("close", ")", "frac"))
             self.awaits = ""
 
     def _command(self, name: str) -> None:
         if name in _FRACTIONS:
-            self.tokens.append(Token("open", "(", "frac"))
+            self.tokens.append(ArithmeticToken("open", "(", "frac"))
             self.awaits = "numerator"
         elif _WRAPPERS.fullmatch(name):
             self.awaits = "wrapped"
@@ -156,7 +156,7 @@ class _Scanner:
         if sign == "{":
             self.closers.append(self.awaits or "group")
             if self.awaits != "wrapped":
-                self.tokens.append(Token("open", "(", "arg" if self.awaits else "{"))
+                self.tokens.append(ArithmeticToken("open", "(", "arg" if self.awaits else "{"))
             self.awaits = ""
             return
         if sign == "}":
@@ -164,7 +164,7 @@ class _Scanner:
         elif sign in _BRACKETS:
             self._bracket(*_BRACKETS[sign])
         else:
-            self.tokens.append(Token("operator", "*" if sign in "xX" else sign))
+            self.tokens.append(ArithmeticToken("operator", "*" if sign in "xX" else sign))
 
     def _brace_closes(self) -> None:
         if not self.closers:
@@ -172,18 +172,20 @@ class _Scanner:
         which = self.closers.pop()
         if which == "group":
             # `\times{}` and the like: LaTeX's way to end a command
-            if self.tokens[-1] == Token("open", "(", "{"):
+            if self.tokens[-1] == ArithmeticToken("open", "(", "{"):
                 self.tokens.pop()
             else:
-                self.tokens.append(Token("close", ")", "{"))
+                self.tokens.append(ArithmeticToken("close", ")", "{"))
         elif which != "wrapped":
             self._argument_ends(which)
 
     def _bracket(self, kind: str, form: str) -> None:
-        self.tokens.append(Token("open", "(", form) if kind == "open" else Token("close", ")", form))
+        self.tokens.append(
+            ArithmeticToken("open", "(", form) if kind == "open" else ArithmeticToken("close", ")", form)
+        )
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str) -> list[ArithmeticToken]:
     """Numbers, signs (`=` among them) and brackets; a fraction becomes a division in brackets of its own.
 
     Raises:

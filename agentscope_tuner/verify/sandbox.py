@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from agentscope_tuner._child.ask import ChildLost, CpuTimeUp, ask
-from agentscope_tuner._child.process import ChildProcess
+from agentscope_tuner._child.process import ChildProcess, ChildProgram
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.math.answer import Verdict
 
@@ -37,10 +37,12 @@ class _SymbolicWorker:
 
     def __init__(self) -> None:
         self.child = ChildProcess(
-            "agentscope_tuner.verify.sandbox_worker",
-            [MEMORY_BYTES],
-            path=[_PACKAGE_PARENT, *(entry for entry in sys.path if entry)],
-            isolated=True,
+            ChildProgram(
+                "agentscope_tuner.verify.sandbox_worker",
+                [MEMORY_BYTES],
+                path=[_PACKAGE_PARENT, *(entry for entry in sys.path if entry)],
+                isolated=True,
+            ),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -109,36 +111,42 @@ class Sandbox:
             JudgeError: no worker could be started, or workers died under this pair.
         """
         request = {"answer": answer, "truth": ground_truth, "question": question, "stage": stage}
+        died = not_begun = 0
         with self._free:
-            died = not_begun = 0
             while died < _TRIES and not_begun < _MOST_STARTS:
-                worker = self._take()
                 try:
-                    reply = worker.ask(request, self.deadline)
+                    return _verdict(self._ask_one(request))
                 except CpuTimeUp:
-                    self._discard(worker, replace=True)
                     return "undecided", f"undecided: the {stage} stage took more than {self.deadline} s of CPU time"
                 except ChildLost as exc:
-                    # a worker that another thread took by closing the pool says nothing about the answer
-                    if self._discard(worker) and exc.begun:
-                        died += 1
-                    else:
-                        not_begun += 1
-                    continue
-                except BaseException:
-                    # interrupted in the middle: what the worker says next would answer the wrong question
-                    self._discard(worker)
-                    raise
-                with self._lock:
-                    # unless the pool was closed meanwhile
-                    if worker in self._all:
-                        self._idle.append(worker)
-                return _verdict(reply)
+                    died += exc.begun
+                    not_begun += not exc.begun
         raise JudgeError(
             f"{died + not_begun} symbolic workers died or starved one after another, {died} of them on the answer "
             f"{answer[:80]!r}",
             cause=Cause.WORKER,
         )
+
+    def _ask_one(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The reply of one worker; a worker that gives none is ended."""
+        worker = self._take()
+        try:
+            reply = worker.ask(request, self.deadline)
+        except CpuTimeUp:
+            self._discard(worker, replace=True)
+            raise
+        except ChildLost as exc:
+            # a worker that another thread took by closing the pool says nothing about the answer
+            raise ChildLost(begun=self._discard(worker) and exc.begun) from exc
+        except BaseException:
+            # interrupted in the middle: the worker's next reply would answer the wrong question
+            self._discard(worker)
+            raise
+        with self._lock:
+            # unless the pool was closed meanwhile
+            if worker in self._all:
+                self._idle.append(worker)
+        return reply
 
     def _take(self) -> _SymbolicWorker:
         with self._lock:

@@ -22,7 +22,7 @@ LogExtra = Callable[[str, list[Any]], None]
 _LEAVES_OUT_SINCE = (1, 10)
 
 
-class Named(Protocol):
+class NamedFunction(Protocol):
     """A reward function of ours: TRL logs it under its `__name__`."""
 
     __name__: str
@@ -68,7 +68,7 @@ class Caller:
         )
 
 
-def caller_of(function: Named, trainer_state: object, log_metric: LogMetric | None) -> Caller:
+def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMetric | None) -> Caller:
     """Read off the arguments that a trainer gives its reward functions.
 
     GRPO and RLOO lend their own method as `log_metric`, which leads to the trainer. OnlineDPO and SDPO give their state
@@ -103,7 +103,7 @@ def warn_beside(name: str, beside: Sequence[str]) -> None:
         )
 
 
-def _beside(function: Named, trainer: Any) -> tuple[str, ...]:
+def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     functions = list(getattr(trainer, "reward_funcs", ()))
     places = [place for place, other in enumerate(functions) if other is function]
     weights = getattr(trainer, "reward_weights", None)

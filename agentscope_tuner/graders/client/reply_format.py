@@ -31,23 +31,23 @@ class ReplyFormat:
         return _FORMATS[self._current]
 
     @asynccontextmanager
-    async def turn(self, schema: Mapping[str, Any] | None) -> AsyncIterator[Turn]:
+    async def turn(self, schema: Mapping[str, Any] | None) -> AsyncIterator[FormattedRequest]:
         """One request's use of the format; without a schema the reply is free text and nothing is found out."""
         if schema is None or self._settled:
-            yield Turn(self, schema)
+            yield FormattedRequest(self, schema)
             return
         if self._first is not None:
             await self._first.wait()
-            yield Turn(self, schema)
+            yield FormattedRequest(self, schema)
             return
         self._first = asyncio.Event()
         try:
-            yield Turn(self, schema)
+            yield FormattedRequest(self, schema)
         finally:
             self._first.set()
 
 
-class Turn:
+class FormattedRequest:
     """One request, perhaps sent again in a weaker format."""
 
     def __init__(self, memory: ReplyFormat, schema: Mapping[str, Any] | None) -> None:

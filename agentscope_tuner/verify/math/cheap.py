@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.compare import Comparer
-from agentscope_tuner.verify.math.exact import Exact, Unknown, Work, in_base
+from agentscope_tuner.verify.math.exact import Exact, ExactBudget, Unknown, in_base
 from agentscope_tuner.verify.math.marks import meant
 from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.number import close
@@ -39,7 +39,7 @@ class CheapComparer(Comparer):
     def __init__(self, seed: str, question: Question | None = None) -> None:
         self.seed = seed
         self.question = question
-        self.work = Work()
+        self.work = ExactBudget()
         # by identity, as hashing a tree walks it; the entry keeps its node alive
         self._known: dict[int, _Known] = {}
 

@@ -33,7 +33,7 @@ class Undefined(Unknown):
     """A division by zero or the like."""
 
 
-class Work:
+class ExactBudget:
     """What one comparison still may spend on exact numbers, over all its leaves: steps decide, never a clock."""
 
     def __init__(self, left: int = MAX_WORK) -> None:
@@ -62,9 +62,9 @@ class Exact:
         work: shared by all the evaluations of one comparison.
     """
 
-    def __init__(self, seed: str, work: Work | None = None) -> None:
+    def __init__(self, seed: str, work: ExactBudget | None = None) -> None:
         self.seed = seed
-        self.work = work or Work()
+        self.work = work or ExactBudget()
         self.opaque = False
 
     def value(self, node: Node) -> Fraction:

@@ -9,7 +9,7 @@ from mpmath import mp
 from agentscope_tuner.verify.math.numeric_matrix import OutOfRange, Value
 
 
-class Pair:
+class NumericPair:
     """Two values at one point and what they say about each other, at the precision in force."""
 
     def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:

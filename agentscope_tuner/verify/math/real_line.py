@@ -28,7 +28,7 @@ _OPERATORS = {
 }
 
 
-class Line:
+class RealLine:
     """The real line of one unknown, the other symbols fixed."""
 
     def __init__(self, name: str, point: dict[str, Value], budget: Budget) -> None:

@@ -12,7 +12,7 @@ from mpmath import mp
 
 from agentscope_tuner.verify.math.node import Node
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
-from agentscope_tuner.verify.math.real_line import Line
+from agentscope_tuner.verify.math.real_line import RealLine
 from agentscope_tuner.verify.math.text import TooComplex
 
 _MAX_POINTS = 200
@@ -23,7 +23,7 @@ _OUTSIDE = (1, "0.37", 1000)
 _FAR, _FAR_DIGITS = ("1e6", "1e9", "1e30", "1e90"), 240
 
 
-def same_region(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
+def same_region(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool | None:
     """Whether both describe the same set of real numbers; None where neither holds anywhere, which says nothing.
 
     Raises:
@@ -54,7 +54,7 @@ def _places(points: list[Value]) -> list[Value]:
     return [*apart, *between, *(end for step in map(mp.mpf, _OUTSIDE) for end in (apart[0] - step, apart[-1] + step))]
 
 
-def _same_far_away(ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool:
+def _same_far_away(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool:
     """Whether both agree where the search for changes did not look; what is out of range there says nothing."""
     with mp.workdps(_FAR_DIGITS):
         for x in (sign * mp.mpf(size) for size in _FAR for sign in (1, -1)):

@@ -16,7 +16,7 @@ from mpmath import mp
 from agentscope_tuner.verify.math.node import Node, number, symbols, walk
 from agentscope_tuner.verify.math.numeric import Budget, pseudo_random
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, Value
-from agentscope_tuner.verify.math.real_line import Line
+from agentscope_tuner.verify.math.real_line import RealLine
 from agentscope_tuner.verify.math.text import TooComplex
 
 Point = dict[str, Value]
@@ -107,7 +107,7 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
     if len(pieces) > _MAX_PIECES or len(unknowns) > _MAX_UNKNOWNS:
         raise TooComplex("more pieces than are looked at")
     for name in unknowns:
-        line = Line(name, {n: v for n, v in others.items() if n != name}, budget)
+        line = RealLine(name, {n: v for n, v in others.items() if n != name}, budget)
         meets: set[Value] = set()
         for piece in pieces:
             if name in symbols(piece):
@@ -122,7 +122,7 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
         yield from ({**others, name: x} for x in near)
 
 
-def _meets(line: Line, piece: Node) -> set[Value]:
+def _meets(line: RealLine, piece: Node) -> set[Value]:
     try:
         return {mp.mpf(x) for x in line.roots(piece) if mp.isfinite(x)}
     except (NotANumber, TooComplex):

@@ -19,11 +19,11 @@ from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.number import close
 from agentscope_tuner.verify.math.numeric import Budget, Numeric
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
-from agentscope_tuner.verify.math.numeric_pair import Pair
+from agentscope_tuner.verify.math.numeric_pair import NumericPair
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.pair import Pair as Texts
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.real_line import Line, plain_unknown, relations
+from agentscope_tuner.verify.math.real_line import RealLine, plain_unknown, relations
 from agentscope_tuner.verify.math.region import NotSolved
 from agentscope_tuner.verify.math.resolve import both_signs
 from agentscope_tuner.verify.math.same_region import same_region
@@ -174,7 +174,9 @@ class SymbolicComparer(CheapComparer):
                 return True
         return found.settled() and self._visible(ref, ans, log_base, place, found)
 
-    def _visible(self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], found: Pair) -> bool:
+    def _visible(
+        self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], found: NumericPair
+    ) -> bool:
         """Whether more digits still agree: rounding residue shrinks, a term that stays is raised as OutOfRange."""
         if not found.drowned:
             return True
@@ -208,12 +210,14 @@ class SymbolicComparer(CheapComparer):
             return False
         return close(ref, found.fractions[0], ans, found.fractions[1])
 
-    def _evaluate(self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], digits: int) -> Pair:
+    def _evaluate(
+        self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], digits: int
+    ) -> NumericPair:
         with mp.workdps(digits):
             point = place()
             sides = [Numeric(point, self.budget, log_base) for _ in range(2)]
             values = [side.value(node) for side, node in zip(sides, (ref, ans), strict=True)]
-            return Pair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
+            return NumericPair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
 
     def _point(self, names: frozenset[str], domain: Domain, at: int) -> Point:
         return point_in(domain, names, self._whole, self._bounds, self.seed, at)
@@ -238,7 +242,7 @@ class SymbolicComparer(CheapComparer):
         names = symbols(ref)
         if len(names) != 1 or names != symbols(ans):
             return DIFFERENT
-        line = Line(next(iter(names)), {}, self.budget)
+        line = RealLine(next(iter(names)), {}, self.budget)
         if not line.is_rational(ans):
             # roots that a search does not find could be the answer's own
             return DIFFERENT if self._line_agrees(ref, ans, line, line) is False else UNKNOWN
@@ -295,9 +299,9 @@ class SymbolicComparer(CheapComparer):
             names = symbols(side)
             if len(names) > 1:
                 return DIFFERENT
-            lines.append(Line(next(iter(names), "x"), {}, self.budget))
+            lines.append(RealLine(next(iter(names), "x"), {}, self.budget))
         return EQUAL if self._line_agrees(ref, ans, *lines) else DIFFERENT
 
-    def _line_agrees(self, ref: Node, ans: Node, ref_line: Line, ans_line: Line) -> bool | None:
+    def _line_agrees(self, ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool | None:
         with mp.workdps(DIGITS):
             return same_region(ref, ans, ref_line, ans_line)

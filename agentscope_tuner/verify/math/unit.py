@@ -22,14 +22,14 @@ from agentscope_tuner.verify.math.unit_words import (
 Dimension = dict[str, int]
 
 
-class Unit(NamedTuple):
+class PhysicalUnit(NamedTuple):
     """What a unit's name measures and how many base units one of it is."""
 
     dimension: tuple[tuple[str, int], ...]
     size: Fraction
 
 
-def _table() -> Iterator[tuple[str, Unit]]:
+def _table() -> Iterator[tuple[str, PhysicalUnit]]:
     for dimension, line in DIMENSIONS.items():
         powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in _bases(dimension))
         for entry in line.split("|"):
@@ -37,7 +37,7 @@ def _table() -> Iterator[tuple[str, Unit]]:
             known = size[0].isdigit()
             for name in names if known else (*names, size):
                 # without a size the unit is a dimension of its own
-                yield name, Unit(powers, Fraction(size)) if known else Unit(((name, 1),), Fraction(1))
+                yield name, PhysicalUnit(powers, Fraction(size)) if known else PhysicalUnit(((name, 1),), Fraction(1))
 
 
 def _bases(dimension: str) -> list[str]:
@@ -147,18 +147,18 @@ def singular(word: str) -> str:
     return word.removesuffix("s")
 
 
-def measure(unit: str) -> Unit:
+def measure(unit: str) -> PhysicalUnit:
     """What a canonical unit measures; a word outside the table is a dimension of its own."""
     dimensions: Dimension = {}
     size = Fraction(1)
     for part in unit.split():
         name, _, exponent = part.rpartition("^")
-        one = _UNITS.get(name, Unit(((name, 1),), Fraction(1)))
+        one = _UNITS.get(name, PhysicalUnit(((name, 1),), Fraction(1)))
         power = int(exponent)
         for base, base_power in one.dimension:
             dimensions[base] = dimensions.get(base, 0) + power * base_power
         size *= one.size**power if abs(power) < 10 else 1
-    return Unit(tuple(sorted((d, p) for d, p in dimensions.items() if p)), size)
+    return PhysicalUnit(tuple(sorted((d, p) for d, p in dimensions.items() if p)), size)
 
 
 def measured(node: Node, parts: list[tuple[str, int]]) -> Node:

@@ -20,7 +20,7 @@ import pytest
 from agentscope_tuner._child import journal
 from agentscope_tuner._child.ask import ChildLost, CpuTimeUp, WallTimeUp, aask, ask
 from agentscope_tuner._child.frames import Decoder, FrameTooLongError, encode
-from agentscope_tuner._child.process import ChildProcess
+from agentscope_tuner._child.process import ChildProcess, ChildProgram
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 60.0
@@ -28,7 +28,7 @@ LIMIT = 100_000
 
 
 def started(*, most_bytes: int | None = None) -> ChildProcess:
-    return ChildProcess("tests.child_programs", path=[str(ROOT), *sys.path], most_bytes=most_bytes)
+    return ChildProcess(ChildProgram("tests.child_programs", path=[str(ROOT), *sys.path]), most_bytes=most_bytes)
 
 
 Question = Callable[..., bytes]
@@ -238,7 +238,7 @@ def test_what_cannot_start_leaves_no_descriptor_open(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     before = set(os.listdir("/proc/self/fd"))
     with pytest.raises(OSError, match="/nowhere/python"):
-        ChildProcess("tests.child_programs", path=sys.path, inherited=[journal.create()])
+        ChildProcess(ChildProgram("tests.child_programs"), inherited=[journal.create()])
     assert set(os.listdir("/proc/self/fd")) == before
 
 
@@ -259,7 +259,7 @@ def test_a_message_that_is_announced_as_too_long_is_refused_at_once(head: bytes)
 
 def test_a_journal_gives_the_whole_records_of_the_batch_in_hand() -> None:
     descriptor = journal.create()
-    notes = journal.Journal(descriptor)
+    notes = journal.ResultJournal(descriptor)
     assert journal.read(descriptor, 1) is None
     notes.begin(1)
     notes.add(b"one")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import pytest
 
 from agentscope_tuner._child.ask import ask
-from agentscope_tuner._child.process import ChildProcess
+from agentscope_tuner._child.process import ChildProcess, ChildProgram
 from agentscope_tuner.env_service.environments.countdown import MAX_TURNS, CountdownEnv, make_puzzle
 from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list
 from agentscope_tuner.env_service.episode_worker import load_environment
@@ -97,7 +96,7 @@ def test_a_worker_answers_one_request_after_the_other_and_ends_with_its_channel(
         {"method": "get_env_profile", "arguments": ["nope", {}]},
         {"method": "close", "arguments": []},
     ]
-    worker = ChildProcess("agentscope_tuner.env_service.episode_worker", [COUNTDOWN], path=["", *sys.path])
+    worker = ChildProcess(ChildProgram("agentscope_tuner.env_service.episode_worker", [COUNTDOWN]))
     assert json.loads(ask(worker, None, wall_seconds=20)) == {"id": 0, "data": "loaded"}
     replies = [
         json.loads(ask(worker, json.dumps({"id": number, **request}).encode(), wall_seconds=20))
