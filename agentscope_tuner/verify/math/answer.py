@@ -21,6 +21,7 @@ from agentscope_tuner.verify.math.own_stack import on_own_stack
 from agentscope_tuner.verify.math.pair import Pair
 from agentscope_tuner.verify.math.read import bare, read_reference, reference, short
 from agentscope_tuner.verify.math.text import TooComplex
+from agentscope_tuner.verify.math.wording import wordings
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -178,9 +179,14 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
     if ref_key is not None and ref_key == ans_key:
         # digits compared as text: a number of any length, in no time
         return EQUAL, ""
+    by_words = wordings(pair)
+    if by_words is not UNKNOWN:
+        return by_words, ""
     ref, ans = pair.ref, pair.ans
     if ans.tokens and ans.tokens == ref.tokens:
         return EQUAL, ""
+    if ref.fields and ans.fields and ref.fields != ans.fields:
+        return DIFFERENT, "said of other numbers"
     if ref.reading is None or ans.reading is None:
         same = bool(ans.tokens) and ans.wording() == ref.wording()
         return (EQUAL, "") if same else (DIFFERENT, ans.problem or "compared word by word")

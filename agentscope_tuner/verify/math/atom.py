@@ -275,6 +275,10 @@ class AtomParser:
         sign = 1
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
+            if token.text == "." and parts and self.at + 1 < len(self.tokens):
+                # an abbreviation's full stop
+                self.at += 1
+                continue
             if token.text in ("/", "per") and parts:
                 sign = -1
             elif self._is_minutes(token):

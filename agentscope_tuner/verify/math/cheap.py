@@ -46,7 +46,8 @@ class CheapComparer(Comparer):
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if ref.head == "base" or ans.head == "base":
             return based(ref, ans)
-        return self._numbers(*meant(ref, ans, self.question))
+        pair = meant(ref, ans, self.question)
+        return DIFFERENT if pair is None else self._numbers(*pair)
 
     def _at_hand(self, node: Node) -> _Known:
         known = self._known.get(id(node))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentscope_tuner.verify.math.names import label, named_value
+from agentscope_tuner.verify.math.names import has_factor, label, named_value
 from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
@@ -28,7 +28,7 @@ from agentscope_tuner.verify.math.reading import (
 from agentscope_tuner.verify.math.region import NotSolved, Pieces
 from agentscope_tuner.verify.math.resolve import resolve
 from agentscope_tuner.verify.math.same_family import renamed_to, same_family
-from agentscope_tuner.verify.math.same_quantity import same_quantity, same_ratio
+from agentscope_tuner.verify.math.same_quantity import ratio_equation, same_quantity, same_ratio
 
 MAX_ELEMENTS = 100
 ELLIPSIS = Node("sym", (), "\\ldots")
@@ -134,6 +134,8 @@ class Comparer:
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
             return self.statement(ref.node, ans.node)
+        if isinstance(ref, Named) and isinstance(ans, Statement) and (equation := ratio_equation(ref)) is not None:
+            return self.statement(equation, ans.node)
         if isinstance(ref, Listing) and isinstance(ans, Statement) and ans.node.head in ("or", "and"):
             parts = tuple(map(resolve, ans.node.args))
             return self.unordered(ref.items, parts) if len(parts) == len(ref.items) else DIFFERENT
@@ -159,12 +161,21 @@ class Comparer:
         if not isinstance(ref, Named):
             return self.compare(ref, _points(ans, ref))
         if label(ref.name) == label(ans.name):
-            return self.compare(ref.value, _same_parameter(ref, ans))
+            value = _same_parameter(ref, ans)
+            return DIFFERENT if value is None else self.compare(ref.value, value)
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
         return DIFFERENT
 
     def _regions(self, ref: Reading, ans: Reading) -> Outcome:
+        if (
+            isinstance(ans, Region)
+            and has_factor(ans.node)
+            and self.question is not None
+            and self.question.has_inequality
+        ):
+            # `2x > 4` for `x > 2`: the question's own inequality, a step further
+            return DIFFERENT
         left, right = _as_region(ref), _as_region(ans)
         if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
             return DIFFERENT
@@ -276,7 +287,9 @@ def _is_named(reading: Reading) -> bool:
 
 def _is_curve(named: Named) -> bool:
     """Whether `y = 2x` relates its name to other symbols, so that other equations may say the same."""
-    return isinstance(named.value, Value) and named.name.head in ("sym", "call") and bool(symbols(named.value.node))
+    values = named.value.items if isinstance(named.value, Listing) else (named.value,)
+    free = [symbols(v.node) for v in values if isinstance(v, Value)]
+    return named.name.head in ("sym", "call") and len(free) == len(values) and all(free)
 
 
 def _points(named: Named, other: Reading) -> Reading:
@@ -289,7 +302,7 @@ def _points(named: Named, other: Reading) -> Reading:
     )
 
 
-def _same_parameter(ref: Named, ans: Named) -> Reading:
+def _same_parameter(ref: Named, ans: Named) -> Reading | None:
     """The answer's value with the reference's names for a function's arguments: `f(x) = x` for `f(n) = n`."""
     mine, theirs = ref.name, ans.name
     if mine.head != "call" or theirs.head != "call" or mine.args == theirs.args or not isinstance(ans.value, Value):
@@ -298,7 +311,7 @@ def _same_parameter(ref: Named, ans: Named) -> Reading:
     if len(mine.args) != len(theirs.args) or any(n.head != "sym" for n in names):
         return ans.value
     if any(n.name in symbols(ans.value.node) for n in mine.args if n not in theirs.args):
-        return ans.value
+        return None
     return resolve(renamed_to(ans.value.node, mine.args, theirs.args))
 
 

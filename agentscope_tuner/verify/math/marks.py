@@ -6,57 +6,52 @@ side and the question choose; the marked side never tries both.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from agentscope_tuner.verify.math.node import CONSTANTS, Node, walk
+from agentscope_tuner.verify.math.number import literal
 from agentscope_tuner.verify.math.question import Question
 
 Pair = tuple[Node, Node]
 
 
-def meant(ref: Node, ans: Node, question: Question | None) -> Pair:
-    """The two sides with a percent or degree sign taken off where the other side left it out."""
+def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
+    """The two sides with a percent or degree sign taken off where the other side left it out; None if nothing fits."""
     if ref.head == ans.head:
         return (ref.args[0], ans.args[0]) if ref.head in ("percent", "deg") else (ref, ans)
     if "percent" in (ref.head, ans.head):
         marked, bare = (ref, ans) if ref.head == "percent" else (ans, ref)
         worked_out = _is_worked_out(marked, bare, question, of_answer=marked is ans)
-    elif "deg" in (ref.head, ans.head):
+    elif ref.head == "deg":
         # radians are written with pi; any other bare number counts degrees
-        bare = ans if ref.head == "deg" else ref
-        worked_out = any(n.head == "sym" and n.name == "\\pi" for n in walk(bare))
+        worked_out = any(n.head == "sym" and n.name == "\\pi" for n in walk(ans))
+    elif ans.head == "deg":
+        worked_out = question.speaks_of_radians if question is not None else _is_small(ref)
     else:
         return ref, ans
     if worked_out:
         return ref, ans
+    if question is None and ans.head in ("percent", "deg") and _is_small(ref):
+        # 0.5 is a part of one: `0.5\\%` is not meant, and `50\\%` is already 50
+        return None
     return tuple(n.args[0] if n.head in ("percent", "deg") else n for n in (ref, ans))  # type: ignore[return-value]
 
 
 def _is_worked_out(marked: Node, bare: Node, question: Question | None, of_answer: bool) -> bool:
-    """Whether the bare side is the value of the percentage (0.5 of `50\\%`), and not its number (50)."""
-    value, number = literal(bare), literal(marked.args[0])
-    if value is None:
-        return True
-    if question is not None and question.asks_percent and (of_answer or (number is not None and abs(number) < 1)):
+    """Whether the bare side is the value of the percentage (0.5 of `50\\%`), and not its number (50).
+
+    An answer's percentage means its number where the question asks for one, or where there is no question; the
+    reference is then no help, since two references would be met. A reference's percentage is met by both.
+    """
+    number = literal(marked.args[0])
+    if of_answer:
+        return question is not None and not question.asks_percent
+    if question is not None and question.asks_percent and number is not None and abs(number) < 1:
         return False
-    if abs(value) < 1:
-        return True
-    return question is not None and of_answer and not question.speaks_of_percent
+    return literal(bare) is None or _is_small(bare)
 
 
-def literal(node: Node) -> Fraction | None:
-    """The value of a written number, fraction or mixed number; None for anything else."""
-    if node.head == "num":
-        return node.value
-    parts = [literal(a) for a in node.args]
-    if not parts or None in parts:
-        return None
-    known = [p for p in parts if p is not None]
-    if node.head == "neg":
-        return -known[0]
-    if node.head == "div" and known[1]:
-        return known[0] / known[1]
-    return sum(known, Fraction(0)) if node.head == "add" else None
+def _is_small(node: Node) -> bool:
+    value = literal(node)
+    return value is not None and abs(value) < 1
 
 
 def is_bare_log(node: Node) -> bool:

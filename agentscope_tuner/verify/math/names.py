@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentscope_tuner.verify.math.family import FIELDS, is_range
-from agentscope_tuner.verify.math.marks import literal
 from agentscope_tuner.verify.math.node import CONSTANTS, Node, symbols, walk
+from agentscope_tuner.verify.math.number import literal
 
 _BOUNDS = frozenset({"<", "<=", ">", ">=", "!="})
 
@@ -164,6 +164,13 @@ def _solved_bounds(node: Node) -> Node | None:
     if len(node.args) == 3 and (names[0] != 1 or "!=" in operations or operations[0][0] != operations[1][0]):
         return None
     return _unknown(node.args[names[0]])
+
+
+def has_factor(node: Node) -> bool:
+    """Whether a number or a sign stands before an unknown between its ends, as in `-2x > 4`."""
+    if node.head == "rel":
+        return _solved_bounds(node) not in (None, *node.args)
+    return node.head in ("and", "or", "list", "not") and any(map(has_factor, node.args))
 
 
 def _unknown(node: Node) -> Node | None:

@@ -58,6 +58,21 @@ def _is_exact(node: Node) -> bool:
     return not any(n.head == "num" and "." in n.name for n in walk(node))
 
 
+def literal(node: Node) -> Fraction | None:
+    """The value of a written number, fraction or mixed number; None for anything else."""
+    if node.head == "num":
+        return node.value
+    parts = [literal(a) for a in node.args]
+    if not parts or None in parts:
+        return None
+    known = [p for p in parts if p is not None]
+    if node.head == "neg":
+        return -known[0]
+    if node.head == "div" and known[1]:
+        return known[0] / known[1]
+    return sum(known, Fraction(0)) if node.head == "add" else None
+
+
 def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> bool:
     """Whether the two numbers are the same under the rounding policy of docs/math_equivalence.md."""
     if ref_value == ans_value:

@@ -31,9 +31,9 @@ _PLAIN = re.compile(
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+# `20 percent of 50` does not ask for a percentage, `what percent` does
 _ASKS_PERCENT = re.compile(
-    r"(?:what|which|how many|how much|as a|in|the|by what|a) percent(?:age)?s?\b|percent(?:age)? (?:of|is|was|are|did|"
-    r"change|increase|decrease|error|profit|loss|discount)|(?:as|in) (?:a )?(?:%|\\%)",
+    r"(?<!\d)(?<!\d )(?<!\d\$ )percent|percentage|(?:what|which|how many|by what|as an?|in) (?:a )?\$?\\?%",
     re.IGNORECASE,
 )
 _REWRITES = re.compile(
@@ -84,8 +84,20 @@ class Question:
         return _ASKS_PERCENT.search(self.text) is not None
 
     @property
-    def speaks_of_percent(self) -> bool:
-        return "%" in self.text or "percent" in self.text.lower()
+    def speaks_of_radians(self) -> bool:
+        """Whether an angle is meant in radians: the question says so, or nothing in it measures degrees."""
+        text = self.text.lower()
+        return "radian" in text and "degree" not in text
+
+    @property
+    def speaks_of_degrees(self) -> bool:
+        text = self.text.lower()
+        return any(sign in text for sign in ("degree", "°", "\\circ")) and "radian" not in text
+
+    @cached_property
+    def has_inequality(self) -> bool:
+        """Whether an inequality stands there, which is to be solved to the last step."""
+        return any(f.head == "rel" and f.name[:1] in "<>" for f in self.formulas.values())
 
     @property
     def asks_to_rewrite(self) -> bool:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
+from agentscope_tuner.verify.math.dressing import choice, undressed
 from agentscope_tuner.verify.math.node import Node, walk
 from agentscope_tuner.verify.math.own_stack import on_own_stack
 from agentscope_tuner.verify.math.parse import parse_tokens
+from agentscope_tuner.verify.math.qualifier import FIELD_NAMES, Fields, without_qualifier
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.reading import Reading
+from agentscope_tuner.verify.math.reading import Family, Reading
 from agentscope_tuner.verify.math.resolve import resolve
+from agentscope_tuner.verify.math.stated import candidates, is_sentence
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.unit import changes_number, singular, unknown_words
 
@@ -34,6 +37,10 @@ class Side:
     node: Node | None
     reading: Reading | None
     problem: str = ""
+    # where a free name lives, if the text says it
+    fields: Fields | None = None
+    # the letter of the choice that stands before the value
+    letter: str | None = None
 
     def wording(self) -> str:
         """The text as words are compared."""
@@ -99,17 +106,36 @@ def reference(text: str) -> str:
     return text
 
 
-def _read(text: str) -> tuple[tuple[str, ...], Node | None, str]:
+def _read(text: str) -> Side:
+    """The text as it stands: `reading` and its problem are the caller's to find."""
+    chosen = choice(text)
+    letter, rest = chosen if chosen is not None else (None, text)
     try:
-        tokens = tokenize(text)
+        tokens = tokenize(undressed(rest))
     except Unreadable as exc:
-        return (), None, str(exc)
+        return Side(text, (), None, None, str(exc))
     while tokens and tokens[-1].text in (".", ","):
         tokens.pop()
+    keys = _key(tokens)
+    tokens, fields = without_qualifier(tokens)
     try:
-        return _key(tokens), parse_tokens(tokens), ""
+        return Side(text, keys, parse_tokens(tokens), None, "", fields, letter)
     except Unreadable as exc:
-        return _key(tokens), None, str(exc)
+        return Side(text, keys, None, None, str(exc), fields, letter)
+
+
+def _resolved(side: Side) -> Side:
+    """The side with what it states."""
+    if side.node is None:
+        return side
+    try:
+        reading = resolve(side.node)
+    except Unreadable as exc:
+        return replace(side, node=None, problem=str(exc))
+    fields = side.fields
+    if isinstance(reading, Family) and reading.field in FIELD_NAMES:
+        fields = frozenset({FIELD_NAMES[reading.field]})
+    return replace(side, reading=reading, fields=fields)
 
 
 def _key(tokens: list[Token]) -> tuple[str, ...]:
@@ -126,16 +152,11 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     lost = lost_backslash(text)
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
-    tokens, node, problem = _read(text)
-    if node is None:
-        return Side(text, tokens, None, None, problem)
-    strange = next(_strange_words(node, ref, question), None)
+    side = _read(text)
+    strange = None if side.node is None else next(_strange_words(side.node, ref, question), None)
     if strange is not None:
-        return Side(text, tokens, None, None, f"the word {strange!r} after a number")
-    try:
-        return Side(text, tokens, node, resolve(node))
-    except Unreadable as exc:
-        return Side(text, tokens, None, None, str(exc))
+        return replace(side, node=None, problem=f"the word {strange!r} after a number")
+    return _resolved(side)
 
 
 def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator[str]:
@@ -155,16 +176,25 @@ def read_reference(text: str, question: Question | None) -> Side:
         JudgeError: it cannot be read.
     """
     try:
-        tokens, node, problem = on_own_stack(_read, text)
-        side = Side(text, tokens, node, None if node is None else on_own_stack(resolve, node), problem)
+        side = on_own_stack(_read_stated, text)
     except TooComplex as exc:
         raise JudgeError(
             f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE
         ) from exc
-    except Unreadable as exc:
-        side = Side(text, tokens, None, None, str(exc))
     if side.node is None and not _is_wording(side):
         raise JudgeError(f"the reference answer {short(text)!r} cannot be read: {side.problem}", cause=Cause.REFERENCE)
+    return side
+
+
+def _read_stated(text: str) -> Side:
+    """A reference, or what it states if it is a sentence."""
+    side = _resolved(_read(text))
+    if not is_sentence(text):
+        return side
+    for stated in candidates(text):
+        found = _resolved(_read(bare(stated)))
+        if found.node is not None and not any(n.head == "text" for n in walk(found.node)):
+            return found
     return side
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.marks import literal
 from agentscope_tuner.verify.math.node import CONSTANTS, Node, symbols, walk
+from agentscope_tuner.verify.math.number import literal
 
 _MAX_PIECES = 40
 _INFINITY = Node("sym", (), "\\infty")

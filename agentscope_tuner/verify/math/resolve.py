@@ -114,7 +114,7 @@ def _list(node: Node) -> Reading:
     return named_together(items) or Listing("list", items)
 
 
-def named_together(items: tuple[Reading, ...]) -> Reading | None:
+def named_together(items: tuple[Reading, ...], node: Node | None = None) -> Reading | None:
     """`x = 1, x = 2` is the list of an unknown's values; `x = 1, y = 2` one solution, and its repetition several."""
     named = [i for i in items if isinstance(i, Named)]
     if len(named) != len(items) or len(items) < 2:
@@ -122,7 +122,7 @@ def named_together(items: tuple[Reading, ...]) -> Reading | None:
     labels = [label(n.name) for n in named]
     if len(set(labels)) == 1:
         values = _flat([n.value for n in named])
-        return Named(named[0].name, Listing("list", values), named[0].node)
+        return Named(named[0].name, Listing("list", values), node or Node("or", tuple(n.node for n in named)))
     period = len(set(labels))
     if len(labels) % period or any(labels[at] != labels[at % period] for at in range(len(labels))):
         return None
@@ -140,7 +140,7 @@ def _joined(node: Node) -> Reading:
         return _region(node)
     items = tuple(map(resolve, node.args))
     if not any(isinstance(i, (Statement, Region)) for i in items):
-        together = named_together(items)
+        together = named_together(items, node)
         if isinstance(together, Listing) and together.kind == "named" and node.head == "or":
             # `a = 0 or b = 0` is no solution
             return Statement(node)

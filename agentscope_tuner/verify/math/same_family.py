@@ -25,7 +25,7 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         assert isinstance(found, Family)
         if found.field == "where" or isinstance(other, Region) or (isinstance(other, Listing) and other.kind == "set"):
             return UNKNOWN
-        if found.field != INTEGERS:
+        if found.field != INTEGERS and found.parameter.name not in symbols(found.node.args[0]):
             return DIFFERENT
         return comparer.compare(*(side.body if isinstance(side, Family) else side for side in (ref, ans)))
     if "where" in (ref.field, ans.field):

@@ -7,7 +7,7 @@ from typing import Protocol
 from agentscope_tuner.verify.math.node import Node, number
 from agentscope_tuner.verify.math.outcome import DIFFERENT, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.reading import Ratio, Reading, Value
+from agentscope_tuner.verify.math.reading import Named, Ratio, Reading, Value
 from agentscope_tuner.verify.math.unit import UNIT_LETTERS, measure
 
 _MINUTES, _HOURS = 60, 24
@@ -29,7 +29,7 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
         return DIFFERENT
     ref, ans = _with_letter(ref, ans), _with_letter(ans, ref)
     if ref.head != "unit":
-        return leaves.leaf(ref, ans.args[0])
+        return leaves.leaf(ref, ans.args[0]) if _may_be_left_out(ans.name, leaves.question) else DIFFERENT
     if ans.head != "unit" or ref.name == ans.name:
         return leaves.leaf(ref.args[0], ans.args[0] if ans.head == "unit" else ans)
     mine, theirs = measure(ref.name), measure(ans.name)
@@ -38,6 +38,14 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
     if mine.size == theirs.size:
         return leaves.leaf(ref.args[0], ans.args[0])
     return leaves.leaf(ref.args[0], Node("mul", (number(theirs.size / mine.size), ans.args[0])))
+
+
+def _may_be_left_out(unit: str, question: Question | None) -> bool:
+    """Whether a bare reference may have left the unit out: not where it is a number, or another unit is asked."""
+    found = measure(unit)
+    if not found.dimension:
+        return False
+    return found != measure("rad^1") or question is None or not question.speaks_of_degrees
 
 
 def _with_letter(node: Node, other: Node) -> Node:
@@ -75,6 +83,15 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
     if left is None or right is None or len(left) != len(right):
         return DIFFERENT
     return all_of([leaves.leaf(r, a) for r, a in zip(left, right, strict=True)])
+
+
+def ratio_equation(named: Named) -> Node | None:
+    """`a:b = 4:5` as the equation of the two quotients."""
+    if named.name.head != "ratio" or not isinstance(named.value, Ratio):
+        return None
+    if len(named.name.args) != 2 or len(named.value.parts) != 2:
+        return None
+    return Node("rel", (Node("div", named.name.args), Node("div", named.value.parts)), "=")
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

@@ -16,12 +16,13 @@ from agentscope_tuner.verify.math.cheap import CheapComparer, based, oriented
 from agentscope_tuner.verify.math.clearing import cleared, equations_as_product
 from agentscope_tuner.verify.math.marks import log_bases, meant
 from agentscope_tuner.verify.math.node import Node, symbols, walk
-from agentscope_tuner.verify.math.number import close
+from agentscope_tuner.verify.math.number import close, literal
 from agentscope_tuner.verify.math.numeric import Budget, Numeric
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.math.numeric_pair import NumericPair
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.pair import Pair as Texts
+from agentscope_tuner.verify.math.powers import same_powers
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.real_line import RealLine, plain_unknown, relations
 from agentscope_tuner.verify.math.region import NotSolved
@@ -92,9 +93,14 @@ class SymbolicComparer(CheapComparer):
             return based(ref, ans)
         self._whole = bounding(ref) | bounding(ans)
         self._bounds = bounds(ref, ans)
-        ref, ans = meant(ref, ans, self.question)
+        pair = meant(ref, ans, self.question)
+        if pair is None:
+            return DIFFERENT
+        ref, ans = pair
         if self._numbers(ref, ans) is EQUAL:
             return EQUAL
+        if (powers := same_powers(ref, ans)) is not UNKNOWN:
+            return powers
         bases = log_bases(ref, ans, self.question)
         if not bases:
             return DIFFERENT
@@ -208,7 +214,8 @@ class SymbolicComparer(CheapComparer):
             return False
         if found.fractions is None:
             return False
-        return close(ref, found.fractions[0], ans, found.fractions[1])
+        values = [literal(n) or f for n, f in zip((ref, ans), found.fractions, strict=True)]
+        return close(ref, values[0], ans, values[1])
 
     def _evaluate(
         self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], digits: int

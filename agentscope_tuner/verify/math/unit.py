@@ -13,6 +13,7 @@ from agentscope_tuner.verify.math.unit_words import (
     COMPOUND,
     COUNTED,
     COUNTERS,
+    DESCRIBING,
     DIMENSIONS,
     NEVER,
     NOUNS_IN_LY,
@@ -100,6 +101,8 @@ def canonical(parts: list[tuple[str, int]]) -> str:
             times = _EXPONENTS[word.lower()]
         else:
             name = _exact_name(word)
+            if name in DESCRIBING:
+                continue
             for base, power in COMPOUND.get(name, ((name, 1),)):
                 powers[base] = powers.get(base, 0) + exponent * times * power
             times = 1
@@ -177,4 +180,5 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         return Node("percent", (node,)) if node.head != "percent" else node
     if len(parts) == 1 and parts[0][0].lower() in DEGREES:
         return Node("deg", (node,)) if node.head != "deg" else node
-    return Node("unit", (node,), canonical(parts))
+    name = canonical(parts)
+    return Node("unit", (node,), name) if name or not all(w.lower() in DESCRIBING for w, _ in parts) else node

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# a dimension as powers of base dimensions, then each unit: its names and how many base units it is. Abbreviations keep
-# their case, since `mg` and `Mg` are different masses
+# a dimension as powers of base dimensions, then  unit: its names and how many base units it is. Abbreviations keep
+# their case, since `mg` and `Mg` are  masses
 DIMENSIONS = {
     "length": """m meter metre 米 1|cm centimeter centimetre 厘米 1/100|mm millimeter millimetre 毫米 1/1000
         |dm decimeter decimetre 分米 1/10|km kilometer kilometre 千米 公里 1000|nm nanometer nanometre 1/1000000000
@@ -55,34 +55,37 @@ COUNTED = frozenset(
     bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl boy bracelet
     brick brother brownie bug bus button cake calf camel camper can candle candy car card carrot case cat cell
     chair chapter cherry chicken child children chip chocolate choice circle citizen city class clip clock
-    coconut coin color colour combination computer contestant cookie corner cow crayon crate cube cup cupcake
-    customer daisy deer desk diamond dice die digit divisor doctor dog doll donkey donut door dot dress driver
-    drop duck edge egg element elephant employee engineer envelope eraser event face factor fan farmer fish flag
-    floor flower fork friend frog fruit function game gem gift girl glass goat goldfish grade grape graph guest
-    guitar ham hat head hen heart hexagon hole horse hose house integer item jar jewel job juror key kid kitten
-    kite knight ladder lamp lane lap leaf leaves leg lemon letter light line lion list log lollipop loser
-    machine magazine mango map marble mark match meal meeting melon member men mice minor mistake monkey mouse
-    movie muffin nail name necklace neighbor nickel note notebook number nurse nut object octagon onion option
-    orange orchard outcome outfit owl page painting pancake paper parent park parrot part participant partition
-    passenger path patient pattern peach peanut pear pearl pen pencil pentagon people permutation person phone
-    photo picture pie piece pig pigeon pill pillow pirate pizza plan plane plant plate player plum point pole
-    polygon position possibility post potato prize problem program puppy puzzle pupil quarterback question
-    rabbit racer rectangle rhombus ribbon ring robot rock room root rope rose route row ruler sandwich scarf
-    score seat seashell sheep sheet shelf shell shirt shoe shop side sister skirt slice snack snake soldier
-    solution song spider spoon square stamp star state step stick sticker stone story straw strawberry student
-    subset sweet swimmer table tank teacher team tent term test ticket tile time tire toad token tomato tooth
-    teeth toy tractor train trapezoid tree triangle trip truck tulip turkey turn turtle unit value vehicle
-    vertex vertices visitor volunteer vote voter wagon walnut watermelon way wheel window winner woman women
-    word worker year zebra dime quarterly penny pennies dollar old tall long wide high deep away apart total
-    altogether each left remaining outfits red blue green yellow white black brown pink purple gold silver big
-    small whole full fresh different distinct real complexpositive""".split()  # noqa: SIM905
-) - {"quarterly", "score"}
+    coconut coin color colour combination complexpositive computer contestant cookie corner cow crate crayon
+    cube cup cupcake customer daisy deer desk diamond dice die digit dime divisor doctor dog doll dollar donkey
+    donut door dot dress driver drop duck edge egg element elephant employee engineer envelope eraser event face
+    factor fan farmer fish flag floor flower fork friend frog fruit function game gem gift girl glass goat
+    goldfish grade grape graph guest guitar ham hat head heart hen hexagon hole horse hose house integer item
+    jar jewel job juror key kid kite kitten knight ladder lamp lane lap leaf leaves leg lemon letter light line
+    lion list log lollipop loser machine magazine mango map marble mark match meal meeting melon member men mice
+    minor mistake monkey mouse movie muffin nail name necklace neighbor nickel note notebook number nurse nut
+    object octagon onion option orange orchard outcome outfit owl page painting pancake paper parent park parrot
+    part participant partition passenger path patient pattern peach peanut pear pearl pen pencil pennies penny
+    pentagon people permutation person phone photo picture pie piece pig pigeon pill pillow pirate pizza plan
+    plane plant plate player plum point pole polygon position possibility post potato prize problem program
+    pupil puppy puzzle quarterback quarterly question rabbit racer rectangle rhombus ribbon ring robot rock room
+    root rope rose route row ruler sandwich scarf seashell seat sheep sheet shelf shell shirt shoe shop
+    side sister skirt slice snack snake soldier solution song spider spoon square stamp star state step stick
+    sticker stone story straw strawberry student subset sweet swimmer table tank teacher team teeth tent term
+    test ticket tile time tire toad token tomato tooth toy tractor train trapezoid tree triangle trip truck
+    tulip turkey turn turtle unit value vehicle vertex vertices visitor volunteer vote voter wagon walnut
+    watermelon way wheel window winner woman women word worker year zebra""".split()  # noqa: SIM905
+)
+# words that describe what is counted or measured: left out
+DESCRIBING = frozenset(
+    """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
+    brown pink purple gold silver big small whole full fresh different distinct real complex possible""".split()  # noqa: SIM905
+)
 # words that say something about the number before them: what follows is never a unit, whatever the question says
 NEVER = frozenset(
     """not no is isn't never wrong if when than then but maybe perhaps else otherwise plus minus times more less fewer
     about approximately around roughly between with without where for the correct incorrect false true actually answer
     however and or to either neither both also likely unknown unless except all none any undefined mod modulo
-    versus vs past until till after before over under below above negative positive squared cubed factorial
+    versus vs past until till after before over under below above negative  squared cubed factorial
     repeating recurring choose base power inverse reciprocal even odd prime zero hundred thousand million billion
     trillion nor nope nay oops sorry instead rather was were be been are am will would should could can't cannot off
     short up down out minus-sign opposite complement percent percentage basis bp bps oder und ou et o y e""".split()  # noqa: SIM905

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.answer import MathVerdict, compare
 from agentscope_tuner.verify.sandbox import shared
 
 FILES = sorted((Path(__file__).parents[2] / "cases").glob("math_*.jsonl"))
@@ -18,11 +18,15 @@ def cases(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def judged(case: dict[str, Any], reference: str) -> MathVerdict:
+    return compare(case["answer"], reference, symbolic=shared().compare, question=case.get("question"))
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_pair_gets_its_verdict(path: Path) -> None:
     wrong = []
     for case in cases(path):
-        verdict = compare(case["answer"], case["reference"], symbolic=shared().compare)
+        verdict = judged(case, case["reference"])
         if verdict.outcome != ("equal" if case["equal"] else "different"):
             wrong.append(verdict.reason)
     assert not wrong
@@ -35,7 +39,7 @@ def test_wrapping_of_the_reference_changes_nothing(path: Path) -> None:
         if case["reference"].startswith(("$", "\\(", "\\[", "\\boxed")) or "####" in case["reference"]:
             continue
         for wrapped in ("${}$", "\\({}\\)", "\\boxed{{{}}}", "$\\boxed{{{}}}$"):
-            verdict = compare(case["answer"], wrapped.format(case["reference"]), symbolic=shared().compare)
+            verdict = judged(case, wrapped.format(case["reference"]))
             if verdict.outcome != ("equal" if case["equal"] else "different"):
                 wrong.append((wrapped, verdict.reason))
     assert not wrong
@@ -44,5 +48,5 @@ def test_wrapping_of_the_reference_changes_nothing(path: Path) -> None:
 def test_there_are_enough_pairs_of_both_verdicts() -> None:
     found = [case for path in FILES for case in cases(path)]
     assert len(found) >= 300
-    assert len({(case["reference"], case["answer"]) for case in found}) == len(found)
+    assert len({(case["reference"], case["answer"], case.get("question")) for case in found}) == len(found)
     assert sum(not case["equal"] for case in found) >= 150

@@ -1,0 +1,121 @@
+r"""Powers too large to be written out, by rational arithmetic of exponents: `2^{100000}` is `4^{50000}`.
+
+A product of powers of numbers is a product of powers of primes in one way alone, so equal exponents prove equality and
+different ones the opposite.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.node import Node, walk
+from agentscope_tuner.verify.math.number import literal
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
+
+_MAX_NODES = 60
+_LARGEST_PRIME = 10_000
+_MAX_BITS = 400
+
+
+Exponents = dict[int, Fraction]
+
+
+class _NotAPower(Exception):
+    """The expression is no product of powers of rational numbers that can be taken apart."""
+
+
+def same_powers(ref: Node, ans: Node) -> Outcome:
+    """Whether two expressions are the same powers, or are made of the same ones in the same way."""
+    if sum(1 for side in (ref, ans) for _ in walk(side)) > _MAX_NODES:
+        return UNKNOWN
+    mine, theirs = _powers(ref), _powers(ans)
+    if mine is not None and theirs is not None:
+        if mine == theirs:
+            return EQUAL
+        # a decimal may be a rounding of the other side
+        return (
+            UNKNOWN if any(n.head == "num" and "." in n.name for side in (ref, ans) for n in walk(side)) else DIFFERENT
+        )
+    return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
+
+
+def _named(node: Node) -> Node:
+    found = _powers(node) if node.head in ("pow", "mul", "div") else None
+    if found is not None:
+        return Node("sym", (), repr(found))
+    return node._replace(args=tuple(map(_named, node.args)))
+
+
+def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
+    """The sign and the exponents of the primes of a constant."""
+    try:
+        sign, primes = _factored(node)
+    except _NotAPower:
+        return None
+    return sign, tuple(sorted((p, e) for p, e in primes.items() if e))
+
+
+def _factored(node: Node) -> tuple[int, Exponents]:
+    if node.head == "num" and node.value is not None:
+        return _rational(node.value)
+    if node.head == "neg":
+        sign, primes = _factored(node.args[0])
+        return -sign, primes
+    if node.head in ("mul", "div"):
+        sign, found = 1, Exponents()
+        for at, arg in enumerate(node.args):
+            one, primes = _factored(arg)
+            sign *= one
+            for prime, exponent in primes.items():
+                found[prime] = found.get(prime, Fraction(0)) + (-exponent if at and node.head == "div" else exponent)
+        return sign, found
+    if node.head == "pow":
+        sign, primes = _factored(node.args[0])
+        times = _exponent(node.args[1])
+        if sign < 0 and times.denominator != 1:
+            raise _NotAPower
+        return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
+    raise _NotAPower
+
+
+def _exponent(node: Node) -> Fraction:
+    found = literal(node)
+    if found is None and node.head == "pow":
+        base, times = literal(node.args[0]), literal(node.args[1])
+        if base is not None and times is not None and times.denominator == 1 and 0 <= times <= _MAX_BITS:
+            found = base ** int(times)
+    if found is None and node.head == "mul":
+        found = Fraction(1)
+        for arg in node.args:
+            found *= _exponent(arg)
+    if found is None or found.numerator.bit_length() > 10 * _MAX_BITS:
+        raise _NotAPower
+    return found
+
+
+def _rational(value: Fraction) -> tuple[int, Exponents]:
+    if value == 0:
+        raise _NotAPower
+    found = _primes(abs(value.numerator))
+    for prime, times in _primes(value.denominator).items():
+        found[prime] = found.get(prime, Fraction(0)) - times
+    return (1 if value > 0 else -1), found
+
+
+def _primes(number: int) -> Exponents:
+    if number.bit_length() > _MAX_BITS:
+        raise _NotAPower
+    found = Exponents()
+    divisor = 2
+    while divisor * divisor <= number and divisor <= _LARGEST_PRIME:
+        while number % divisor == 0:
+            found[divisor] = found.get(divisor, Fraction(0)) + 1
+            number //= divisor
+        divisor += 1 + (divisor > 2)
+    if number >= _LARGEST_PRIME**2:
+        # it may be a product of larger primes
+        raise _NotAPower
+    if number > 1:
+        found[number] = found.get(number, Fraction(0)) + 1
+    return found
