@@ -2,10 +2,10 @@ r"""How often a formula of the question, copied into the box, is paid: over any 
 
 python -m benchmarks.math.copied --input F --question task.main_query --reference task.metadata.answer
 
-Two policies are tried on every row: box the last formula of the question; and box each formula of it in turn.
-Formulas stand in `$…$`, `$$…$$`, `\(…\)` or `\[…\]`; a question without any offers what stands behind
-its last colon, or its arithmetic. A formula that is the reference's own text is left out: it is the right answer.
-Without `--input`, over the 300 problems of `benchmarks.math.problems`.
+Two policies are tried on every row: box the last formula of the question, and box each formula of it in turn.
+Formulas stand in `$…$`, `$$…$$`, `\(…\)` or `\[…\]`; a question without any offers its arithmetic. A formula that is
+the reference's own text is left out: it is the right answer. Without `--input`, over the 300 problems of
+`benchmarks.math.problems`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def formulas(question: str) -> list[str]:
     found = [next(group for group in match if group) for match in _FORMULA.findall(question)]
     if not found:
         runs = [run.strip() for run in _ARITHMETIC.findall(question)]
-        found = [run for run in runs if len(run) > 2 and not run.isdigit()]
+        found = [run for run in runs if re.search(r"[\w)]\s*[-+*/^=<>]\s*[\w(]", run)]
     return [text for formula in found if (text := formula.strip().rstrip(".,;").strip())]
 
 
