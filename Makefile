@@ -257,3 +257,14 @@ bench-copied: $(READY) ## how often a formula copied from the question is paid: 
 fuzz: $(READY) ## 200,000 random answers: nothing raises, hangs or leaks; 5,000 generated pairs beside sympy; some minutes
 	$(BIN)/python -m benchmarks.math.fuzz
 	$(BIN)/python -m benchmarks.math.oracle
+
+.PHONY: bench-peers
+AUDIT_PEERS := .venvs/audit-peers
+
+$(AUDIT_PEERS)/.ready: setup.cfg pyproject.toml
+	test -x $(AUDIT_PEERS)/bin/python || $(PYTHON) -m venv $(AUDIT_PEERS)
+	$(AUDIT_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . reward-doctor==0.2.0 rewardprobe==0.1.0
+	@touch $@
+
+bench-peers: $(AUDIT_PEERS)/.ready ## the math judge under two published audits of reward functions
+	$(AUDIT_PEERS)/bin/python -m benchmarks.math.peers
