@@ -1,8 +1,12 @@
-"""One background event loop per process, where sync callers and async judges meet.
+"""Two background event loops per process, where sync callers and async judges meet.
 
 Trainers call rewards from the main thread, from worker threads, from inside running loops and from Ray actors.
 All of them may call `run`: the coroutine runs on a daemon thread's loop, so clients with connection pools live on one
 loop for good.
+
+Judges that this package did not write run on a second loop. Such a judge may block the loop it runs on, with a sleep or
+a download that is not awaited; then deadlines still pass on the first loop, and a new loop takes the place of the
+blocked one.
 """
 
 from __future__ import annotations
@@ -10,27 +14,72 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from agentscope_tuner import _threads
+
 T = TypeVar("T")
 
-_lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
-_thread: threading.Thread | None = None
-_pid = 0
+# calls of one loop in threads at once: more would only wait for each other
+_THREADS_AT_ONCE = 32
+
+
+class _Background:
+    """A loop in a daemon thread, started on first use and again in a forked child: threads end there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._pid = 0
+
+    def get(self) -> asyncio.AbstractEventLoop:
+        """The loop."""
+        with self._lock:
+            if self._loop is None or self._pid != os.getpid() or self._thread is None or not self._thread.is_alive():
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=_run, args=(self._loop,), name=self._name, daemon=True)
+                self._thread.start()
+                self._pid = os.getpid()
+            return self._loop
+
+    def is_here(self) -> bool:
+        """Whether the caller's thread is the loop's."""
+        return threading.current_thread() is self._thread
+
+    def replace(self, blocked: asyncio.AbstractEventLoop) -> None:
+        """Have the next caller start a new loop; this one ends with its last task, should it ever come back."""
+        with self._lock:
+            if self._loop is not blocked:
+                return  # another caller has seen it, too
+            self._loop = self._thread = None
+        asyncio.run_coroutine_threadsafe(_end_when_done(blocked), blocked)
+
+    def forget_lock(self) -> None:
+        """In a forked child: another thread may have held the lock at that moment, and the child has only one."""
+        self._lock = threading.Lock()
+
+
+_ours = _Background("astuner-loop")
+_judges = _Background("astuner-judges")
 
 
 def get_loop() -> asyncio.AbstractEventLoop:
-    """The process's background loop, started on first use and again in a forked child: threads end there."""
-    global _loop, _thread, _pid
-    with _lock:
-        if _loop is None or _pid != os.getpid() or _thread is None or not _thread.is_alive():
-            _loop = asyncio.new_event_loop()
-            _thread = threading.Thread(target=_loop.run_forever, name="astuner-loop", daemon=True)
-            _thread.start()
-            _pid = os.getpid()
-        return _loop
+    """The process's background loop."""
+    return _ours.get()
+
+
+def judges_loop() -> asyncio.AbstractEventLoop:
+    """The loop of judges that may block it."""
+    return _judges.get()
+
+
+def replace_judges_loop(blocked: asyncio.AbstractEventLoop) -> None:
+    """Have another loop take the place of one that a judge blocks."""
+    _judges.replace(blocked)
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -42,7 +91,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
         RuntimeError: when called on the background loop's own thread, where waiting could never end.
     """
     loop = get_loop()
-    if threading.current_thread() is _thread:
+    if _ours.is_here():
         coroutine.close()
         raise RuntimeError("_loop.run was called on astuner's own loop and would wait for ever: await it")
     future = asyncio.run_coroutine_threadsafe(_without_exit(coroutine), loop)
@@ -55,20 +104,18 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def in_thread(function: Callable[..., T], *args: Any) -> T:
-    """`function(*args)` in a thread, for foreign code: what it raises cannot stop or hang the loop that waits for it.
+    """`function(*args)` in a thread, for foreign code: what it raises cannot stop or hang the loop that waits for it,
+    and a thread that hangs does not keep the program from ending.
 
     Raises:
         RuntimeError: in place of a StopIteration, which no future takes, so that its waiter would wait for ever; of a
             KeyboardInterrupt, which would end the loop; and of a CancelledError, which would pass for the caller's own.
     """
+    async with _slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_THREADS_AT_ONCE)):
+        return await asyncio.wrap_future(_threads.start(function, *args))
 
-    def contained() -> T:
-        try:
-            return function(*args)
-        except (StopIteration, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError) as exc:
-            raise RuntimeError(f"{type(exc).__name__} inside a thread: {exc}") from exc
 
-    return await asyncio.to_thread(contained)
+_slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
 
 
 async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -79,10 +126,20 @@ async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:
         raise RuntimeError(f"{type(exc).__name__} inside astuner's loop: {exc}") from exc
 
 
-def _forget_lock_after_fork() -> None:
-    # the lock may have been held by another thread at the moment of the fork; the child has only one thread
-    global _lock
-    _lock = threading.Lock()
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
 
 
-os.register_at_fork(after_in_child=_forget_lock_after_fork)
+async def _end_when_done(loop: asyncio.AbstractEventLoop) -> None:
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+    loop.stop()
+
+
+def _forget_locks_after_fork() -> None:
+    _ours.forget_lock()
+    _judges.forget_lock()
+
+
+os.register_at_fork(after_in_child=_forget_locks_after_fork)

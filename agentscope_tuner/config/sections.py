@@ -50,6 +50,10 @@ class TaskJudgeConfig(StrictSection):
     on_error: Literal["raise", "zero"] = "raise"
     # rows judged at once by a judge that awaits: in each process, by every engine, trainer and service
     concurrency: int = Field(default=64, ge=1, le=10_000)
+    # seconds for one verdict, whichever judge reaches it; null: no limit but those that judges set themselves
+    deadline: float | None = Field(default=300.0, gt=0)
+    # verdicts beyond their deadline, in threads that nothing can end, at which the judge is asked no more
+    max_abandoned: int = Field(default=32, ge=1)
     math: MathConfig = Field(default_factory=MathConfig)
     rubrics_auto_grader: dict[str, Any] = Field(default_factory=dict)
 

@@ -5,6 +5,7 @@ Not a `ProcessPoolExecutor`: one death breaks all of it, and does not tell which
 
 from __future__ import annotations
 
+import math
 import pickle
 import socket
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 from agentscope_tuner._child import journal
 from agentscope_tuner._child.process import ChildProcess, ChildProgram
+from agentscope_tuner.engines.batch_worker import SLICE_SECONDS
 from agentscope_tuner.engines.units import Unit
 
 
@@ -113,6 +115,12 @@ class BatchProcess:
             found.not_begun = rest + [assignment for batch in self.batches for assignment in batch.assignments]
             self.batches.clear()
         return found
+
+    def seconds_left(self, deadline: float | None) -> float:
+        """Until the unit in hand has taken `deadline` seconds: it was begun within a slice of its batch's beginning."""
+        if deadline is None or not self.ready or not self.batches:
+            return math.inf
+        return self.since + SLICE_SECONDS + deadline - time.monotonic()
 
     def is_dead(self) -> bool:
         """Whether the process has ended."""

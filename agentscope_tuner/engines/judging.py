@@ -22,6 +22,7 @@ class RolloutJudge:
     Attributes:
         traits: how the judge wants to be asked. Where it ranks, neighbours with one task id are a unit.
         concurrency: rows judged at once in a process, where the judge awaits.
+        deadline: of a unit, in seconds.
         recipe: what makes the same in another process.
 
     Raises:
@@ -34,6 +35,7 @@ class RolloutJudge:
         self.recipe: tuple[object, ...] = (RolloutJudge, settings)
         self.traits = self._judge.traits
         self.concurrency = settings.task_judge.concurrency
+        self.deadline = settings.task_judge.deadline
 
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
         """One rollout each; for a listwise judge, neighbours with one task id."""
@@ -70,7 +72,12 @@ class RolloutJudge:
 
     def judge_packed(self, packed: Any) -> Any:
         """`judge` in that process."""
+        self.unwatch()
         return [_fields(judgement) for judgement in self.judge(packed)]
+
+    def unwatch(self) -> None:
+        """Leave the deadline to whoever kills this process when a verdict takes too long."""
+        self._judge = self._judge.without_deadline()
 
     def unpack(self, packed: Any) -> list[Judgement]:
         """What `judge_packed` answered."""
@@ -97,7 +104,7 @@ def _task_and_outputs(rollouts: Sequence[Rollout]) -> tuple[WorkflowTask, list[W
 
 def _failed(rollout: Rollout | None, error: JudgeError) -> Judgement:
     task_id = rollout.task.task_id if rollout else None
-    return Judgement.failed(JudgeError(error.message, task_id=task_id, cause=error.cause))
+    return Judgement.failed(JudgeError(error.message, task_id=task_id, judge=error.judge, cause=error.cause))
 
 
 class ScoredLine(NamedTuple):
@@ -145,6 +152,7 @@ class LineJudge:
         self.recipe: tuple[object, ...] = (LineJudge, settings, digest)
         self.traits = self._rollouts.traits
         self.concurrency = self._rollouts.concurrency
+        self.deadline = self._rollouts.deadline
 
     def units(self, items: Iterable[Line | JudgedBefore]) -> Iterator[Unit[Line, ScoredLine]]:
         """One line each; for a listwise judge, neighbours with one task id."""
@@ -195,6 +203,7 @@ class LineJudge:
 
     def judge_packed(self, packed: Any) -> Any:
         """`judge` in that process."""
+        self._rollouts.unwatch()
         scored = self.judge([Line(*line) for line in packed])
         return [(line, _fields(judgement), name, label) for line, judgement, name, label in scored]
 

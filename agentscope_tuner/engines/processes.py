@@ -17,7 +17,7 @@ from agentscope_tuner.engines.batch_process import Assignment, BatchProcess
 from agentscope_tuner.engines.batch_worker import SLICE_SECONDS
 from agentscope_tuner.engines.crew import Crew
 from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 
 _log = logging.getLogger(__name__)
 
@@ -107,12 +107,15 @@ class ProcessCrew(Crew[In, Out]):
             self._end_all()
 
     def _wait(self) -> None:
-        events = self._selector.select(_LOOK_SECONDS)
+        left = [_LOOK_SECONDS, *(worker.seconds_left(self.work.deadline) for worker in self._workers)]
+        events = self._selector.select(max(0.0, min(left)))
         for key, _ in events:
             if key.data is None:
                 os.read(self._woken, 4096)
             else:
                 self._take_messages(key.data)
+        for worker in [worker for worker in self._workers if worker.seconds_left(self.work.deadline) <= 0]:
+            self._reap(worker, overdue=True)
         if not events:
             for worker in [worker for worker in self._workers if worker.is_dead()]:
                 self._reap(worker)
@@ -132,7 +135,8 @@ class ProcessCrew(Crew[In, Out]):
         elif message is not None:
             raise ConfigError(f"a worker process could not load the judge: {message}")
         else:
-            worker.ready = True
+            # the judge's loading is not the first unit's time
+            worker.ready, worker.since = True, time.monotonic()
             self._failed_starts = 0
 
     def _answered(self, worker: BatchProcess, number: int, seconds: float, results: list[bytes]) -> None:
@@ -229,11 +233,11 @@ class ProcessCrew(Crew[In, Out]):
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if more else 0)
         self._selector.modify(worker.channel, events, worker)
 
-    def _reap(self, worker: BatchProcess) -> None:
-        """Keep what a dead worker has done, and give the rest to others."""
+    def _reap(self, worker: BatchProcess, *, overdue: bool = False) -> None:
+        """Keep what a worker that is dead, or whose verdict is `overdue`, has done, and give the rest to others."""
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
-        how = worker.end(patience=0.5)
+        how = worker.end(patience=0.0 if overdue else 0.5)
         left = worker.recover()
         worker.close()
         _log.warning("a worker process %s; another takes its place", how)
@@ -248,12 +252,18 @@ class ProcessCrew(Crew[In, Out]):
         self._again.extendleft(reversed(left.not_begun))
         if left.in_hand is None:
             return
-        left.in_hand.deaths += 1
-        if left.in_hand.deaths < _MOST_DEATHS:
-            self._again.appendleft(left.in_hand)
+        error: JudgeError
+        if overdue:
+            why = f"no verdict within {self.work.deadline:g} s, the deadline for a verdict: its process was killed"
+            error = DeadlineError(why, judge=self.work.traits.name)
         else:
+            left.in_hand.deaths += 1
+            if left.in_hand.deaths < _MOST_DEATHS:
+                self._again.appendleft(left.in_hand)
+                return
             why = f"{_MOST_DEATHS} worker processes died of judging it, the last one {how}"
-            self.rows.finish([(left.in_hand.unit, self._failed(left.in_hand, why))])
+            error = JudgeError(why, cause=Cause.WORKER)
+        self.rows.finish([(left.in_hand.unit, self.work.failed(left.in_hand.unit.items, error))])
 
     def _drop_untouched(self) -> None:
         """Keep only what has to be judged for what is finished, or in hand, to have no gap before it."""

@@ -44,11 +44,13 @@ class Work(Protocol[In, Out]):
     Attributes:
         traits: how the judge wants to be asked.
         concurrency: `astuner.task_judge.concurrency`.
+        deadline: seconds for the verdict on a unit, in a process that can be killed; None for no limit.
         recipe: the work's class and the arguments that make the same in another process.
     """
 
     traits: Traits
     concurrency: int
+    deadline: float | None
     recipe: tuple[object, ...]
 
     def units(self, items: Iterable[Any]) -> Iterator[Unit[In, Out]]:

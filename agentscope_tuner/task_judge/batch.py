@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 import time
@@ -18,12 +17,11 @@ from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
-# as many as the threads of asyncio's default pool, so that no verdict's seconds count its time in the queue
-_THREADED_AT_ONCE = min(32, (os.cpu_count() or 1) + 4)
 # how long a batch may keep its event loop to itself
 _TURN_SECONDS = 0.005
 
@@ -53,7 +51,7 @@ class ConfiguredJudge:
         own = self._judge.inner.metric_names
         self.metric_names = tuple(own if section.metric_names is None else section.metric_names)
         self.listwise = traits.ranks
-        self._at_once = section.concurrency if traits.awaits else _THREADED_AT_ONCE
+        self._at_once = section.concurrency if traits.awaits else THREADS_AT_ONCE
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the account of why there is none."""

@@ -52,7 +52,14 @@ def load_judge(config: Source) -> TaskJudge:
     settings = resolve(config)
     section = settings.task_judge
     rules = compile_rules(section.rules, rule_modules=section.rule_modules, where=f"{SECTION}.rules")
-    return TaskJudge(_build(settings), rules, rule_reward=section.rule_reward, on_error=section.on_error)
+    return TaskJudge(
+        _build(settings),
+        rules,
+        rule_reward=section.rule_reward,
+        on_error=section.on_error,
+        deadline=section.deadline,
+        max_abandoned=section.max_abandoned,
+    )
 
 
 def _build(settings: Settings) -> BaseJudge:

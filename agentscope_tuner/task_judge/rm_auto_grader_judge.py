@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentscope_tuner import _loop
+from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.listwise import Ranking, place_reward, rank_all, shared_places
 from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.schema import GraderScore
-from agentscope_tuner.rubrics.config import WHERE, auto_grader_config
+from agentscope_tuner.rubrics.config import WHERE, AutoGraderConfig, auto_grader_config
 from agentscope_tuner.rubrics.learn import learn_once
 from agentscope_tuner.rubrics.saved import load, make_grader
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -54,7 +55,7 @@ class AutoGraderJudge(BaseJudge):
                 self.saved.model_name,
                 self.settings.model_name,
             )
-        self.grader = make_grader(self.settings, self.saved.text())
+        self.grader = make_grader(_within_deadline(self.settings, config), self.saved.text())
         _ = self.grader.model.endpoint  # a missing key is found now, too
 
     def ranks_groups(self) -> bool:
@@ -163,6 +164,14 @@ class AutoGraderJudge(BaseJudge):
             _no_content(empty[index], shared) if index in empty else _placed(places, index, ranking.reason, shared)
             for index in range(len(answers))
         ]
+
+
+def _within_deadline(settings: AutoGraderConfig, config: Any) -> AutoGraderConfig:
+    """`settings`, whose calls take no longer than `astuner.task_judge.deadline` allows a verdict."""
+    deadline = task_judge_section(config).deadline
+    if deadline is None or settings.settings().deadline_seconds <= deadline:
+        return settings
+    return settings.model_copy(update={"client": {**settings.client, "deadline_seconds": deadline}})
 
 
 def _no_content(reason: str, shared: dict[str, float]) -> Reward:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import math
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Real
+from functools import partial
 from typing import Any, Literal
 
 from agentscope_tuner import _loop
@@ -18,10 +17,14 @@ from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.prefilter import Prefilter
+from agentscope_tuner.task_judge.reward_check import checked, no_reward
+from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE, TimeLimit
 from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _Outcome = Judgement | JudgeError
+# of the rules: the verdict, where they reached one, and the ids of those that were broken
+_Check = tuple[Judgement | None, tuple[str, ...]]
 # reasons may quote an answer or an exception at any length; logs and rollout files want a line
 _MOST_CHARS = 2000
 
@@ -39,6 +42,9 @@ class TaskJudge:
         rule_reward: the reward of a rollout that a rule marks bad.
         on_error: `raise` a JudgeError when there is no verdict, or, where a user asked for it by name, `zero`:
             `compute_reward` then answers `(0.0, False)`. `judge` reports the failure either way.
+        deadline: seconds for one verdict, or for the one call that ranks a group; past it there is none, but a
+            DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is not watched.
+        max_abandoned: verdicts beyond their deadline that nothing can end, at which the judge is asked no more.
     """
 
     def __init__(
@@ -48,16 +54,26 @@ class TaskJudge:
         *,
         rule_reward: float = 0.0,
         on_error: Literal["raise", "zero"] = "raise",
+        deadline: float | None = None,
+        max_abandoned: int = 32,
     ) -> None:
         self.inner = judge
         self._prefilter = Prefilter(rules, rule_reward)
         self._on_error = on_error
         self._traits = Traits.of(judge)
+        watched = deadline is not None and not self._traits.bounded
+        self._limit = TimeLimit(self._traits.name, deadline, max_abandoned) if watched and deadline else None
 
     @property
     def traits(self) -> Traits:
         """How the judge wants to be asked."""
         return self._traits
+
+    def without_deadline(self) -> TaskJudge:
+        """The same judge, unwatched, for a process that is killed when its verdict takes too long."""
+        other = copy.copy(self)
+        other._limit = None
+        return other
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The trainer's call.
@@ -108,7 +124,7 @@ class TaskJudge:
         try:
             with self._naming(task):
                 filtered, violations = self._prefilter.check(task, output)
-                return filtered or _checked(self.inner.compute_reward(task, output), violations)
+                return filtered or checked(self._ask(task, output), violations)
         except JudgeError as error:
             return error
 
@@ -116,38 +132,73 @@ class TaskJudge:
         try:
             with self._naming(task):
                 filtered, violations = self._prefilter.check(task, output)
-                return filtered or _checked(await self.inner.acompute_reward(task, output), violations)
+                return filtered or checked(await self._aask(task, output), violations)
         except JudgeError as error:
             return error
+
+    def _ask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
+        inner, limit = self.inner, self._limit
+        if limit is None:
+            return inner.compute_reward(task, output)
+        if self._traits.awaits and type(inner).compute_reward is BaseJudge.compute_reward:
+            return _loop.run(limit.awaited(task.task_id, inner.acompute_reward, task, output))
+        return limit.call(task.task_id, inner.compute_reward, task, output)
+
+    async def _aask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
+        inner, limit = self.inner, self._limit
+        if limit is None:
+            return await inner.acompute_reward(task, output)
+        if self._traits.awaits:
+            # an environment's connections may belong to the loop that the workflow ran on
+            here = task.gym_env is not None
+            return await limit.awaited(task.task_id, inner.acompute_reward, task, output, on_this_loop=here)
+        return await limit.acall(task.task_id, inner.compute_reward, task, output)
 
     def _group(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         if self._traits.ranks:
             return self._ranked(task, outputs)
-        if self._traits.awaits:
+        if self._traits.awaits or self._limit is not None:
             return _loop.run(self._agroup(task, outputs))
         return [self._outcome(task, output) for output in outputs]
 
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         if self._traits.ranks:
-            try:
-                with self._naming(task):
-                    return await _loop.in_thread(self._ranked, task, outputs)
-            except JudgeError as error:
-                return [error] * len(outputs)
-        return await asyncio.gather(*(self._aoutcome(task, output) for output in outputs))
+            return await self._aranked(task, outputs)
+        # what waits for a thread must not use up its time
+        slots = asyncio.Semaphore(len(outputs) if self._traits.awaits else THREADS_AT_ONCE)
+
+        async def one(output: WorkflowOutput) -> _Outcome:
+            async with slots:
+                return await self._aoutcome(task, output)
+
+        return await asyncio.gather(*(one(output) for output in outputs))
 
     def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         try:
             with self._naming(task):
-                checks = [self._prefilter.check(task, output) for output in outputs]
-                kept = [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
-                results = list(self.inner.compute_rewards(task, kept)) if kept else []
-                if len(results) != len(kept):
-                    raise _no_reward(f"compute_rewards answered {len(results)} rewards for {len(kept)} outputs")
-                remaining = iter(results)
-                return [filtered or _checked(next(remaining), violations) for filtered, violations in checks]
+                checks, kept = self._filtered(task, outputs)
+                call = partial(_rank, self.inner, task, kept)
+                results = call() if self._limit is None else self._limit.call(task.task_id, call)
+                return _placed(checks, results)
         except JudgeError as error:
             return [error] * len(outputs)
+
+    async def _aranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        try:
+            with self._naming(task):
+                checks, kept = self._filtered(task, outputs)
+                call = partial(_rank, self.inner, task, kept)
+                ranking = _loop.in_thread(call) if self._limit is None else self._limit.acall(task.task_id, call)
+                return _placed(checks, await ranking)
+        except JudgeError as error:
+            return [error] * len(outputs)
+
+    def _filtered(
+        self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]
+    ) -> tuple[list[_Check], list[WorkflowOutput]]:
+        """What the rules say of each output, and the outputs that the judge is asked about."""
+        checks = [self._prefilter.check(task, output) for output in outputs]
+        return checks, [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
 
     @contextmanager
     def _naming(self, task: WorkflowTask) -> Iterator[None]:
@@ -184,6 +235,19 @@ class TaskJudge:
         return Reward(0.0, False, reason=f"no verdict, 0.0 by on_error: zero: {outcome}", metrics={"failed": 1.0})
 
 
+def _rank(judge: BaseJudge, task: WorkflowTask, outputs: list[WorkflowOutput]) -> list[Any]:
+    # a list here: a generator would be worked off outside of the time limit
+    return list(judge.compute_rewards(task, outputs)) if outputs else []
+
+
+def _placed(checks: Sequence[_Check], results: Sequence[Any]) -> list[_Outcome]:
+    kept = sum(filtered is None for filtered, _ in checks)
+    if len(results) != kept:
+        raise no_reward(f"compute_rewards answered {len(results)} rewards for {kept} outputs")
+    remaining = iter(results)
+    return [filtered or checked(next(remaining), violations) for filtered, violations in checks]
+
+
 def _is_the_callers(exc: BaseException) -> bool:
     """Whether it was meant for whoever called the judge; the judge's own would end them, or the loop's thread."""
     if isinstance(exc, KeyboardInterrupt):
@@ -217,57 +281,3 @@ def _judgement(outcome: _Outcome, started: float) -> Judgement:
         outcome.metrics,
         time.perf_counter() - started,
     )
-
-
-def _no_reward(message: str) -> JudgeError:
-    """The error of a judge whose answer is no reward."""
-    return JudgeError(message, cause=Cause.BUG)
-
-
-def _checked(result: Any, violations: tuple[str, ...]) -> Judgement:
-    if not isinstance(result, tuple | list) or len(result) != 2:
-        raise _no_reward(f"a judge must return (raw_reward, is_success), got {result!r:.200}")
-    raw_reward, is_success = result
-    if not _is_finite(raw_reward):
-        raise _no_reward(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
-    if not isinstance(is_success, bool) and not _is_numpy_bool(is_success):
-        raise _no_reward(f"is_success must be a bool, got {is_success!r:.200}")
-    if not isinstance(result, Reward):
-        return Judgement("judged", float(raw_reward), bool(is_success), "", violations)
-    if not isinstance(result.reason, str):
-        raise _no_reward(f"a reward's reason must be a str, got {result.reason!r:.200}")
-    reason, metrics = result.reason[:_MOST_CHARS], _checked_metrics(result.metrics)
-    broken = (*violations, *_checked_violations(result))
-    if result.filtered_by:
-        broken = broken if result.filtered_by in result.violations else (*broken, result.filtered_by)
-        return Judgement("filtered", float(raw_reward), bool(is_success), reason, broken, None, metrics)
-    return Judgement("judged", float(raw_reward), bool(is_success), reason, broken, None, metrics)
-
-
-def _checked_violations(result: Any) -> tuple[str, ...]:
-    if not result.violations and isinstance(result.filtered_by, str):
-        return ()
-    names = (*result.violations, result.filtered_by)
-    if isinstance(result.violations, str) or not all(isinstance(name, str) for name in names):
-        raise _no_reward(f"a reward's violations and filtered_by must be ids of rules, got {names!r:.200}")
-    return tuple(str(name) for name in result.violations)
-
-
-def _checked_metrics(metrics: Any) -> dict[str, float]:
-    if not metrics:
-        return {}
-    if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
-        raise _no_reward(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
-    # str(): a verdict goes to other processes, where a class of the judge's own may be unknown
-    return {str(name): float(value) for name, value in metrics.items()}
-
-
-def _is_finite(value: object) -> bool:
-    if type(value) is float:
-        return math.isfinite(value)
-    # Real, not float: judges compute with numpy, whose scalars are numbers too
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-
-
-def _is_numpy_bool(value: object) -> bool:
-    return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")

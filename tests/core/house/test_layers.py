@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[3] / PACKAGE
 FLOORS = {
     "_version": 0,
     "errors": 0,
-    "_loop": 0,
+    "_loop": 1,
+    "_threads": 0,
     "_child": 0,
     "_http": 1,
     "workflow": 1,

@@ -1,0 +1,97 @@
+"""Threads for foreign code that may never come back.
+
+A thread cannot be ended from outside. The interpreter waits at its end for every thread of `asyncio.to_thread` and of
+a ThreadPoolExecutor, and a few that hang use up their pool. These threads are daemons, so the program ends without
+them, and there are as many as there are calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+# a thread without a call ends then: starting one takes longer than most cheap verdicts
+_IDLE_SECONDS = 10.0
+
+_Inbox = SimpleQueue[tuple[Future[Any], Callable[[], Any]]]
+_lock = threading.Lock()
+_idle: list[_Inbox] = []
+_number = itertools.count(1)
+
+
+def start(function: Callable[..., T], *args: Any) -> Future[T]:
+    """`function(*args)` in a thread of its own, with the caller's context variables.
+
+    StopIteration, KeyboardInterrupt, GeneratorExit and CancelledError would hang the waiter, or pass for its own end:
+    they arrive as a RuntimeError.
+
+    Raises:
+        RuntimeError: the system starts no more threads.
+    """
+    future: Future[T] = Future()
+    with _lock:
+        inbox = _idle.pop() if _idle else None
+    if inbox is None:
+        inbox = SimpleQueue()
+        threading.Thread(target=_work, args=(inbox,), name=f"astuner-call-{next(_number)}", daemon=True).start()
+    inbox.put((future, partial(contextvars.copy_context().run, _contained, function, *args)))
+    return future
+
+
+def _work(inbox: _Inbox) -> None:
+    while True:
+        try:
+            future, work = inbox.get(timeout=_IDLE_SECONDS)
+        except Empty:
+            with _lock:
+                if inbox in _idle:
+                    _idle.remove(inbox)
+                    return
+            continue  # it was given a call in the same moment
+        outcome = _outcome(work) if future.set_running_or_notify_cancel() else None
+        # idle before the waiter knows, who may come back with the next call at once
+        with _lock:
+            _idle.append(inbox)
+        if outcome is not None:
+            result, error = outcome
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
+        # an idle thread must not keep a rollout, nor a traceback's frames
+        del future, work, outcome
+        result = error = None
+
+
+def _outcome(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    try:
+        return work(), None
+    except BaseException as exc:  # noqa: BLE001 - as every pool does: it is raised to whoever waits
+        return None, exc
+
+
+def _contained(function: Callable[..., T], *args: Any) -> T:
+    try:
+        return function(*args)
+    except (StopIteration, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError) as exc:
+        raise RuntimeError(f"{type(exc).__name__} inside a thread: {exc}") from exc
+
+
+def _forget_after_fork() -> None:
+    # a forked child has none of its parent's threads, and another thread may have held the lock
+    global _lock
+    _lock = threading.Lock()
+    _idle.clear()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)

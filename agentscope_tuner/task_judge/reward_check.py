@@ -1,0 +1,74 @@
+"""Whether what a judge answered is a reward: everything it returns comes from foreign code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.judgement import Judgement
+
+# reasons may quote an answer at any length; logs and rollout files want a line
+_MOST_CHARS = 2000
+
+
+def no_reward(message: str) -> JudgeError:
+    """The error of a judge whose answer is no reward."""
+    return JudgeError(message, cause=Cause.BUG)
+
+
+def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
+    """The judgement that `result` makes, beside the `violations` of rules that ran before the judge.
+
+    Raises:
+        JudgeError: it is no `(raw_reward, is_success)` with a finite reward.
+    """
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise no_reward(f"a judge must return (raw_reward, is_success), got {result!r:.200}")
+    raw_reward, is_success = result
+    if not _is_finite(raw_reward):
+        raise no_reward(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
+    if not isinstance(is_success, bool) and not _is_numpy_bool(is_success):
+        raise no_reward(f"is_success must be a bool, got {is_success!r:.200}")
+    if not isinstance(result, Reward):
+        return Judgement("judged", float(raw_reward), bool(is_success), "", violations)
+    if not isinstance(result.reason, str):
+        raise no_reward(f"a reward's reason must be a str, got {result.reason!r:.200}")
+    reason, metrics = result.reason[:_MOST_CHARS], _checked_metrics(result.metrics)
+    broken = (*violations, *_checked_violations(result))
+    if result.filtered_by:
+        broken = broken if result.filtered_by in result.violations else (*broken, result.filtered_by)
+        return Judgement("filtered", float(raw_reward), bool(is_success), reason, broken, None, metrics)
+    return Judgement("judged", float(raw_reward), bool(is_success), reason, broken, None, metrics)
+
+
+def _checked_violations(result: Any) -> tuple[str, ...]:
+    if not result.violations and isinstance(result.filtered_by, str):
+        return ()
+    names = (*result.violations, result.filtered_by)
+    if isinstance(result.violations, str) or not all(isinstance(name, str) for name in names):
+        raise no_reward(f"a reward's violations and filtered_by must be ids of rules, got {names!r:.200}")
+    return tuple(str(name) for name in result.violations)
+
+
+def _checked_metrics(metrics: Any) -> dict[str, float]:
+    if not metrics:
+        return {}
+    if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
+        raise no_reward(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
+    # str(): a verdict goes to other processes, where a class of the judge's own may be unknown
+    return {str(name): float(value) for name, value in metrics.items()}
+
+
+def _is_finite(value: object) -> bool:
+    if type(value) is float:
+        return math.isfinite(value)
+    # Real, not float: judges compute with numpy, whose scalars are numbers too
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+def _is_numpy_bool(value: object) -> bool:
+    return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
