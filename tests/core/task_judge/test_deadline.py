@@ -154,15 +154,15 @@ def test_a_rule_reaches_its_verdict_without_the_judge() -> None:
 
 
 def test_too_many_abandoned_verdicts_are_refused_at_once(caplog: pytest.LogCaptureFixture) -> None:
-    judge = ConfiguredJudge(config("SomeHang", max_abandoned=8))
+    judge = ConfiguredJudge(config("SomeHang", max_abandoned=8, deadline=0.5))
     started = time.monotonic()
     judgements = judge.judge_batch([(TASK, OUTPUT)] * 100)
-    # the first thirty-two hang together, and all others are refused when their time ends
-    assert time.monotonic() - started < SECONDS + GRACE
+    # the first thirty-two hang together, and the others are refused when their time ends: not one deadline each
+    assert time.monotonic() - started < 0.5 + GRACE
     refused = [judgement for judgement in judgements if "max_abandoned allows no more" in str(judgement.error)]
-    assert len(refused) == 68
+    assert len(refused) >= 60
     assert set(errors_of(judgements)) == {str(judgement.error) for judgement in judgements}
-    assert "SomeHang, task 't1': no verdict within 0.1 s: its thread cannot be ended" in caplog.text
+    assert "SomeHang, task 't1': no verdict within 0.5 s: its thread cannot be ended" in caplog.text
     assert "of at most 8)" in caplog.text
     assert judge.judge(TASK, QUICK).status == "failed"
 
