@@ -21,6 +21,7 @@ from agentscope_tuner.cli.rule_sources import RuleSource, agent_rules, config_ru
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rule_tables.run import OnProblem, OnRow, check_table, count_table
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
+from agentscope_tuner.rules.handlers import is_built_in
 from agentscope_tuner.rules.kinds import KINDS
 from agentscope_tuner.rules.problems import import_rule_modules
 
@@ -103,10 +104,10 @@ def list_kinds(module: Modules = None) -> None:
         _import(module)
     table = Table("kind", "holds when the text is", "parameters", "example", show_lines=True)
     for name, handler in RULE_HANDLERS.items():
-        kind = KINDS.get(name)
-        if kind is None or kind.handler is not handler:
+        if not is_built_in(name):
             table.add_row(escape(name), escape((handler.__doc__ or "").strip().split("\n")[0]), "its own", "")
             continue
+        kind = KINDS[name]
         parameters = (
             f"{parameter.name}: {parameter.shape}{_DEFAULTS.get(parameter.default, '')}"
             for parameter in kind.parameters

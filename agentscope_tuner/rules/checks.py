@@ -1,6 +1,6 @@
 """Each built-in kind compiled once: a closure over everything that does not depend on the text.
 
-A check must agree with the handler of its kind on every text; the tests hold the two together.
+A check answers True for a violation. These are the only definitions of the eight kinds: handlers derive from them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from agentscope_tuner.rules.exact_tokens import exceeds_exactly
 from agentscope_tuner.rules.folding import fold, has_no_case
-from agentscope_tuner.rules.handlers import compile_pattern, handle_max_tokens, is_found
+from agentscope_tuner.rules.patterns import compile_pattern, is_found
 from agentscope_tuner.rules.tokens import exceeds_tokens
 
 Check = Callable[[str], bool]
@@ -18,25 +19,30 @@ Check = Callable[[str], bool]
 
 
 def max_tokens(rule: dict[str, Any]) -> Check:
-    if "tokenizer" in rule:
-        return lambda text: handle_max_tokens(rule, text)
+    """More than `max_tokens` tokens: estimated (see `tokens`), or exact where `tokenizer` names an encoding."""
     limit: int = rule["max_tokens"]
+    if "tokenizer" in rule:
+        tokenizer: str = rule["tokenizer"]
+        return lambda text: exceeds_exactly(text, limit, tokenizer)
     return lambda text: exceeds_tokens(text, limit)
 
 
 def max_chars(rule: dict[str, Any]) -> Check:
-    limit: int = rule["max_chars"]
+    """More than `max_chars` characters (Unicode code points)."""
+    limit = int(rule["max_chars"])
     return lambda text: len(text) > limit
 
 
 def non_empty(rule: dict[str, Any]) -> Check:
+    """Nothing is left once white space is stripped."""
     # isspace stops at the first character that is none; strip would copy the text
     return lambda text: not text or text.isspace()
 
 
 def allowed_values(rule: dict[str, Any]) -> Check:
+    """Not one of `allowed_values`; white space around the text is ignored unless `trim` is false."""
     allowed = frozenset(rule["allowed_values"])
-    longest = max(map(len, allowed))
+    longest = max(map(len, allowed), default=0)
     if not rule.get("trim", True):
         return lambda text: text not in allowed
 
@@ -49,6 +55,7 @@ def allowed_values(rule: dict[str, Any]) -> Check:
 
 
 def contains_any(rule: dict[str, Any]) -> Check:
+    """None of `keywords` is in the text."""
     keywords: list[str] = rule["keywords"]
     if not rule.get("ignore_case", False):
         return lambda text: not any_in(keywords, text)
@@ -76,6 +83,7 @@ _LINEAR = re.compile(rf"{_ATOM}+|\^{_ATOM}*(?:{_ATOM}[*+]{_ATOM}*)?\$?")
 
 
 def regex_match(rule: dict[str, Any]) -> Check:
+    """`pattern` is found nowhere in the text. The check raises TimeoutError where a search runs away."""
     ignore_case = rule.get("ignore_case", False)
     search = compile_pattern(rule["pattern"], ignore_case).search
     # under full case folding a class may match one character or two, and a repetition of it is no longer linear
@@ -85,6 +93,7 @@ def regex_match(rule: dict[str, Any]) -> Check:
 
 
 def starts_with(rule: dict[str, Any]) -> Check:
+    """The text does not start with `prefix`."""
     prefix: str = rule["prefix"]
     if not rule.get("ignore_case", False):
         return lambda text: not text.startswith(prefix)
@@ -95,6 +104,7 @@ def starts_with(rule: dict[str, Any]) -> Check:
 
 
 def ends_with(rule: dict[str, Any]) -> Check:
+    """The text does not end with `suffix`."""
     suffix: str = rule["suffix"]
     if not rule.get("ignore_case", False):
         return lambda text: not text.endswith(suffix)
@@ -102,3 +112,18 @@ def ends_with(rule: dict[str, Any]) -> Check:
     # one more than twice: the cut may fall between an `i` and its dot
     enough = 2 * len(folded) + 1
     return lambda text: not fold(text[-enough:]).endswith(folded)
+
+
+CHECKS: dict[str, Callable[[dict[str, Any]], Check]] = {
+    check.__name__: check
+    for check in (
+        max_tokens,
+        max_chars,
+        non_empty,
+        allowed_values,
+        contains_any,
+        regex_match,
+        starts_with,
+        ends_with,
+    )
+}

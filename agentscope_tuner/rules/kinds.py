@@ -1,4 +1,4 @@
-"""What each built-in kind asks for: its parameters, their defaults, an example, and the check it compiles to."""
+"""What each built-in kind asks for: its parameters, their defaults, and an example."""
 
 from __future__ import annotations
 
@@ -8,21 +8,8 @@ from typing import Any
 
 import regex
 
-from agentscope_tuner.rules import checks
-from agentscope_tuner.rules.checks import Check
 from agentscope_tuner.rules.exact_tokens import load_encoding
-from agentscope_tuner.rules.handlers import (
-    Handler,
-    compile_pattern,
-    handle_allowed_values,
-    handle_contains_any,
-    handle_ends_with,
-    handle_max_chars,
-    handle_max_tokens,
-    handle_non_empty,
-    handle_regex_match,
-    handle_starts_with,
-)
+from agentscope_tuner.rules.patterns import compile_pattern
 
 REQUIRED = object()
 
@@ -46,12 +33,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kind:
-    """A built-in kind: what it means, what it takes, and both forms of its check, which always agree."""
+    """A built-in kind: what it means and what it takes. Its check is the one of the same name in `checks`."""
 
     name: str
     meaning: str
-    handler: Handler
-    compile: Callable[[dict[str, Any]], Check]
     parameters: tuple[Parameter, ...]
     example: dict[str, Any]
     cross_check: Callable[[dict[str, Any]], str | None] = lambda rule: None
@@ -133,8 +118,6 @@ KINDS: dict[str, Kind] = {
         Kind(
             "max_tokens",
             "at most max_tokens tokens: estimated, or counted by a tiktoken encoding",
-            handle_max_tokens,
-            checks.max_tokens,
             (
                 Parameter("max_tokens", count_problem, "a whole number"),
                 Parameter("tokenizer", tokenizer_problem, "a tiktoken encoding", default=None),
@@ -144,24 +127,18 @@ KINDS: dict[str, Kind] = {
         Kind(
             "max_chars",
             "at most max_chars characters",
-            handle_max_chars,
-            checks.max_chars,
             (Parameter("max_chars", count_problem, "a whole number"),),
             {"id": "reasonable_length", "kind": "max_chars", "max_chars": 1000},
         ),
         Kind(
             "non_empty",
             "something other than white space",
-            handle_non_empty,
-            checks.non_empty,
             (),
             {"id": "must_not_be_empty", "kind": "non_empty"},
         ),
         Kind(
             "allowed_values",
             "one of allowed_values, and nothing else",
-            handle_allowed_values,
-            checks.allowed_values,
             (
                 Parameter("allowed_values", _strings_problem, "a list of strings"),
                 Parameter("trim", flag_problem, "true or false", default=True),
@@ -172,32 +149,24 @@ KINDS: dict[str, Kind] = {
         Kind(
             "contains_any",
             "at least one of keywords, anywhere",
-            handle_contains_any,
-            checks.contains_any,
             (Parameter("keywords", keywords_problem, "a list of strings"), IGNORE_CASE),
             {"id": "mentions_refund", "kind": "contains_any", "keywords": ["refund", "退款"], "ignore_case": True},
         ),
         Kind(
             "regex_match",
             "pattern is found in the text: ^ and $ tie it to the ends",
-            handle_regex_match,
-            checks.regex_match,
             (Parameter("pattern", pattern_problem, "a regular expression"), IGNORE_CASE),
             {"id": "no_json_format", "kind": "regex_match", "pattern": "^[^{]*$"},
         ),
         Kind(
             "starts_with",
             "prefix comes first",
-            handle_starts_with,
-            checks.starts_with,
             (Parameter("prefix", text_problem, "a string"), IGNORE_CASE),
             {"id": "must_start_with_summary", "kind": "starts_with", "prefix": "总结：", "ignore_case": True},
         ),
         Kind(
             "ends_with",
             "suffix comes last",
-            handle_ends_with,
-            checks.ends_with,
             (Parameter("suffix", text_problem, "a string"), IGNORE_CASE),
             {"id": "must_end_with_period", "kind": "ends_with", "suffix": "。"},
         ),

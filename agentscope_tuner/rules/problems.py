@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentscope_tuner.rules.handlers import RULE_HANDLERS
+from agentscope_tuner.rules.handlers import RULE_HANDLERS, is_built_in
 from agentscope_tuner.rules.kinds import KINDS, REQUIRED, Kind
 
 COMMON_KEYS = ("id", "kind", "target", "action", "not")
@@ -99,11 +99,6 @@ def _rule_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
         yield "kind", f"RULE_HANDLERS[{name!r}] must be a function of a rule and a text, got {RULE_HANDLERS[name]!r}"
     elif is_built_in(name):
         yield from _parameter_problems(rule, KINDS[name])
-
-
-def is_built_in(kind: str) -> bool:
-    """Whether `kind` is one of the eight and nobody has put a handler of their own in its place."""
-    return kind in KINDS and RULE_HANDLERS[kind] is KINDS[kind].handler
 
 
 def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.rules.checks import Check
-from agentscope_tuner.rules.handlers import RULE_HANDLERS, search_seconds
-from agentscope_tuner.rules.kinds import KINDS
-from agentscope_tuner.rules.problems import find_problems, is_built_in, plain
+from agentscope_tuner.rules.checks import CHECKS, Check
+from agentscope_tuner.rules.handlers import RULE_HANDLERS, is_built_in
+from agentscope_tuner.rules.patterns import search_seconds
+from agentscope_tuner.rules.problems import find_problems, plain
 
 Action = Literal["mark_bad", "record"]
 
@@ -127,7 +127,7 @@ def _compile_rule(rule: dict[str, Any]) -> _CompiledRule:
         target=target,
         on_output=target == "output",
         negated=rule.get("not", False),
-        check=KINDS[kind].compile(rule) if is_built_in(kind) else _custom_check(kind, rule),
+        check=CHECKS[kind](rule) if is_built_in(kind) else _custom_check(kind, rule),
         violation=Violation(rule["id"], rule.get("action", "mark_bad")),
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
-from agentscope_tuner.rules.handlers import is_found
+from agentscope_tuner.rules.patterns import is_found
 
 
 def one_rule(kind: str, **keys: Any) -> RuleSet:

@@ -6,13 +6,17 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import regex
 
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
+from agentscope_tuner.rules.checks import CHECKS
 from agentscope_tuner.rules.folding import fold, has_no_case
+from agentscope_tuner.rules.kinds import KINDS
 from agentscope_tuner.rules.tokens import LONGEST_WORD, estimate_tokens, exceeds_tokens
 
 POOLS = (
@@ -61,16 +65,40 @@ def hostile_texts(count: int, longest: int = 60) -> list[str]:
     return texts
 
 
+def plainly_violates(rule: dict[str, Any], text: str) -> bool:
+    """Each kind as docs/rules.md defines it, in one line, with nothing done ahead."""
+    case = fold if rule.get("ignore_case") else str
+    flags = regex.IGNORECASE | regex.FULLCASE if rule.get("ignore_case") else 0
+    definitions: dict[str, Callable[[], bool]] = {
+        "max_tokens": lambda: plain_estimate(text) > rule["max_tokens"],
+        "max_chars": lambda: len(text) > rule["max_chars"],
+        "non_empty": lambda: not text.strip(),
+        "allowed_values": lambda: (text.strip() if rule.get("trim", True) else text) not in rule["allowed_values"],
+        "contains_any": lambda: not any(case(keyword) in case(text) for keyword in rule["keywords"]),
+        "regex_match": lambda: regex.search(rule["pattern"], text, flags) is None,
+        "starts_with": lambda: not case(text).startswith(case(rule["prefix"])),
+        "ends_with": lambda: not case(text).endswith(case(rule["suffix"])),
+    }
+    return definitions[rule["kind"]]()
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(str(value) for value in rule.values()))
-def test_a_compiled_rule_agrees_with_its_handler(rule: dict[str, Any]) -> None:
+def test_a_compiled_rule_and_its_handler_are_the_kinds_definition(rule: dict[str, Any]) -> None:
     compiled = compile_rules([{"id": "rule", **rule}])
     handler = RULE_HANDLERS[rule["kind"]]
     verdicts = set()
     for text in hostile_texts(1000, longest=25):
-        verdict = handler(rule, text)
-        assert bool(compiled.check(text)) is verdict, repr(text)
+        verdict = plainly_violates(rule, text)
+        assert (bool(compiled.check(text)), handler(rule, text)) == (verdict, verdict), repr(text)
         verdicts.add(verdict)
     assert verdicts == {True, False}
+
+
+def test_a_handler_keeps_its_name_and_says_what_it_refuses() -> None:
+    assert set(RULE_HANDLERS) >= set(KINDS) == set(CHECKS)
+    for kind in KINDS:
+        assert RULE_HANDLERS[kind].__name__ == f"handle_{kind}"
+        assert RULE_HANDLERS[kind].__doc__
 
 
 def plain_estimate(text: str) -> int:
