@@ -10,39 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, message_text, named_metrics
-from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.adapters.rollout import named_metrics
+from agentscope_tuner.records.formats.nemo_gym import decode_request
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.judgement import Judgement
+
+__all__ = ["FAILURE_KIND", "decode_request", "encode_response"]
 
 # of nemo_gym.failure_kinds: the judge, not the environment or the policy
 FAILURE_KIND = "judge_failed"
-
-_PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})
-
-
-def decode_request(payload: Mapping[str, Any]) -> Pair:
-    """The rollout in a request: `{"responses_create_params": {"input": …}, "response": <OpenAI Response>, …}`.
-
-    The dataset's own fields, beside those or under `verifier_metadata`, become `task.metadata`; where there is no
-    `answer` among them, `expected_answer` or `ground_truth` is the ground truth.
-
-    Raises:
-        JudgeError: the request is not of that shape.
-    """
-    params, response = payload.get("responses_create_params"), payload.get("response")
-    if not isinstance(params, Mapping) or not isinstance(response, Mapping):
-        raise JudgeError(f"/verify takes responses_create_params and response, two objects, got {sorted(payload)!r}")
-    output = response.get("output")
-    if not isinstance(output, list) or not all(isinstance(item, Mapping) for item in output):
-        raise JudgeError(f"response.output must be a list of objects, got {output!r:.200}")
-    prompt = params.get("input")
-    if isinstance(prompt, list):
-        # the rest are calls and their outputs of earlier turns
-        prompt = [item for item in prompt if isinstance(item, Mapping) and "role" in item]
-    elif not isinstance(prompt, str):
-        raise JudgeError(f"responses_create_params.input must be a str or a list, got {type(prompt).__name__}")
-    return as_rollout(prompt, _last_message(output), _metadata(payload))
 
 
 def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgement: Judgement) -> dict[str, Any]:
@@ -75,23 +51,3 @@ def _masked(payload: Mapping[str, Any], judgement: Judgement) -> dict[str, Any]:
         "_ng_failure_class": FAILURE_KIND,
         "_ng_failure_judge_error": judgement.error,
     }
-
-
-def _last_message(output: list[Mapping[str, Any]]) -> str:
-    """The text of the last item, when it is the assistant's message: an episode that ends in a call has no answer."""
-    if not output or output[-1].get("type", "message") != "message":
-        return ""
-    return message_text(output[-1].get("content"))
-
-
-def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:
-    nested = payload.get("verifier_metadata")
-    fields = {
-        **(dict(nested) if isinstance(nested, Mapping) else {}),
-        **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS},
-    }
-    if "answer" not in fields:
-        truth = fields.get("expected_answer", fields.get("ground_truth"))
-        if truth is not None:
-            return {**ground_truth_metadata(truth), **fields}
-    return fields

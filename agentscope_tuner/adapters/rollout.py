@@ -1,106 +1,32 @@
-"""What trainers hand over, as a task and an output: texts, chat messages, dataset columns, ground truths."""
+"""What adapters share: a trainer's sample as a task and an output, and a judge's metrics as trainers log them."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from agentscope_tuner.records.formats.sample import (
+    Prompt,
+    as_rollout,
+    final_text,
+    ground_truth_metadata,
+    message_text,
+    without_end_markers,
+)
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
 from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-# a ground truth is a number, an expression or a small record; longer texts are answers, not JSON to be read
-_JSON_CHARS = 10_000
-
-# chat completions, and the two of OpenAI's Responses
-_TEXT_BLOCKS = ("text", "output_text", "input_text")
-
-# some trainers decode with special tokens; an answer must not end differently for that than under the others
-_END_MARKERS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|eot_id|>",
-    "<|end_of_text|>",
-    "<|end|>",
-    "<end_of_turn>",
-    "<｜end▁of▁sentence｜>",
-    "<eos>",
-    "</s>",
-)
-
-Prompt = str | Sequence[Mapping[str, Any]]
-
-
-def as_rollout(
-    prompt: Prompt, completion: Prompt, metadata: Mapping[str, Any], *, gym_env: object = None
-) -> tuple[WorkflowTask, WorkflowOutput]:
-    """One sample of a trainer's batch as a task and its output.
-
-    Args:
-        prompt: plain text, or chat messages; the last user message is then the query.
-        completion: plain text, or the chat messages that the policy added; see `final_text`.
-        metadata: the dataset's columns. The task gets them, and the output too: here no workflow stands in between that
-            would hand a judge its `target` and `nums`. `task_id` names the task; without one it is a digest of prompt
-            and metadata.
-        gym_env: the environment the episode ran in, for judges that ask it.
-    """
-    messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
-    asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
-    query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")
-    named = metadata.get("task_id")
-    task_id = _digest(prompt, metadata) if named is None or named == "" else str(named)
-    task = Task(main_query=query, init_messages=messages, task_id=task_id, metadata=dict(metadata))
-    output = WorkflowOutput(metadata={**metadata, "final_answer": final_text(completion)})
-    if not isinstance(completion, str):
-        output.metadata["messages"] = [dict(message) for message in completion]
-    return WorkflowTask(task=task, gym_env=gym_env), output
-
-
-def final_text(completion: Prompt) -> str:
-    """The policy's final answer: the text itself, or the last message when the assistant wrote it, else `""`.
-
-    An episode that was cut off after a tool's answer has no final answer: an earlier message must not stand for it.
-    """
-    if isinstance(completion, str):
-        return completion
-    if not completion or completion[-1].get("role") != "assistant":
-        return ""
-    return message_text(completion[-1].get("content"))
-
-
-def message_text(content: object) -> str:
-    """The text of a chat message's content: a str, a list of blocks whose texts are joined, or None.
-
-    Thoughts are not said: blocks of other types than text do not count.
-    """
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, Sequence):
-        return ""
-    blocks = [block for block in content if isinstance(block, Mapping)]
-    texts = [block.get("text") for block in blocks if block.get("type", "text") in _TEXT_BLOCKS]
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def without_end_markers(text: str) -> str:
-    """`text` without the end-of-turn markers of the common chat templates after it."""
-    while ending := next((marker for marker in _END_MARKERS if text.endswith(marker)), None):
-        text = text[: -len(ending)]
-    return text
-
-
-def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
-    """A trainer's ground truth as task metadata: under `answer`, and the fields of a record beside it.
-
-    A record is a mapping or a JSON object in a str, as data sets carry `{"target": 24, "numbers": [1, 2, 3, 4]}` in a
-    single column. A record's own `answer` is the answer; otherwise the ground truth stays there as it came.
-    """
-    plain = _plain(ground_truth)
-    record = _json_object(plain) if isinstance(plain, str) else plain
-    return {"answer": plain, **record} if isinstance(record, dict) else {"answer": plain}
+__all__ = [
+    "Prompt",
+    "as_rollout",
+    "batch_metrics",
+    "constant_metrics",
+    "final_text",
+    "ground_truth_metadata",
+    "message_text",
+    "named_metrics",
+    "without_end_markers",
+]
 
 
 def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
@@ -131,28 +57,3 @@ def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: f
     """`named_metrics` for trainers that want the same keys of every sample: the judge's `metric_names`, with
     `unmeasured` for a name that this verdict does not have."""
     return {f"{judge.name}/{metric}": judgement.metrics.get(metric, unmeasured) for metric in judge.metric_names}
-
-
-def _json_object(text: str) -> object:
-    if not text.lstrip().startswith("{") or len(text) > _JSON_CHARS:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _plain(value: object) -> Any:
-    """Parquet columns come as numpy arrays and scalars, which judges cannot compare with `==`."""
-    if type(value).__module__ == "numpy":
-        return _plain(value.tolist())  # type: ignore[attr-defined]
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
-
-
-def _digest(prompt: Prompt, metadata: Mapping[str, Any]) -> str:
-    """Equal for the completions of one advantage group, which share a prompt and its columns."""
-    return hashlib.blake2b(repr((prompt, dict(metadata))).encode("utf-8", "replace"), digest_size=6).hexdigest()

@@ -11,14 +11,16 @@ status 503, which slime asks again nine times, then raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.records.formats.slime import as_pair, decode_request
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
+
+__all__ = ["as_pair", "custom_rm", "decode_request", "encode_response"]
 
 CustomRM = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -74,33 +76,6 @@ async def _judged(judge: ConfiguredJudge, samples: Sequence[Any]) -> list[Judgem
     return [verdicts[place] for place in range(len(samples))]
 
 
-def as_pair(sample: Any) -> Pair:
-    """A `Sample` as a task and its output: the label is the ground truth, the sample's metadata stand beside it.
-
-    Raises:
-        JudgeError: it has no prompt or response of slime's kind.
-    """
-    metadata = getattr(sample, "metadata", None)
-    return _pair(
-        getattr(sample, "prompt", None),
-        getattr(sample, "response", None),
-        getattr(sample, "label", None),
-        metadata if isinstance(metadata, Mapping) else {},
-    )
-
-
-def decode_request(payload: Mapping[str, Any]) -> Pair:
-    """The sample in slime's `{"prompt": …, "response": …, "label": …}`.
-
-    Raises:
-        JudgeError: it is not of that shape.
-    """
-    missing = [key for key in ("prompt", "response", "label") if key not in payload]
-    if missing:
-        raise JudgeError(f"slime sends prompt, response and label, got {sorted(payload)!r}", cause=Cause.INPUT)
-    return _pair(payload["prompt"], payload["response"], payload["label"], {})
-
-
 def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:
     """The answer, which slime takes for the reward as it is.
 
@@ -108,14 +83,3 @@ def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:
         JudgeError: no verdict; over HTTP this must become an error status, which slime asks again.
     """
     return judge.reward_or_raise(judgement)
-
-
-def _pair(prompt: object, response: object, label: object, metadata: Mapping[str, Any]) -> Pair:
-    messages = isinstance(prompt, list) and all(isinstance(message, Mapping) for message in prompt)
-    if not isinstance(prompt, str) and not messages:
-        raise JudgeError(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}", cause=Cause.INPUT)
-    if not isinstance(response, str):
-        raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
-    own = {key: value for key, value in metadata.items() if key != "judgement"}
-    truth = {} if label is None and "answer" in own else ground_truth_metadata(label)
-    return as_rollout(prompt, without_end_markers(response), {**own, **truth})  # type: ignore[arg-type]

@@ -32,6 +32,7 @@ from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, judged_bef
 from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import EarlierRow, Line, Row, ScoredFile, Summary, parse_line, read_lines
+from agentscope_tuner.records.formats import FORMATS, as_rollouts
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _REDRAW_SECONDS = 0.1
@@ -42,6 +43,11 @@ _JOBS = (
 _ENGINE = (
     "ray: --input is a pattern, of JSONL or Parquet files, --output a folder, and --jobs how many judge actors. Ray is "
     "started on this machine unless --address says where it runs."
+)
+_FORMAT = f"Rows as a trainer has them: {', '.join(FORMATS)}. The output holds the rollouts made of them."
+_MAP = (
+    "Where a column of the rows goes, such as prompt=task.main_query, completion=output.metadata.final_answer or "
+    "answer=task.metadata.answer. May be given several times, also with --format."
 )
 
 
@@ -57,6 +63,8 @@ def judge(
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Judge only the first N rows.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help=_JOBS, show_default="by the judge's kind")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first row that fails.")] = False,
+    format_: Annotated[str | None, typer.Option("--format", help=_FORMAT)] = None,
+    map_: Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")] = None,
     engine: Annotated[Engine, typer.Option("--engine", help=_ENGINE)] = Engine.LOCAL,
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
 ) -> None:
@@ -64,6 +72,8 @@ def judge(
     if engine is Engine.RAY:
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")
+        if format_ or map_:
+            raise fail("--format and --map are read by --engine local")
         judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
         return
     if str(output) == "-":
@@ -77,6 +87,8 @@ def judge(
         try:
             with _opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
                 lines = _watched(islice(read_lines(stream, name), limit), stream, summary)
+                if format_ or map_:
+                    lines = as_rollouts(lines, format_, map_ or ())
                 todo = _with_earlier(lines, scored.earlier(), digest) if resume else lines
                 with closing(score_lines(line_judge, todo, jobs=jobs)) as results:
                     for row in results:
