@@ -47,6 +47,7 @@ class _SymbolicWorker:
             stderr=subprocess.DEVNULL,
         )
         self._ready = False
+        self._has_sympy = False
 
     def ask(self, question: dict[str, Any], deadline: float) -> dict[str, Any]:
         """One question, one answer.
@@ -57,20 +58,24 @@ class _SymbolicWorker:
             JudgeError: it could not start.
         """
         if not self._ready:
-            self._wait_until_ready()
+            self._wait(None)
+            self._ready = True
+        if question["stage"] == "sympy" and not self._has_sympy:
+            # importing it takes longer than an answer may
+            self._wait(json.dumps({"prepare": "sympy"}).encode())
+            self._has_sympy = True
         request = json.dumps({**question, "seconds": deadline}).encode()
         wall = max(_WALL_FLOOR, deadline * _WALL_FACTOR)
         reply = ask(self.child, request, wall_seconds=wall, cpu_seconds=deadline)
         return cast("dict[str, Any]", json.loads(reply.decode()))
 
-    def _wait_until_ready(self) -> None:
+    def _wait(self, request: bytes | None) -> None:
         try:
-            started = json.loads(ask(self.child, None, wall_seconds=_START_SECONDS))
+            started = json.loads(ask(self.child, request, wall_seconds=_START_SECONDS))
         except ChildLost as exc:
             raise ChildLost(begun=False) from exc
         if "error" in started:
             raise JudgeError(f"the symbolic worker could not start: {started['error']}", cause=Cause.WORKER)
-        self._ready = True
 
     def end(self) -> None:
         """Kill it."""

@@ -8,17 +8,22 @@ from __future__ import annotations
 import json
 import resource
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner._child.entry import ParentChannel
+
+if TYPE_CHECKING:
+    from agentscope_tuner.verify.math.symbolic import SymbolicComparer
+
+_IMPORT_SECONDS = 60.0
 
 
 def main(channel: ParentChannel, memory_bytes: int) -> None:
     """Answer until the parent closes the channel.
 
     Args:
-        channel: brings `{"answer", "truth", "seconds"}`, `seconds` being the parent's deadline in CPU time; takes
-            `{"outcome", "reason"}`, or `{"judge_error"}`.
+        channel: brings `{"answer", "truth", "question", "stage", "seconds"}`, `seconds` being the parent's deadline in
+            CPU time; takes `{"outcome", "reason"}`, or `{"judge_error"}`. `{"prepare": "sympy"}` imports sympy first.
         memory_bytes: the limit on this process's address space.
     """
     try:
@@ -34,6 +39,34 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
     channel.send(_message({"ready": True}))
     for question in channel:
         channel.send(_message(_answer(json.loads(question.decode()))))
+
+
+def _prepare_sympy() -> dict[str, Any]:
+    """Import what the sympy stage needs, before a question's time runs."""
+    _allow_cpu(_IMPORT_SECONDS)
+    try:
+        from agentscope_tuner.verify.math import algebra
+
+        algebra.warm_up()
+    # boundary: whatever keeps sympy from loading is told to the parent, which raises JudgeError
+    except Exception as exc:  # noqa: BLE001
+        return {"error": f"{type(exc).__name__}: {exc}"}
+    return {"ready": True}
+
+
+def _allow_cpu(seconds: float) -> None:
+    # the parent kills in time; should it be gone, the kernel does
+    used = int(time.process_time() + 2 * seconds) + 2
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (used if hard == resource.RLIM_INFINITY else min(used, hard), hard))
+
+
+def _comparing(stage: str) -> type[SymbolicComparer] | None:
+    if stage != "sympy":
+        return None
+    from agentscope_tuner.verify.math.algebra import AlgebraComparer
+
+    return AlgebraComparer
 
 
 def _limit(what: int, value: int) -> None:
@@ -52,12 +85,13 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from agentscope_tuner.verify.math.pair import Pair
     from agentscope_tuner.verify.math.symbolic import decide
 
-    # the parent kills in time; should it be gone, the kernel does
-    used = int(time.process_time() + 2 * request["seconds"]) + 2
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (used if hard == resource.RLIM_INFINITY else min(used, hard), hard))
+    if request.get("prepare"):
+        return _prepare_sympy()
+    _allow_cpu(request["seconds"])
     try:
-        outcome, reason = decide(Pair.of(request["answer"], request["truth"], request["question"]))
+        outcome, reason = decide(
+            Pair.of(request["answer"], request["truth"], request["question"]), _comparing(request["stage"])
+        )
         return {"outcome": outcome, "reason": reason}
     except JudgeError as exc:
         return {"judge_error": exc.message, "cause": exc.cause}

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 
 from agentscope_tuner.verify.math.cheap import CheapComparer, is_rational
 from agentscope_tuner.verify.math.copied import restates
-from agentscope_tuner.verify.math.names import is_unevaluated
+from agentscope_tuner.verify.math.names import is_work
 from agentscope_tuner.verify.math.number import plain_key
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.own_stack import on_own_stack
@@ -204,7 +204,7 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     ref, ans = pair.ref, pair.ans
     if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
         return UNKNOWN, ""
-    if is_unevaluated(ans.node) and not is_unevaluated(ref.node) and ans.node.head != "rel":
+    if is_work(ans.node) and not is_work(ref.node) and ans.node.head != "rel":
         return DIFFERENT, "left unevaluated"
     return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 

@@ -35,6 +35,8 @@ class AtomParser:
         self.bars = 0
         self.until_bar = False
         self.outward = False
+        # integrals whose differential is still to come
+        self.integrals = 0
         # whether an inequality is being read, whose sides are no sets
         self.compared = False
 
@@ -85,6 +87,11 @@ class AtomParser:
         """An upright letter after a number, as in `5\\,\\mathrm{m}`, is a unit."""
         token, before = self.tokens[self.at], self.tokens[max(0, self.at - 1)]
         return token.text in "mgshLlJNWVAKC" and self.at > 0 and before.kind in ("num", "close")
+
+    def at_differential(self) -> bool:
+        """Whether the `dx` of an integral follows."""
+        texts = self.tokens[self.at : self.at + 2]
+        return self.integrals > 0 and len(texts) == 2 and texts[0].text == "d" and texts[1].kind == "sym"
 
     def expect(self, *texts: str) -> str:
         found = self.peek()

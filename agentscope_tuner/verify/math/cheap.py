@@ -134,7 +134,7 @@ def is_rational(node: Node) -> bool:
     """Whether no symbol, constant or function stands in the expression."""
     return all(
         n.head in ("num", "add", "mul", "div", "pow", "neg", "percent", "fact")
-        or (n.head == "fn" and n.name == "binom")
+        or (n.head == "fn" and n.name in ("binom", "mod"))
         for n in walk(node)
     )
 

@@ -166,4 +166,7 @@ def _index(parser: Parser, name: str) -> Node:
             parser.expect("}")
         else:
             bounds.append(parser.operand())
-    return Node("index", (parser.sum() if name == "int" else parser.term(), *bounds), name)
+    parser.integrals += name == "int"
+    body = parser.sum() if name == "int" else parser.term()
+    parser.integrals -= name == "int"
+    return Node("index", (body, *bounds), name)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentscope_tuner.verify.math.dummy import with_names_of
+from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.names import has_factor, label, named_value
 from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
@@ -104,7 +106,7 @@ class Comparer:
         if any(n.args and ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # what the dots stand for is a guess
             return UNKNOWN
-        return self.leaf(ref, ans)
+        return self.leaf(ref, with_names_of(ref, ans, self.question))
 
     def _chain(self, ref: Reading, ans: Reading) -> Outcome:
         chain = ans if isinstance(ans, Chain) else ref
@@ -118,6 +120,8 @@ class Comparer:
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """A statement of the answer meets a statement alone; one of the reference meets what solves it too."""
+        if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
+            return self._congruences(ref.node, ans.node)
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
                 return self._solved(ref.node, ans.value)
@@ -140,6 +144,14 @@ class Comparer:
             parts = tuple(map(resolve, ans.node.args))
             return self.unordered(ref.items, parts) if len(parts) == len(ref.items) else DIFFERENT
         return DIFFERENT
+
+    def _congruences(self, ref: Node, ans: Node) -> Outcome:
+        """`x \\equiv 10 \\pmod 7` for `x \\equiv 3 \\pmod 7`."""
+        (name, rest, modulus), (other_name, other_rest, other_modulus) = ref.args, ans.args
+        whole = Node("div", (Node("add", (other_rest, Node("neg", (rest,)))), modulus))
+        outcomes = [self.leaf(modulus, other_modulus), self.leaf(name, other_name)]
+        value = exact_value(whole)
+        return all_of([*outcomes, EQUAL if value is not None and value.denominator == 1 else DIFFERENT])
 
     def _solved(self, ref: Node, ans: Reading) -> Outcome:
         """The reference is an equation or an inequality in one unknown, the answer its solutions."""
@@ -270,6 +282,10 @@ class Comparer:
         if not ref or not ans:
             return EQUAL if not ref and not ans else DIFFERENT
         return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
+
+
+def is_congruence(*nodes: Node) -> bool:
+    return all(n.head == "rel" and n.name == "= pmod" for n in nodes)
 
 
 def _words(reading: Reading) -> str:

@@ -178,11 +178,18 @@ class Exact:
             return 1 / self.apply(_RECIPROCAL[name], *args)
         if name == "binom":
             return self.binomial(*args)
+        if name == "mod":
+            return self.remainder(*args)
         if name in ("log", "ln") and len(args) == 1 and args[0] == 1:
             return Fraction(0)
         if name == "log" and len(args) == 2:
             return self.apply("ln", args[0]) / self.apply("ln", args[1])
         return self.apply(name, *args)
+
+    def remainder(self, left: Fraction, right: Fraction) -> Fraction:
+        if left.denominator != 1 or right.denominator != 1 or right <= 0:
+            raise Undefined("a remainder of no whole numbers")
+        return left % right
 
     def binomial(self, n: Fraction, k: Fraction) -> Fraction:
         if n.denominator == k.denominator == 1 and 0 <= k <= n <= _MAX_FACTORIAL:
@@ -215,6 +222,18 @@ _HANDLERS: dict[str, Callable[[Exact, Node], Fraction]] = {
     "call": lambda exact, node: exact.apply("call " + node.name, *(exact.value(a) for a in node.args)),
     "base": lambda exact, node: in_base(node),
 }
+
+
+def exact_value(node: Node) -> Fraction | None:
+    """The value of a rational constant; None for anything else."""
+    if _has_symbol(node):
+        return None
+    point = Exact("constant")
+    try:
+        value = point.value(node)
+    except Unknown:
+        return None
+    return None if point.opaque else value
 
 
 def in_base(node: Node) -> Fraction:

@@ -25,6 +25,11 @@ def is_unevaluated(node: Node) -> bool:
     return any(n.head == "index" and n.name in ("lim", "int") for n in walk(node))
 
 
+def is_work(node: Node) -> bool:
+    """Whether a limit, an integral or a remainder is still to be found."""
+    return is_unevaluated(node) or any(n.head == "fn" and n.name == "mod" for n in walk(node))
+
+
 def label(name: Node) -> tuple[str, ...]:
     """What a name is compared by; a function's parameter does not count, and `y` may stand for `f(x)`."""
     if name.head == "call":

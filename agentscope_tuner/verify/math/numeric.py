@@ -15,6 +15,7 @@ from agentscope_tuner.verify.math.exact import Unknown, in_base
 from agentscope_tuner.verify.math.node import Node
 from agentscope_tuner.verify.math.numeric_functions import CONSTANTS, FUNCTIONS, MAX_GAMMA, SEVERAL, check_range
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value, matrix_sum, product
+from agentscope_tuner.verify.math.sympy_shapes import is_endless
 from agentscope_tuner.verify.math.text import TooComplex
 
 MAX_STEPS = 150_000
@@ -181,8 +182,8 @@ class Numeric:
 
     def repeated(self, node: Node) -> Value:
         """A finite sum or product, term by term."""
-        if node.name in ("int", "lim"):
-            raise TooComplex("an integral or a limit that is not evaluated here")
+        if node.name in ("int", "lim") or is_endless(node):
+            raise TooComplex("an integral, a limit or an endless sum, which has no value at points")
         if node.name not in ("sum", "prod") or len(node.args) != 3 or node.args[1].name != "=":
             raise NotANumber(f"{node.name} left unevaluated")
         body, (index, first), last = node.args[0], node.args[1].args, node.args[2]

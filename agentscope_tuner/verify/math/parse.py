@@ -120,7 +120,12 @@ class Parser(AtomParser):
         below: list[Node] = []
         while True:
             found = self.peek()
-            if found in ("*", "/"):
+            if found in ("\\bmod", "\\mod") or self.peek_word() == "mod":
+                self.at += 1
+                left = above[0] if len(above) == 1 else Node("mul", tuple(above))
+                left = Node("div", (left, Node("mul", tuple(below)))) if below else left
+                above, below = [Node("fn", (left, self.signed()), "mod")], []
+            elif found in ("*", "/"):
                 self.at += 1
                 (above if found == "*" else below).append(self.signed())
             elif self.starts_operand():
@@ -186,7 +191,7 @@ class Parser(AtomParser):
         r"""What a function without brackets takes: `\sin 2\pi x` takes the product up to a sign or another function."""
         with self.deeper():
             left = self.signed()
-            while self.starts_operand() and self.peek() not in ARGUMENT_STOPS:
+            while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
                 if self.tokens[self.at].kind == "num":
                     break
                 left = Node("mul", (left, self.power()))

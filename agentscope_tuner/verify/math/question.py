@@ -48,6 +48,7 @@ _DECIMAL_LOG = re.compile(
 )
 _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
+_LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
 _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 
 
@@ -73,6 +74,11 @@ class Question:
             if len(found) > _MAX_FORMULAS:
                 break
         return found
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """The single letters that it uses; the article `a` and `I` are letters too."""
+        return frozenset(_LETTER.findall(self.text))
 
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:

@@ -39,6 +39,7 @@ from agentscope_tuner.verify.math.sample_points import (
     wide,
 )
 from agentscope_tuner.verify.math.steps import own_steps
+from agentscope_tuner.verify.math.sympy_shapes import is_over_integers
 from agentscope_tuner.verify.math.text import TooComplex
 
 DIGITS, MANY_DIGITS = 50, 1_000
@@ -46,8 +47,11 @@ _POINTS = 4
 _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
 
 
-def decide(pair: Texts) -> tuple[Verdict, str]:
+def decide(pair: Texts, comparing: type[SymbolicComparer] | None = None) -> tuple[Verdict, str]:
     """The last word on two readings that the cheap stages could not tell apart or together.
+
+    Args:
+        comparing: decides leaves; a subclass is a later stage.
 
     Raises:
         JudgeError: the reference cannot be read.
@@ -57,11 +61,12 @@ def decide(pair: Texts) -> tuple[Verdict, str]:
         ans = pair.ans
         if ref.reading is None or ans.reading is None:
             return "different", ""
-        comparer = SymbolicComparer(pair.seed, pair.question)
+        kind = comparing or SymbolicComparer
+        comparer = kind(pair.seed, pair.question)
         outcome = comparer.compare(ref.reading, ans.reading)
         if outcome is not EQUAL and comparer.other_log_base is not None:
             # the other base for the whole answer
-            again = SymbolicComparer(pair.seed, pair.question, comparer.other_log_base)
+            again = kind(pair.seed, pair.question, comparer.other_log_base)
             outcome = EQUAL if again.compare(ref.reading, ans.reading) is EQUAL else outcome
     except TooComplex as exc:
         return "undecided", f"undecided: {exc}"
@@ -108,7 +113,7 @@ class SymbolicComparer(CheapComparer):
         if len(bases) > 1 and self._log_base is None:
             self.other_log_base = bases[1]
         if not self._formulas(ref, ans, base):
-            return DIFFERENT
+            return UNKNOWN if is_over_integers(ref, ans) else DIFFERENT
         # numbers agree at every point that was looked at; a step of the answer's own may stand where nobody looked
         return UNKNOWN if own_steps(ref, ans) else EQUAL
 
