@@ -9,7 +9,7 @@ import typer
 from rich.logging import RichHandler
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli import cache, config, env, explain, judge, llm, rollout, rubrics, rules, serve
+from agentscope_tuner.cli import cache, check, config, env, explain, judge, llm, rollout, rubrics, rules, serve
 from agentscope_tuner.cli.console import err
 
 app = typer.Typer(
@@ -41,7 +41,7 @@ def _root(
 app.command("judge")(judge.judge)
 app.command("rollout")(rollout.rollout)
 app.command("config")(config.show)
-app.command("check")(config.check)
+app.command("check")(check.check)
 app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
 app.add_typer(rules.app, name="rules")

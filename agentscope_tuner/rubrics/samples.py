@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,28 @@ class Sample:
     query: str
     answers: tuple[str, ...]
     labels: tuple[float, ...]
+
+
+def check_row(row: Mapping[str, Any], config: AutoGraderConfig) -> str | None:
+    """Why a row could not be judged by rubrics, or not be learned from where it is labelled; None when it could.
+
+    Labelled are rows with `metadata.score` in pointwise mode, with ranks in `metadata.candidates` in listwise mode.
+    """
+    metadata = row["metadata"]
+    query = row.get(config.query_field, metadata.get(config.query_field))
+    if not isinstance(query, str) or not query.strip():
+        return f"missing: no text {config.query_field!r}, the query, neither in the task nor in its metadata"
+    candidates = metadata.get("candidates")
+    ranked = isinstance(candidates, list) and any(isinstance(one, Mapping) and "rank" in one for one in candidates)
+    if not (ranked if config.mode is GraderMode.LISTWISE else "score" in metadata):
+        return None
+    try:
+        _sample(row, 0, config)
+    except KeyError as exc:
+        return f"missing: the labelled sample has no {exc}"
+    except (ValueError, TypeError) as exc:
+        return f"unusable label: {exc}"
+    return None
 
 
 def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
@@ -63,7 +85,7 @@ def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
     return samples
 
 
-def _sample(row: dict[str, Any], line: int, config: AutoGraderConfig) -> Sample:
+def _sample(row: Mapping[str, Any], line: int, config: AutoGraderConfig) -> Sample:
     metadata = row["metadata"]
     query = row[config.query_field] if config.query_field in row else metadata[config.query_field]
     if config.mode is GraderMode.POINTWISE:

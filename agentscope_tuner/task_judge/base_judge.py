@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from agentscope_tuner import _loop
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _VERDICTS = {"compute_reward", "acompute_reward", "compute_rewards"}
 
@@ -83,12 +83,15 @@ class BaseJudge:
             verdict and does not say its kind is "io": it may hold what must not exist twice.
         bounds_itself: whether every verdict ends within a bound of the judge's own (a deadline, or an amount of work),
             whatever the policy wrote. A class that defines a verdict and does not say so is taken not to.
+        reference_keys: the keys of `task.metadata` that together are the reference: two tasks of one id must have the
+            same. By default `answer`; a class whose tasks have no reference names none.
         metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which take the same ones of every
             sample; `astuner.task_judge.metric_names` names others.
     """
 
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
     bounds_itself: ClassVar[bool] = False
+    reference_keys: ClassVar[tuple[str, ...]] = ("answer",)
     metric_names: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -141,6 +144,22 @@ class BaseJudge:
         A judge that ranks only when it is configured to overrides this, too.
         """
         return type(self).compute_rewards is not BaseJudge.compute_rewards
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """Why outputs to `task` could not be judged, found without judging any; None when nothing speaks against it.
+
+        `astuner check --input` asks it of every row, to find broken data before a run costs GPU hours. The words before
+        the first colon name the kind of problem, such as `missing` or `unreadable`, and are counted together.
+
+        Args:
+            task: a task as the data set gives it.
+            output: the output of the row, where the rows are rollouts.
+        """
+        return None
+
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        """Whether two values of `reference_keys` state the same; a judge that knows more than equality overrides it."""
+        return first == second
 
     async def aready(self) -> None:
         """Returns when this judge could judge now; a judge that depends on an endpoint asks whether that answers.

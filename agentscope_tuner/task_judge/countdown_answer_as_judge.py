@@ -15,7 +15,7 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.places import find_answer
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +35,7 @@ class CountdownAnswerAsJudge(BaseJudge):
     """
 
     judge_kind = "cpu"
+    reference_keys = ("target", "nums")
     bounds_itself = True
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -49,6 +50,42 @@ class CountdownAnswerAsJudge(BaseJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         # bounded to microseconds: not worth a thread
         return self.compute_reward(workflow_task, workflow_output)
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: `missing`, `wrong type`, `NaN or infinite`, `over the bounds`, or `unreachable`, which is
+        decided for few numbers only."""
+        given = task.metadata if output is None else {**output.metadata, **task.metadata}
+        for key in self.reference_keys:
+            if given.get(key) is None:
+                return f"missing: the task's metadata has no {key!r}, only {sorted(task.metadata)!r}"
+        try:
+            target, numbers = _number(given["target"], "target"), _numbers(given["nums"], "nums")
+        except JudgeError as error:
+            return f"{_kind(given['target'], given['nums'])}: {error.message}"
+        if countdown.is_reachable(target, numbers) is False:
+            return f"unreachable: no equation with {_shown(given['nums'])}, each used once, is worth {target}"
+        return None
+
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        """See BaseJudge. By value; the order of the numbers does not matter."""
+        try:
+            return _puzzle(first) == _puzzle(second)
+        except (JudgeError, KeyError):
+            return first == second
+
+
+def _puzzle(given: Mapping[str, Any]) -> tuple[Fraction, list[Fraction]]:
+    return _number(given["target"], "target"), sorted(_numbers(given["nums"], "nums"))
+
+
+def _kind(target: Any, nums: Any) -> str:
+    numbers = (
+        [] if isinstance(nums, str | bytes | Mapping) or not isinstance(nums, Iterable) else list(islice(nums, 200))
+    )
+    for value in (target, *numbers):
+        if isinstance(value, Real) and not isinstance(value, bool | Rational) and not math.isfinite(value):
+            return "NaN or infinite"
+    return "over the bounds" if len(numbers) > _MOST_NUMBERS else "wrong type"
 
 
 def _given(key: str, read: Callable[[Any, str], T], workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> T:

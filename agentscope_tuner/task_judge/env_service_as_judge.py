@@ -15,7 +15,7 @@ from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 from agentscope_tuner.env_service.score import finite_score
 from agentscope_tuner.errors import ConfigError, EnvServiceError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
     from agentscope_tuner.env_service import AsyncEnvServiceClient
@@ -46,6 +46,8 @@ class EnvServiceJudge(BaseJudge):
     """
 
     metric_names = ("env_score",)
+    # the score is the environment's
+    reference_keys = ()
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -74,6 +76,14 @@ class EnvServiceJudge(BaseJudge):
         except Exception as exc:  # the boundary to foreign code: whatever it raises, there is no verdict
             raise _as_env_error(exc, instance_id) from exc
         return _reward(answer, instance_id)
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: an episode is created from the task's id and its kind of environment."""
+        if not task.task_id.strip():
+            return "missing: task_id is empty, and an environment creates its episodes by it"
+        if task.env_type in ("", "no_env"):
+            return f"missing: env_type names no environment, got {task.env_type!r}"
+        return None
 
     async def aready(self) -> None:
         """Asks the configured env service whether it is up. Handles of tasks are their workflows' own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import reprlib
+from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Rational, Real
 from typing import Any
@@ -12,8 +13,11 @@ from typing import Any
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.verify.math.answer import MathVerdict, acompare, compare, compare_exact
-from agentscope_tuner.verify.math.damage import lost_backslash
+from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.math.answer import MathVerdict, acompare, check_reference, compare, compare_exact
+from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
+from agentscope_tuner.verify.math.read import reference
+from agentscope_tuner.verify.math.text import TooComplex
 from agentscope_tuner.verify.places import PlacedAnswer, find_answer
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -71,6 +75,25 @@ class MathAnswerAsJudge(BaseJudge):
             verdict = await acompare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied)
         return self._reward(verdict, found)
 
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: `missing`, `NaN or infinite`, `wrong type`, `damaged`, `over the bounds` or `unreadable`."""
+        try:
+            truth = _reference(task)
+            (reference if self._settings.equivalence == "exact" else check_reference)(truth)
+        except JudgeError as error:
+            return f"{_kind(task.metadata.get('answer'), error)}: {error.message}"
+        return None
+
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        """See BaseJudge. By value, as answers are compared; what needs a worker to tell counts as different."""
+        if self._settings.equivalence == "exact" or first == second:
+            return first == second
+        try:
+            texts = [_reference(Task(metadata=dict(given))) for given in (first, second)]
+            return compare(texts[0], texts[1]).outcome == "equal" or compare(texts[1], texts[0]).outcome == "equal"
+        except JudgeError:
+            return False
+
     def _sandbox(self) -> Sandbox:
         # looked up each time: the judge may have been pickled or forked into another process since
         return shared(self._settings.workers, self._settings.deadline)
@@ -122,6 +145,20 @@ def _reference(task: Task) -> str:
             cause=Cause.REFERENCE,
         )
     return text
+
+
+def _kind(value: object, error: JudgeError) -> str:
+    """In one word or two what is wrong with a reference that `error` refuses."""
+    if value is None or (isinstance(value, str) and not value.strip(" $#\n\t")):
+        return "missing"
+    if not isinstance(value, str):
+        lost = isinstance(value, Real | Decimal) and not isinstance(value, bool | Rational)
+        return "NaN or infinite" if lost else "wrong type"
+    if lost_backslash(value) is not None:
+        return "damaged"
+    if isinstance(error.__cause__, TooComplex):
+        return "over the bounds"
+    return "NaN or infinite" if is_missing(last_boxed(value) or value.strip("$ ")) else "unreadable"
 
 
 def _number_as_text(value: object) -> str | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section
@@ -16,11 +16,30 @@ from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.schema import GraderScore
 from agentscope_tuner.rubrics.config import WHERE, AutoGraderConfig, auto_grader_config
 from agentscope_tuner.rubrics.learn import learn_once
+from agentscope_tuner.rubrics.samples import check_row
 from agentscope_tuner.rubrics.saved import load, make_grader
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
+
+
+class RubricTasks:
+    """What `astuner check` asks about the tasks of rubrics, and about the samples they are learned from."""
+
+    # one query has many answers: two rows of one task id contradict nothing
+    reference_keys: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, settings: AutoGraderConfig) -> None:
+        self._settings = settings
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: `missing`, or `unusable label`."""
+        return check_row(task.model_dump(), self._settings)
+
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        """See BaseJudge."""
+        return True
 
 
 class AutoGraderJudge(BaseJudge):
@@ -39,6 +58,7 @@ class AutoGraderJudge(BaseJudge):
 
     bounds_itself = True
     metric_names = ("score", *Usage.metric_names())
+    reference_keys = RubricTasks.reference_keys
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -78,6 +98,10 @@ class AutoGraderJudge(BaseJudge):
         reward = result.score if self.settings.reward_scale == "raw" else share
         metrics = {"score": result.score, **result.metadata["usage"].metrics()}
         return Reward(reward, share >= self.settings.success_threshold, reason=_line(result.reason), metrics=metrics)
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge and RubricTasks."""
+        return RubricTasks(self.settings).check_task(task, output)
 
     async def aready(self) -> None:
         """Asks the judge model's endpoint whether it answers."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -79,6 +80,69 @@ def _problem(steps: Sequence[Expression], target: Fraction, numbers: Sequence[Fr
     if steps[-1] is not expression and steps[-1].is_calculation:
         return f"wrong value: the chain must end with the target, not with {steps[-1].text}"
     return None
+
+
+_MOST_TO_TRY = 4
+# a size as numerator and denominator in lowest terms: a Fraction takes five times as long to make and to look up
+_Size = tuple[int, int]
+
+
+def is_reachable(target: Fraction | int, numbers: Sequence[Fraction | int]) -> bool | None:
+    """Whether some equation is right: by trying all of them, in about a millisecond.
+
+    Returns:
+        None, undecided, for more than four numbers.
+    """
+    if len(numbers) > _MOST_TO_TRY:
+        return None
+    # a minus before a number or a bracket is free: sizes alone matter. Sets of numbers are bits of an int
+    sizes = {1 << place: {_size(number)} for place, number in enumerate(numbers)}
+    wanted, whole = _size(target), (1 << len(numbers)) - 1
+    for chosen in range(1, whole):
+        if chosen not in sizes:
+            found = sizes[chosen] = set()
+            for part in _halves(chosen):
+                for a in sizes[part]:
+                    for b in sizes[chosen ^ part]:
+                        found.update(_joined(a, b))
+    if whole in sizes:
+        return wanted in sizes[whole]
+    # the last sign joins a to b: from b and the target follows each a that would do
+    return any(
+        not sizes[whole ^ part].isdisjoint(_joined(b, wanted) if b[0] else [wanted])
+        or (not wanted[0] and (0, 1) in (b, *sizes[whole ^ part]))
+        for part in _halves(whole)
+        for b in sizes[part]
+    )
+
+
+def _size(number: Fraction | int) -> _Size:
+    return abs(Fraction(number)).as_integer_ratio()
+
+
+def _halves(chosen: int) -> Iterator[int]:
+    """One side of each way to part the chosen numbers in two, the smaller one."""
+    part = (chosen - 1) & chosen
+    while part > chosen ^ part:
+        yield min(part, chosen ^ part, key=int.bit_count)
+        part = (part - 1) & chosen
+
+
+def _joined(a: _Size, b: _Size) -> list[_Size]:
+    """What one sign makes of a and b, up to signs: also each a that it joins with b to a target, for it is the same."""
+    (an, ad), (bn, bd) = a, b
+    left, right, below = an * bd, bn * ad, ad * bd
+    found = [_lowest(left + right, below), _lowest(abs(left - right), below), _lowest(an * bn, below)]
+    if bn:
+        found.append(_lowest(left, right))
+    if an:
+        found.append(_lowest(right, left))
+    return found
+
+
+def _lowest(above: int, below: int) -> _Size:
+    common = math.gcd(above, below)
+    return above // common, below // common
 
 
 def _listed(numbers: Sequence[Fraction]) -> str:

@@ -463,3 +463,30 @@ def test_hostile_answers_get_their_documented_score_in_a_spawned_process() -> No
         [sys.executable, "-c", script], input="\n".join(HOSTILE), capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == str(list(HOSTILE.values()))
+
+
+def _every_size(numbers: list[Fraction]) -> set[Fraction]:
+    """The sizes of all values that equations with each of the numbers have, the slow and plain way."""
+    if len(numbers) == 1:
+        return {abs(numbers[0])}
+    found: set[Fraction] = set()
+    for i, a in enumerate(numbers):
+        for j, b in enumerate(numbers):
+            if i == j:
+                continue
+            others = [number for k, number in enumerate(numbers) if k not in (i, j)]
+            for value in (a + b, a - b, a * b, *([a / b] if b else [])):
+                found |= _every_size([*others, value])
+    return found
+
+
+def test_a_target_is_reachable_exactly_when_some_equation_is_worth_it() -> None:
+    chance = random.Random("reachable")
+    for count in (1, 2, 3, 3, 3, 4, 4):
+        numbers = [Fraction(chance.choice(["0", "1", "2", "3", "5", "8", "9", "-4", "1/2"])) for _ in range(count)]
+        sizes = _every_size(numbers)
+        for target in (*range(-12, 40), Fraction(7, 3), Fraction(1, 2)):
+            assert countdown.is_reachable(target, numbers) is (abs(target) in sizes), (numbers, target)
+    assert countdown.is_reachable(24, [3, 3, 8, 8]) is True
+    assert countdown.is_reachable(0, [6, 0]) is True
+    assert countdown.is_reachable(1, [1, 2, 3, 4, 5]) is None

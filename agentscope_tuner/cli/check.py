@@ -1,0 +1,100 @@
+"""`astuner check`: load the judge, and look at the data as it would, before a run costs GPU hours."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from agentscope_tuner.cli.config import Conf, Overrides
+from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, fail, out, printable
+from agentscope_tuner.config import Settings, resolve
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records import read_lines
+from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
+from agentscope_tuner.rubrics.config import auto_grader_config
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
+
+_INPUT = "Tasks or rollouts, one JSON object a line, to be read as the judge would; - reads standard input."
+
+
+def check(
+    conf: Conf,
+    overrides: Overrides = None,
+    input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what --input holds as one JSON object.")] = False,
+) -> None:
+    """Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every problem when not.
+
+    With --input every row is read, too: 3 when any could not be judged, each kind of problem with its first rows.
+    """
+    if as_json and input_ is None:
+        raise fail("--json prints what --input holds: name a file there")
+    with config_errors():
+        settings = resolve(conf, overrides or ())
+        judge, loaded = _judge(settings, rows_only=input_ is not None)
+        if not as_json:
+            out.print(Text(loaded), soft_wrap=True)
+        if input_ is None:
+            return
+        with _opened(input_) as (stream, name):
+            report = check_tasks(read_lines(stream, name), judge)
+        if not report.rows:
+            raise ConfigError(f"{input_!r} holds no row")
+    if as_json:
+        print(json.dumps({"input": input_, **report.to_dict()}))
+    else:
+        _show(report, name)
+    if report.counts:
+        raise typer.Exit(EXIT_ROWS_FAILED)
+
+
+def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
+    """The judge, and what it is; where no rubrics are learned yet, what knows the samples to learn them from."""
+    section = settings.task_judge
+    if rows_only and section.judge_type == "rubrics_auto_grader":
+        grader, path = auto_grader_config(settings.whole)
+        if not path.exists() and not grader.auto_learn:
+            return RubricTasks(grader), f"no rubrics are learned yet ({path}): only the rows are checked"
+    judge = load_judge(settings).inner
+    return judge, f"ok: {type(judge).__name__}, {len(section.rules)} rules, on_error: {section.on_error}"
+
+
+@contextlib.contextmanager
+def _opened(source: str) -> Iterator[tuple[BinaryIO, str]]:
+    if source == "-":
+        yield sys.stdin.buffer, "<stdin>"
+        return
+    try:
+        stream = open(source, "rb")  # noqa: SIM115 - closed below; the with of an except would hide errors of the check
+    except OSError as exc:
+        raise ConfigError(f"cannot read {source!r}: {exc}") from exc
+    with stream:
+        yield stream, Path(source).name
+
+
+def _show(report: TaskReport, name: str) -> None:
+    failed = sum(report.counts.values())
+    verdict = f"{failed:,} could not be judged" if failed else "every one can be judged"
+    out.print(Text(f"{name}: {report.rows:,} rows, {report.task_ids:,} task ids, {verdict}"))
+    for kind, count in report.counts.items():
+        out.print(Text.assemble((printable(kind), "bold red"), f": {count:,} row{'s' if count > 1 else ''}"))
+        for finding in report.first[kind]:
+            named = f" {finding.task_id!r}" if finding.task_id else ""
+            said = finding.problem.partition(":")[2].strip() or finding.problem
+            # Text: references are quoted, and their brackets are not markup
+            out.print(_indented(printable(f"{finding.where}{named}: {said}")))
+        if count > len(report.first[kind]):
+            out.print(_indented(f"… and {count - len(report.first[kind]):,} more"))
+
+
+def _indented(text: str) -> Padding:
+    return Padding(Text(text, overflow="fold"), (0, 0, 0, 2), expand=False)

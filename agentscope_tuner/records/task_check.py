@@ -1,0 +1,180 @@
+"""Reading tasks and rollouts as their judge would, without judging any: what could not be judged, and where."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from pydantic import ValidationError
+
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.workflow import Task, WorkflowOutput
+
+_FIRST = 5
+_LONGEST_KEPT = 200
+
+
+class ChecksTasks(Protocol):
+    """What is asked of a judge; see `BaseJudge`."""
+
+    @property
+    def reference_keys(self) -> tuple[str, ...]: ...
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None: ...
+
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool: ...
+
+
+class Finding(NamedTuple):
+    """A row that could not be judged: `file:line`, the task's id, and the problem in words."""
+
+    where: str
+    task_id: str
+    problem: str
+
+
+@dataclass(slots=True)
+class TaskReport:
+    """What was found.
+
+    Attributes:
+        rows: how many were read, whole or not.
+        task_ids: how many different ones they name.
+        counts: how many rows have a problem of each kind; a row counts once.
+        first: the first rows of each kind.
+    """
+
+    rows: int = 0
+    task_ids: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    first: dict[str, list[Finding]] = field(default_factory=dict)
+
+    def add(self, finding: Finding) -> None:
+        """Count a row under the kind of its problem, the words before the first colon."""
+        kind = finding.problem.partition(":")[0].strip()[:40] or "problem"
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        places = self.first.setdefault(kind, [])
+        if len(places) < _FIRST:
+            places.append(finding)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        problems = [
+            {"kind": kind, "rows": count, "first": [finding._asdict() for finding in self.first[kind]]}
+            for kind, count in self.counts.items()
+        ]
+        return {"rows": self.rows, "task_ids": self.task_ids, "problems": problems}
+
+
+def check_tasks(lines: Iterable[Line], judge: ChecksTasks) -> TaskReport:
+    """Check every row: tasks, or rollouts with a `task` and perhaps an `output`.
+
+    Memory stays flat over any number of rows: the first reference of each task id is kept in a temporary database on
+    disk, about 60 bytes for each id and its reference.
+    """
+    report = TaskReport()
+    with closing(_FirstReferences()) as references:
+        for line in lines:
+            report.rows += 1
+            for finding in _findings(line, judge, references):
+                report.add(finding)
+        report.task_ids = references.count
+    return report
+
+
+def _findings(line: Line, judge: ChecksTasks, references: _FirstReferences) -> Iterator[Finding]:
+    row = _read(line)
+    if isinstance(row, str):
+        yield Finding(line.where, "", f"unreadable row: {row}")
+        return
+    task, output = row
+    try:
+        problem = judge.check_task(task, output)
+    except Exception as exc:  # noqa: BLE001 - a user's check may fail in any way: its row is listed, the others are read
+        problem = f"check_task raised: {type(exc).__name__}: {exc}"
+    if task.task_id:
+        given = task.metadata if output is None else {**output.metadata, **task.metadata}
+        # what cannot be judged contradicts nothing
+        reference = None if problem else {key: given.get(key) for key in judge.reference_keys}
+        contradiction = _contradiction(references, task.task_id, reference, line.where, judge)
+        problem = problem or contradiction
+    if problem is not None:
+        yield Finding(line.where, task.task_id, problem)
+
+
+def _read(line: Line) -> tuple[Task, WorkflowOutput | None] | str:
+    """The task of a row and its output, or why it cannot be read."""
+    if line.problem is not None:
+        return line.problem
+    try:
+        row = json.loads(line.raw)
+        if not isinstance(row, dict):
+            return f"a row must be an object, got {type(row).__name__}"
+        task = Task.model_validate(row["task"] if isinstance(row.get("task"), dict) else row)
+        output = WorkflowOutput.model_validate(row["output"]) if row.get("output") is not None else None
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except (ValueError, RecursionError) as exc:
+        return str(exc)
+    return task, output
+
+
+class _FirstReferences:
+    """The first reference of each task id, on disk."""
+
+    _CACHE_KIB: ClassVar[int] = 8_192
+
+    def __init__(self) -> None:
+        # the empty name: a temporary database, which SQLite keeps in a file once it outgrows its cache, and deletes
+        self._database = sqlite3.connect("", isolation_level=None)
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", f"cache_size=-{self._CACHE_KIB}"):
+            self._database.execute(f"PRAGMA {pragma}")
+        self._database.execute("CREATE TABLE first (id INTEGER PRIMARY KEY, reference TEXT, place TEXT)")
+        self._database.execute("BEGIN")
+        self.count = 0
+
+    def note(self, task_id: str, reference: str | None, place: str) -> tuple[str, str] | None:
+        """Keep the first reference of a task id; the one kept earlier and its place, where there is one."""
+        digest = hashlib.blake2b(task_id.encode("utf-8", "replace"), digest_size=8).digest()
+        key = int.from_bytes(digest, "big", signed=True)
+        if self._database.execute("INSERT OR IGNORE INTO first VALUES (?, ?, ?)", (key, reference, place)).rowcount:
+            self.count += 1
+            return None
+        kept, first_place = self._database.execute("SELECT reference, place FROM first WHERE id = ?", (key,)).fetchone()
+        if kept is None:
+            self._database.execute("UPDATE first SET reference = ?, place = ? WHERE id = ?", (reference, place, key))
+            return None
+        return kept, first_place
+
+    def close(self) -> None:
+        """Delete the database."""
+        self._database.close()
+
+
+def _contradiction(
+    references: _FirstReferences, task_id: str, reference: Mapping[str, Any] | None, where: str, judge: ChecksTasks
+) -> str | None:
+    """What is wrong when an earlier row of the same task id has another reference."""
+    text = kept = None
+    if reference is not None:
+        text = kept = json.dumps(reference, default=str, sort_keys=True)
+        if len(text) > _LONGEST_KEPT:
+            kept = hashlib.blake2b(text.encode("utf-8", "replace")).hexdigest()
+    earlier = references.note(task_id, kept, where.rpartition(":")[2])
+    if earlier is None or reference is None or text is None or earlier[0] == kept:
+        return None
+    first, place = earlier
+    whole = first.startswith("{")
+    if whole and judge.same_reference(json.loads(first), reference):
+        return None
+    return f"contradiction: {_short(text)} here, {_short(first) if whole else 'another'} in line {place}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:80]}… ({len(text)} characters)"
