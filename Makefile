@@ -207,6 +207,7 @@ lint-deploy: $(DEPLOY_LINT)/.ready ## the container file and the Kubernetes exam
 	$(DEPLOY_LINT)/hadolint deploy/Containerfile
 	$(DEPLOY_LINT)/yamllint --strict -c deploy/yamllint.yaml deploy
 	$(DEPLOY_LINT)/kubernetes-validate --strict deploy/kubernetes/*.yaml
+	$(DEPLOY_LINT)/python -m json.tool deploy/monitoring/dashboard.json /dev/null
 
 bench-scale: bench-http ## everything at scale: the engines, and the service over HTTP
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 if TYPE_CHECKING:
     from agentscope_tuner.model_tuner import ModelTuner
+
+
+def _as_text(value: object) -> object:
+    # not bool, which is an int; and not float, which may be no number
+    return str(value) if type(value) is int else value
+
+
+#: A name; data sets also number their rows, and a number becomes its digits.
+Identifier = Annotated[str, BeforeValidator(_as_text)]
 
 
 class _Boundary(BaseModel):
@@ -20,7 +29,7 @@ class Task(_Boundary):
 
     main_query: str = Field(default="", description="the question put to the agent")
     init_messages: list[dict[str, Any]] = Field(default_factory=list, description="chat messages that open the episode")
-    task_id: str = Field(default="", description="names the task in errors, logs and advantage groups")
+    task_id: Identifier = Field(default="", description="names the task in errors, logs and advantage groups")
     env_type: str = Field(default="no_env", description="the environment service's kind of environment")
     metadata: dict[str, Any] = Field(default_factory=dict, description='`metadata["answer"]` is the ground truth')
 
@@ -29,7 +38,7 @@ class WorkflowTask(_Boundary):
     """A task on its way through one rollout."""
 
     task: Task
-    task_id: str = Field(default="", description="the task's own id when left empty")
+    task_id: Identifier = Field(default="", description="the task's own id when left empty")
     env_type: str = Field(default="", description="the task's own kind of environment when left empty")
     task_env_uuid: str = Field(default="", description="the environment instance this rollout runs in")
     gym_env: Any = Field(default=None, exclude=True, description="a handle with `evaluate`, for EnvServiceJudge")
@@ -73,7 +82,7 @@ class WorkflowOutput(_Boundary):
 class Rollout(_Boundary):
     """One row of a rollout file: a task and what an agent made of it."""
 
-    id: str
+    id: Identifier
     task: Task
     output: WorkflowOutput
     label: dict[str, Any] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -14,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ValidationError
 
+from agentscope_tuner._http.bearer import carries
 from agentscope_tuner.env_service.episode_process import EpisodeRefusal
 from agentscope_tuner.env_service.instances import Instances, ServerLimits
 
@@ -133,7 +133,7 @@ async def _refuse(_: Request, refusal: Exception) -> Response:
 
 def _check_token(request: Request, token: str | None) -> None:
     given = request.headers.get("Authorization", "")
-    if token is not None and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+    if token is not None and not carries(given.encode(), token.encode()):
         raise EpisodeRefusal(401, "the Authorization header must carry the server's token as 'Bearer …'")
 
 

@@ -24,6 +24,8 @@ from agentscope_tuner.service.wires import WIRES, Served
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+#: The judge without a name, in the metrics: Prometheus takes an empty label for an absent one.
+DEFAULT_LABEL = "default"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 #: Under a judge's prefix: the paths of each wire.
 PATHS: Mapping[str, tuple[str, ...]] = {
@@ -60,8 +62,13 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
     router = APIRouter(redirect_slashes=False, dependencies=bearer)
     _add_operator_routes(router, Probe(judges), gate, metrics)
     handlers: dict[str, Exchange] = {}
+    if {"", DEFAULT_LABEL} <= judges.keys():
+        raise ConfigError(
+            f"the judge without a name is {DEFAULT_LABEL!r} in the metrics: name the other one differently"
+        )
     for name, judge in judges.items():
-        _add_judge(router, handlers, Served(_checked(name), judge, settings, JudgeMetrics(metrics, name)), gate)
+        counted = JudgeMetrics(metrics, name or DEFAULT_LABEL)
+        _add_judge(router, handlers, Served(_checked(name), judge, settings, counted), gate)
     app.add_middleware(Direct, handlers=handlers)
     if settings.token_file is not None:
         # added last, so that it stands before everything else

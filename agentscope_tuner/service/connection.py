@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-# beside what comes with a head's first bytes
 _HEAD_BYTES = 64 * 2**10
+_TOO_LARGE = "The request's head is longer than 64 KiB."
 
 
 class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
@@ -28,7 +28,7 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
         super().connection_made(transport)
         self._asking = True
         self._begins = False
-        self._head_bytes = 0
+        self._unfinished_bytes = self._head_bytes = 0
         self._late: asyncio.TimerHandle | None = self.loop.call_later(self.head_seconds, self.shutdown)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -46,21 +46,43 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
         if self._late is None and not self.transport.is_closing():
             # an answer that is still on its way goes out first
             self._late = self.loop.call_later(self.head_seconds, self.shutdown)
+        # A line without end is never handed to the callbacks below: count its bytes as they come in.
         if self._asking and not self._begins:
-            self._head_bytes += len(data)
-            if self._head_bytes > _HEAD_BYTES:
+            self._unfinished_bytes += len(data)
+            if self._unfinished_bytes > _HEAD_BYTES:
                 self.transport.close()
 
     def on_message_begin(self) -> None:
         """See httptools."""
         super().on_message_begin()
         self._asking = self._begins = True
-        self._head_bytes = 0
+        self._unfinished_bytes = self._head_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        """See httptools."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """See httptools."""
+        self._count(len(name) + len(value) + len(b": \r\n"))
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """See httptools."""
         self._asked()
         super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """In place of uvicorn's, which would say that a head of too many bytes is invalid."""
+        super().send_400_response(msg if self._head_bytes <= _HEAD_BYTES else _TOO_LARGE)
+
+    def _count(self, size: int) -> None:
+        # A whole head may come in the first piece that is read, which holds up to 256 KiB: count what is parsed.
+        self._head_bytes += size
+        if self._head_bytes > _HEAD_BYTES:
+            # the parser ends with this error, and uvicorn closes the connection
+            raise ValueError(_TOO_LARGE)
 
     def _asked(self) -> None:
         self._asking = False

@@ -10,7 +10,7 @@ from agentscope_tuner.errors import Cause
 from agentscope_tuner.service.refusal import Refusal
 from agentscope_tuner.service.settings import ServiceSettings
 from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
@@ -23,7 +23,7 @@ class RewardRow(BaseModel):
 
     task: Task
     output: WorkflowOutput
-    id: str | None = Field(default=None, description="comes back with the verdict")
+    id: Identifier | None = Field(default=None, description="comes back with the verdict")
     task_env_uuid: str = Field(default="", description="the environment instance the rollout ran in")
 
 
@@ -37,7 +37,7 @@ class RewardBatch(BaseModel):
 class RowJudgement(BaseModel):
     """A verdict, or the account of why there is none."""
 
-    id: str | None = Field(default=None, description="the row's own; absent when it had none")
+    id: str | int | None = Field(default=None, description="the row's own; absent when it had none")
     status: Literal["judged", "filtered", "failed"]
     reward: float | None = Field(description="null exactly when failed, which is not a reward of 0")
     is_success: bool | None = Field(description="null exactly when failed")
@@ -106,7 +106,7 @@ def read_batch(data: dict[str, Any], settings: ServiceSettings) -> list[Any]:
 def written(data: Any, judgement: Judgement) -> dict[str, Any]:
     """The verdict on the row `data`, with the row's id."""
     own = data.get("id") if isinstance(data, dict) else None
-    return {"id": own, **judgement.to_dict()} if isinstance(own, str) else judgement.to_dict()
+    return {"id": own, **judgement.to_dict()} if isinstance(own, str) or type(own) is int else judgement.to_dict()
 
 
 def first_problem(exc: ValidationError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import logging
 import os
@@ -13,6 +12,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentscope_tuner._http.bearer import carries
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.service.body import linger
 
@@ -37,14 +37,15 @@ class TokenFile:
         self._seen = self._state()
         self._token = self._read()
         self._look_at = time.monotonic() + _LOOK_AGAIN_SECONDS
-        if self._seen[3] & (stat.S_IRWXG | stat.S_IRWXO):
+        found = self._stat()
+        if is_exposed(found.st_mode, own=found.st_uid == os.geteuid()):
             _log.warning("the token file %s can be read or changed by others: chmod 600 it", self._path)
 
     def admits(self, authorizations: list[bytes]) -> bool:
         """Whether the request's one Authorization header carries the token."""
         if time.monotonic() >= self._look_at:
             self._look_again()
-        return len(authorizations) == 1 and hmac.compare_digest(authorizations[0], self._token)
+        return len(authorizations) == 1 and carries(authorizations[0], self._token)
 
     def _look_again(self) -> None:
         self._look_at = time.monotonic() + _LOOK_AGAIN_SECONDS
@@ -59,11 +60,14 @@ class TokenFile:
             _log.warning("the token stays as it was: %s", exc)
 
     def _state(self) -> tuple[int, int, int, int]:
+        found = self._stat()
+        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
+
+    def _stat(self) -> os.stat_result:
         try:
-            found = os.stat(self._path)
+            return os.stat(self._path)
         except OSError as exc:
             raise ConfigError(f"cannot read the token file {str(self._path)!r}: {exc}") from exc
-        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
 
     def _read(self) -> bytes:
         try:
@@ -75,7 +79,19 @@ class TokenFile:
                 f"the token file {str(self._path)!r} must hold one token of visible ASCII characters: "
                 "make one with `openssl rand -hex 32`"
             )
-        return f"Bearer {token}".encode()
+        return token.encode()
+
+
+def is_exposed(mode: int, *, own: bool) -> bool:
+    """Whether a file of this mode tells its secret to more than this process, or lets others change it.
+
+    Args:
+        mode: as `os.stat` has it.
+        own: whether the process's user owns the file. A secret that Kubernetes mounts is root's, and the process reads
+            it as a member of the file's group: without that bit it could not be read at all.
+    """
+    group = stat.S_IRWXG if own else stat.S_IWGRP
+    return bool(mode & (group | stat.S_IRWXO))
 
 
 class BearerGuard:

@@ -28,9 +28,9 @@ def rows(data: bytes, limit: int = 1000) -> list[Row]:
         (b'{"id": "a", "task": {}', "Invalid JSON"),
         (b"[1, 2]", "Input should be an object"),
         (b'{"id": "a", "task": {}}', "output: Field required"),
-        (b'{"id": 7, "task": {}, "output": {}}', "id: Input should be a valid string"),
+        (b'{"id": [7], "task": {}, "output": {}}', "id: Input should be a valid string"),
         (b'{"id": "a", "task": {"metadata": "x"}, "output": {}}', "task.metadata: Input should be"),
-        (b'{"task": {"task_id": 3}}', "(and 2 more)"),
+        (b'{"task": {"task_id": [3]}}', "(and 2 more)"),
         (b'{"id": "\xff\xfe", "task": {}, "output": {}}', "Invalid JSON: invalid unicode"),
         (b"x" * 2000, "2000 bytes, more than 1000"),
     ],
@@ -42,6 +42,29 @@ def test_a_bad_line_is_a_row_with_its_problem_and_the_next_is_read(line: bytes, 
     assert (bad.where, bad.rollout) == ("f.jsonl:2", None)
     assert bad.problem is not None
     assert words in bad.problem
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("7", "7"), ("-7", "-7"), ("12345678901234567890123", "12345678901234567890123"), ('"7"', "7")],
+)
+def test_data_sets_that_number_their_rows_are_read(written: str, read: str) -> None:
+    """`{"id": 0, "task": {"task_id": 7}}`, as data sets have it, was a bad row."""
+    (row,) = rows(f'{{"id": {written}, "task": {{"task_id": {written}}}, "output": {{}}}}'.encode())
+    assert row.rollout is not None
+    assert (row.rollout.id, row.rollout.task.task_id) == (read, read)
+    scored = scored_line(row, Judgement("judged", 1.0, True))
+    assert f'"id": {written}'.encode() in scored
+
+
+@pytest.mark.parametrize("written", ["true", "null", "1.5", "NaN", "[7]", "{}"])
+@pytest.mark.parametrize("key", ["id", "task_id"])
+def test_what_is_no_name_and_no_number_names_nothing(written: str, key: str) -> None:
+    name, task = (written, '"t"') if key == "id" else ('"r"', written)
+    (row,) = rows(f'{{"id": {name}, "task": {{"task_id": {task}}}, "output": {{}}}}'.encode())
+    assert row.rollout is None
+    assert row.problem is not None
+    assert key in row.problem
 
 
 def test_a_line_too_long_is_never_held_whole() -> None:

@@ -83,6 +83,10 @@ class RunningService:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(20)
 
+    def lines(self) -> list[str]:
+        """What it has logged so far."""
+        return list(self._log)
+
     def log(self) -> str:
         """All that it logged; ends the service."""
         self.terminate()

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from agentscope_tuner.service.token_file import is_exposed
 from tests.with_servers.serve.running_service import RunningService, config_file, row
 
 TOKEN = "s3cret-of-this-test"
@@ -44,6 +45,8 @@ BEARERS: dict[str, tuple[tuple[str, str], ...]] = {
     "more": (("Authorization", f"Bearer {TOKEN}x"),),
     "another scheme": (("Authorization", f"Basic {TOKEN}"),),
     "bare": (("Authorization", TOKEN),),
+    "glued": (("Authorization", f"Bearer{TOKEN}"),),
+    "twice": (("Authorization", f"Bearer {TOKEN} {TOKEN}"),),
     "not ASCII": (("Authorization", "Bearer s3crét"),),
     "two": (("Authorization", f"Bearer {TOKEN}"), ("Authorization", "Bearer wrong")),
 }
@@ -92,6 +95,31 @@ def test_with_the_token_everything_answers(guarded: RunningService) -> None:
         assert guarded.client.get(path).status_code == 200
     assert guarded.client.get("/nowhere").status_code == 404
     assert guarded.client.get("/reward").status_code == 405
+
+
+@pytest.mark.parametrize("scheme", ["bearer", "BEARER", "Bearer ", "bEaReR"])
+def test_the_scheme_may_be_in_any_case(guarded: RunningService, scheme: str) -> None:
+    """`Authorization: bearer …` was 401: RFC 9110 makes no difference."""
+    with stranger(guarded, ("Authorization", f"{scheme} {TOKEN}")) as client:
+        assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("mode", "own", "exposed"),
+    [
+        (0o600, True, False),
+        (0o400, True, False),
+        (0o640, True, True),
+        (0o604, True, True),
+        # a secret that Kubernetes mounts: root's, readable by the pod's group alone
+        (0o440, False, False),
+        (0o640, False, False),
+        (0o460, False, True),
+        (0o444, False, True),
+    ],
+)
+def test_a_file_is_exposed_when_others_than_this_process_read_it(mode: int, own: bool, exposed: bool) -> None:
+    assert is_exposed(0o100000 | mode, own=own) is exposed
 
 
 def test_a_refused_request_does_not_spoil_its_connection(guarded: RunningService) -> None:
@@ -172,6 +200,7 @@ def test_a_token_file_without_a_token_stops_it(tmp_path: Path, content: bytes | 
     [
         (["{}", "{}"], "already"),
         (["m={}", "m={}"], "already"),
+        (["{}", "default={}"], "the judge without a name is 'default' in the metrics"),
         (["metrics={}"], "prefix of its routes"),
         (["verify={}"], "prefix of its routes"),
         (["missing.yaml"], "no configuration file"),

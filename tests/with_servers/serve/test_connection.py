@@ -54,6 +54,28 @@ def test_a_head_without_end_is_not_read_for_ever(service: RunningService, start:
     assert service.client.get("/healthz").text == "OK"
 
 
+def head(size: int, *, headers: int = 1, path: int = 0) -> bytes:
+    """A request whose head has about `size` bytes, sent at once."""
+    lines = b"".join(b"x-%d: %s\r\n" % (at, b"a" * ((size - path) // headers)) for at in range(headers))
+    return b"GET /healthz?%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n" % (b"a" * path, lines)
+
+
+@pytest.mark.parametrize("size", [66_000, 100_000, 200_000])
+@pytest.mark.parametrize("shape", [{"headers": 1}, {"headers": 500}, {"path": 65_900}])
+def test_a_whole_head_over_64_kib_is_refused(service: RunningService, size: int, shape: dict[str, int]) -> None:
+    """Heads of up to 320 KB were answered: only bytes behind the first piece were counted."""
+    with connected(service.port) as connection:
+        connection.sendall(head(size, **shape))
+        assert b"200 OK" not in until_closed(connection)
+
+
+@pytest.mark.parametrize("shape", [{"headers": 1}, {"headers": 100}, {"path": 30_000}])
+def test_a_large_head_within_the_limit_is_answered(service: RunningService, shape: dict[str, int]) -> None:
+    with connected(service.port) as connection:
+        connection.sendall(head(60_000, **shape))
+        assert b"200 OK" in until_closed(connection)
+
+
 def test_requests_may_still_follow_each_other_closely(service: RunningService) -> None:
     with connected(service.port) as connection:
         connection.sendall(HEALTH * 3000 + HEALTH.replace(b"Host", b"Connection: close\r\nHost"))

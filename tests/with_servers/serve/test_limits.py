@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import resource
 import socket
 import threading
 import time
@@ -145,7 +147,19 @@ def test_beyond_the_queue_it_is_full_and_says_when_to_come_again(waiting: Waitin
         assert first.result(10).json()["reward"] == second.result(10).json()["reward"] == 1.0
     assert waiting.ask("fourth").status_code == 200
     assert not waiting.told("begun-third")
-    assert service.metric('astuner_requests_total{code="429",judge="",wire="native"}') == 3
+    assert service.metric('astuner_requests_total{code="429",judge="default",wire="native"}') == 3
+
+
+def test_running_out_of_file_descriptors_is_logged(tmp_path: Path) -> None:
+    """uvloop closed the connections that it could not take, and no line said so."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with RunningService("--conf", config_file(tmp_path)) as service, contextlib.ExitStack() as connections:
+        resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (60, hard))
+        for _ in range(100):
+            connections.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=20))
+        logged = until(lambda: any("file descriptors are in use" in line for line in service.lines()), 20)
+    assert logged
+    assert "60 of 60 file descriptors are in use: new connections are dropped" in service.log()
 
 
 @pytest.mark.parametrize("waiting", [("Waits", "--deadline", "30")], indirect=True)

@@ -58,13 +58,22 @@ def test_a_batch_keeps_its_order_and_a_malformed_row_fails_alone(service: Runnin
         row("x" * (LONG + 1), id="d"),
         row(r"\boxed{41}", id="e"),
         {"id": 5, **row(r"\boxed{42}")},
+        {"id": [5], **row(r"\boxed{42}")},
     ]
     got = service.post("/reward", {"rollouts": rows})
     assert got.status_code == 200
     judgements = got.json()["judgements"]
-    assert [item["status"] for item in judgements] == ["judged", "failed", "failed", "failed", "judged", "failed"]
-    assert [item["reward"] for item in judgements] == [1.0, None, None, None, 0.0, None]
-    assert [item.get("id") for item in judgements] == ["a", None, "c", "d", "e", None]
+    assert [item["status"] for item in judgements] == [
+        "judged",
+        "failed",
+        "failed",
+        "failed",
+        "judged",
+        "judged",
+        "failed",
+    ]
+    assert [item["reward"] for item in judgements] == [1.0, None, None, None, 0.0, 1.0, None]
+    assert [item.get("id") for item in judgements] == ["a", None, "c", "d", "e", 5, None]
     assert "output: Field required" in judgements[2]["error"]
     assert f"more than {LONG}" in judgements[3]["error"]
 
