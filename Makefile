@@ -269,3 +269,6 @@ $(AUDIT_PEERS)/.ready: setup.cfg pyproject.toml
 
 bench-peers: $(AUDIT_PEERS)/.ready ## the math judge under two published audits of reward functions
 	$(AUDIT_PEERS)/bin/python -m benchmarks.math.peers
+.PHONY: bench-rubrics
+bench-rubrics: $(READY) ## how often `rubrics learn` proves noise, and how often it proves what can be learned; some minutes
+	$(BIN)/python -m benchmarks.llm.false_proofs

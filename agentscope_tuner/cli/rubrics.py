@@ -20,11 +20,12 @@ from agentscope_tuner.rubrics.config import AutoGraderConfig, auto_grader_config
 from agentscope_tuner.rubrics.evaluate import evaluate
 from agentscope_tuner.rubrics.learn import journal_path, learn_and_save
 from agentscope_tuner.rubrics.plan import Plan, plan
+from agentscope_tuner.rubrics.proof import LEAST_HELD_OUT, Verdict
 from agentscope_tuner.rubrics.samples import read_samples
-from agentscope_tuner.rubrics.saved import SavedGrader, load
+from agentscope_tuner.rubrics.saved import SavedGrader, in_prompt, load
 
 EXIT_LEARNING_FAILED = 3
-EXIT_NO_BETTER = 4
+EXIT_NOT_PROVEN = 4
 _METRICS = ("agreement", "mae", "spearman", "kendall", "quadratic_kappa")
 
 app = typer.Typer(help="Rubrics learned from labelled samples.", no_args_is_help=True)
@@ -35,16 +36,22 @@ def learn(
     conf: Conf,
     overrides: Overrides = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask no model.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Exit 0 even where rubrics are no better than none.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Exit 0 even where the rubrics are not proven; judging by them needs accept_unproven: true."
+        ),
+    ] = False,
 ) -> None:
     """Learn rubrics and save them to auto_grader.json. Run again after a kill: what was answered is not asked again.
 
-    Exit code 3 when learning failed, 4 when the rubrics do not beat the model's own judgement on held-out samples.
+    Exit code 3 when learning failed, 4 when the rubrics are not proven on held-out samples.
     """
     config, path = _configured(conf, overrides)
     with config_errors():
         expected = plan(config)
     out.print(_plan_line(expected), soft_wrap=True)
+    _warn_of_few(expected)
     if dry_run:
         return
     with _bar() as bar:
@@ -64,11 +71,8 @@ def learn(
             raise typer.Exit(EXIT_LEARNING_FAILED) from exc
     _show(saved)
     out.print(f"saved to {path}", markup=False, soft_wrap=True)
-    if not saved.evaluation["beats_no_rubrics"]:
-        warning = "these rubrics do not beat the model's own judgement on the held-out samples"
-        err.print(f"{warning}; --force accepts them", style="bold red", soft_wrap=True)
-        if not force:
-            raise typer.Exit(EXIT_NO_BETTER)
+    if (saved.verdict is None or not saved.verdict.accepted) and not force:
+        raise typer.Exit(EXIT_NOT_PROVEN)
 
 
 @app.command()
@@ -93,7 +97,7 @@ def eval_(
     with _bar() as bar:
         task = bar.add_task("verdicts", total=2 * len(samples))
         model = ChatModel(config.settings())
-        rubrics = [rubric.text for rubric in saved.rubrics]
+        rubrics = in_prompt(saved.rubrics)
         mean = saved.evaluation.get("constant_mean", {}).get("value")
         try:
             report = _loop.run(evaluate(config, model, rubrics, samples, mean, lambda: bar.advance(task)))
@@ -129,6 +133,17 @@ def _plan_line(expected: Plan) -> str:
     return line
 
 
+def _warn_of_few(expected: Plan) -> None:
+    if expected.held_out_queries < LEAST_HELD_OUT:
+        err.print(
+            f"{expected.held_out_queries} queries are held out, and a proof needs {LEAST_HELD_OUT}: the rubrics "
+            f"cannot be "
+            f"proven with so few. {2 * LEAST_HELD_OUT} different queries are enough.",
+            style="bold red",
+            soft_wrap=True,
+        )
+
+
 def _show(saved: SavedGrader) -> None:
     table = Table(title=f"{saved.grader_mode} rubrics by {saved.model_name}, {saved.created}", show_lines=True)
     for column in ("#", "rubric", "theme", "samples", "gain"):
@@ -137,18 +152,34 @@ def _show(saved: SavedGrader) -> None:
         lines = ", ".join(map(str, rubric.samples))
         table.add_row(str(number), Text(rubric.text), Text(rubric.theme or ""), lines, f"{rubric.gain:.3f}")
     out.print(table)
-    out.print(_measures(saved.evaluation))
+    if saved.evaluation.get("mae_gain") is None:
+        out.print("no measurement was kept with these rubrics")
+    else:
+        out.print(_measures(saved.evaluation))
+    _show_verdict(saved.verdict)
+
+
+def _show_verdict(verdict: Verdict | None) -> None:
+    if verdict is not None and verdict.accepted:
+        out.print("proven on the held-out samples", style="green")
+        return
+    reasons = ["the file keeps no verdict: an older version learned it"] if verdict is None else verdict.reasons
+    err.print("not proven, and no judge will use them unless accept_unproven: true is set:", style="bold red")
+    for reason in reasons:
+        err.print(f"- {reason}", style="red", markup=False, soft_wrap=True)
 
 
 def _measures(report: dict[str, Any]) -> Table:
     failed = report["failed"]
     title = f"agreement on {report['samples']} samples, within {report['tolerance']:g}; failed {sum(failed.values())}"
     table = Table(title=title)
+    chance = report["learned"].get("order_by_chance")
     for column in ("measure", "learned", "no rubrics", "constant mean"):
         table.add_column(column)
     for name in _METRICS:
         table.add_row(name, *(_cell(report[which][name]) for which in ("learned", "no_rubrics", "constant_mean")))
     table.add_row("mae gained", _cell(report["mae_gain"]), "", "")
+    table.add_row("order by chance", "undefined" if chance is None else f"p = {chance:.4g}", "", "")
     return table
 
 

@@ -23,6 +23,11 @@ class BaseGrader(ABC):
         self.mode = GraderMode(mode)
         self.description = description
 
+    @property
+    def own_arguments(self) -> frozenset[str]:
+        """Names of arguments of `aevaluate`, beyond the usual ones, that this grader asks for."""
+        return frozenset()
+
     @abstractmethod
     async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
         """Evaluate what is given, by the usual names: `query`, `response` (a list of them in listwise mode),

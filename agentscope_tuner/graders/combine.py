@@ -45,6 +45,24 @@ def ranked(places: Sequence[float]) -> list[int]:
     return rank
 
 
+def unordered(rank: Sequence[int], order: Sequence[int]) -> list[int]:
+    """Places of candidates shown in `order`, as places of the candidates themselves."""
+    places = [0] * len(order)
+    for place, index in zip(rank, order, strict=True):
+        places[index] = place
+    return places
+
+
+def with_last(places: Sequence[float], judged: Sequence[int], size: int) -> list[float]:
+    """Places of `size` candidates of which only those at the indices `judged` have `places`: the others share the
+    places
+    behind them.
+    """
+    last = len(judged) + (1 + size - len(judged)) / 2
+    position = dict(zip(judged, places, strict=True))
+    return [position.get(index, last) for index in range(size)]
+
+
 def quorum(results: Sequence[Any]) -> tuple[list[Any], int]:
     """The results that are not exceptions, and how many are.
 
@@ -96,8 +114,16 @@ class WeightedSumGrader(BaseGrader):
         self.failed_parts = failed_parts
 
     async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
-        """See BaseGrader; every part is evaluated at once, with the same arguments."""
-        results = await asyncio.gather(*(evaluate(grader, **kwargs) for grader, _ in self.parts))
+        """See BaseGrader; every part is evaluated at once, with the same arguments. An argument that
+        only some parts know by name goes to those.
+        """
+        known = {name for grader, _ in self.parts for name in grader.own_arguments}
+        results = await asyncio.gather(
+            *(
+                evaluate(grader, **{name: kwargs[name] for name in kwargs if name not in known - grader.own_arguments})
+                for grader, _ in self.parts
+            )
+        )
         errors = {result.name: result.error for result in results if result.error is not None}
         if errors and (self.failed_parts == "error" or len(errors) == len(results)):
             return self.failed("; ".join(f"{name}: {error}" for name, error in errors.items()))

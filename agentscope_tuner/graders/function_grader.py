@@ -36,6 +36,14 @@ class FunctionGrader(BaseGrader):
         super().__init__(name or own_name, mode, inspect.getdoc(func) or "" if description is None else description)
         self.func = func
 
+    @property
+    def own_arguments(self) -> frozenset[str]:
+        """See BaseGrader: the function's parameters."""
+        try:
+            return frozenset(inspect.signature(self.func).parameters)
+        except (TypeError, ValueError):
+            return frozenset()
+
     async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
         """See BaseGrader; `kwargs` go to the function as they are."""
         try:

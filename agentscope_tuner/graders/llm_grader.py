@@ -6,25 +6,30 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
-from agentscope_tuner.config import validate_section
 from agentscope_tuner.errors import AstunerError, GraderError
 from agentscope_tuner.graders import combine
+from agentscope_tuner.graders.arguments import (
+    OPTIONAL,
+    USUAL,
+    check_arguments,
+    check_template,
+    given_or_spanned,
+    model_of,
+    score_range,
+)
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, ChatSettings
-from agentscope_tuner.graders.client.reply import Reply, final_json, label_score, rank_of, reason_of, score_of
+from agentscope_tuner.graders.client.reply import Reply, final_json, rank_of, read_score, reason_of
 from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.prompt.judge_prompt import as_texts, build_prompt, echoes
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.prompt.wording import (
-    label_form,
-    rank_form,
-    rank_schema,
-    score_form,
-    score_schema,
-)
+from agentscope_tuner.graders.prompt.wording import reply_form
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
 
 ScoreSource = Literal["text", "logprobs"]
+
+_OWN = ("rubrics", "min_score", "max_score")
 
 
 class LLMGrader(BaseGrader):
@@ -38,21 +43,25 @@ class LLMGrader(BaseGrader):
         model: a ChatModel, its settings, or a mapping of them.
         name: names the grader in results.
         mode: pointwise (a score) or listwise (`response` is a list of candidates, the answer their places).
-        template: the prompt.
+        template: the prompt; it must show `{response}`.
         language: which of the template's languages is used, also for what the grader adds.
         description: what it judges, in words.
-        min_score, max_score: the range of scores, both included.
+        min_score, max_score: the range of scores, both included; read from the prompt's words ("from 1 to 5")
+        when None.
         rubrics: the criteria, for templates that have a place for `{rubrics}`.
         score_from: `text`, the score the model writes; `logprobs`, the mean of the labels' values weighted by the
             model's probabilities for them (pointwise only).
-        labels: for `logprobs`, from the word the model may answer to its score; yes and no when None.
+        labels: from the word the model may answer to its score; for `logprobs` yes and no when None, for `text` a
+        number.
         votes: how many times to ask; more than one needs a temperature.
         vote_rule: how votes become one verdict. Failed votes are dropped and counted; half of them failing is an error.
         swap: listwise only: ask in both orders; a pair on which they disagree is a tie, and is counted.
         max_chars: of a longer value the middle is left out, visibly.
+        optional: variables that may be None; the prompt then says that none was given.
+        filter_no_content: give the least score, without a call, to answers with nothing to judge.
 
     Raises:
-        ValueError: options that contradict each other.
+        ValueError: options that contradict each other, no `{response}`, or no range.
         ConfigError: the model's settings are wrong.
     """
 
@@ -65,8 +74,8 @@ class LLMGrader(BaseGrader):
         language: LanguageEnum | str = LanguageEnum.EN,
         description: str = "",
         *,
-        min_score: float = 0.0,
-        max_score: float = 1.0,
+        min_score: float | None = None,
+        max_score: float | None = None,
         rubrics: str = "",
         score_from: ScoreSource = "text",
         labels: Mapping[str, float] | None = None,
@@ -74,24 +83,29 @@ class LLMGrader(BaseGrader):
         vote_rule: combine.VoteRule = "median",
         swap: bool = False,
         max_chars: int = 60_000,
+        optional: Sequence[str] = OPTIONAL,
+        filter_no_content: bool = True,
     ) -> None:
         super().__init__(name, mode, description)
         if template is None:
             raise ValueError(f"LLMGrader {name!r} needs a template")
-        if isinstance(model, Mapping):
-            model = validate_section(ChatSettings, dict(model), "model")
-        self.model = ChatModel(model) if isinstance(model, ChatSettings) else model
+        self.model = model_of(model)
         self.template = template
         self.language = LanguageEnum(language)
-        self.min_score, self.max_score = float(min_score), float(max_score)
-        self.rubrics = rubrics
+        check_template(template, self.language, name)
+        self.rubrics, self.optional, self.filter_no_content = rubrics, tuple(optional), filter_no_content
         self.score_from: ScoreSource = score_from
-        self.labels = dict(labels) if labels else {"yes": self.max_score, "no": self.min_score}
+        if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
+            # places need no range, a yes or no is 1 or 0, and labels say what they are worth
+            min_score, max_score = given_or_spanned(min_score, max_score, (labels or {"yes": 1.0, "no": 0.0}).values())
+        self.min_score, self.max_score = score_range(template, self.language, name, min_score, max_score)
+        self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
+        if not self.labels and score_from == "logprobs":
+            self.labels = {"yes": self.max_score, "no": self.min_score}
         self.votes, self.vote_rule, self.swap, self.max_chars = votes, vote_rule, swap, max_chars
         self._check()
 
     def _check(self) -> None:
-        self.template.in_language(self.language)
         if not self.min_score < self.max_score:
             raise ValueError(f"min_score must be below max_score, got {self.min_score:g} and {self.max_score:g}")
         if self.votes < 1:
@@ -100,16 +114,27 @@ class LLMGrader(BaseGrader):
             raise ValueError(
                 f"votes={self.votes} at temperature 0 asks for the same answer again: set the model's temperature"
             )
-        if self.mode is GraderMode.LISTWISE and self.score_from == "logprobs":
-            raise ValueError("score_from='logprobs' gives scores, and listwise mode asks for places")
+        if self.mode is GraderMode.LISTWISE and (self.score_from == "logprobs" or self.labels):
+            raise ValueError("score_from='logprobs' and labels give scores, and listwise mode asks for places")
         if self.mode is GraderMode.POINTWISE and self.swap:
             raise ValueError("swap exchanges candidates, and pointwise mode has one")
         if not all(self.min_score <= value <= self.max_score for value in self.labels.values()):
             raise ValueError(f"labels must lie within {self.min_score:g} to {self.max_score:g}, got {self.labels!r}")
+        if self.score_from == "logprobs" and any(
+            one != other and other.startswith(one) for one in self.labels for other in self.labels
+        ):
+            raise ValueError(
+                f"no label may begin another one: their first letters tell them apart, got {self.labels!r}"
+            )
+
+    @property
+    def own_arguments(self) -> frozenset[str]:
+        """See BaseGrader: the template's variables beyond the usual ones."""
+        return frozenset(self.template.variables(self.language).difference(USUAL, _OWN))
 
     async def aevaluate(
         self,
-        query: str = "",
+        query: str | None = None,
         response: str | Sequence[str] = "",
         ground_truth: str | None = None,
         context: str | None = None,
@@ -125,7 +150,7 @@ class LLMGrader(BaseGrader):
             ground_truth: the reference answer.
             context: what else the agent had before it.
             tool_definitions, tool_calls: as texts or as data for JSON.
-            kwargs: values of further variables of the template.
+            kwargs: values of further variables of the template; any other name is an error.
 
         Returns:
             A GraderScore or GraderRank whose `metadata["usage"]` is a Usage; see BaseGrader for failures.
@@ -135,6 +160,7 @@ class LLMGrader(BaseGrader):
             "tool_definitions": tool_definitions, "tool_calls": tool_calls, **kwargs,
         }  # fmt: skip
         try:
+            check_arguments(values, self.template.variables(self.language), self.optional, _OWN)
             return await (self._score(values) if self.mode is GraderMode.POINTWISE else self._rank(values))
         except (AstunerError, ValueError, TypeError) as exc:
             return self.failed(str(exc))
@@ -144,15 +170,10 @@ class LLMGrader(BaseGrader):
     async def _score(self, values: Mapping[str, Any]) -> GraderScore:
         if not isinstance(values["response"], str):
             raise GraderError(f"a pointwise grader judges one response, a str, got {type(values['response']).__name__}")
-
-        def parse(reply: Reply, echoes: Sequence[str]) -> tuple[float, str]:
-            if self.score_from == "logprobs":
-                score = label_score(reply, self.labels)
-                return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
-            verdict = final_json(reply, echoes)
-            return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
-
-        answers, failed = await self._votes(values, parse)
+        if (reason := self._nothing_in(values["response"], values)) is not None:
+            kept = {"usage": Usage(), "filtered_by": "no_content"}
+            return GraderScore(self.name, self.min_score, f"no_content: {reason}", kept)
+        answers, failed = await self._votes(values, self._read_score)
         score = combine.combined_score([answer.value[0] for answer in answers], self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
         metadata: dict[str, Any] = {"usage": _total(answers)}
@@ -160,11 +181,33 @@ class LLMGrader(BaseGrader):
             metadata |= {"votes": [answer.value[0] for answer in answers], "votes_failed": failed}
         return GraderScore(self.name, score, _own_words(nearest.value[1]), metadata)
 
+    def _read_score(self, reply: Reply, echoes: Sequence[str]) -> tuple[float, str]:
+        return read_score(reply, echoes, self.labels, self.min_score, self.max_score, self.score_from == "logprobs")
+
+    def _nothing_in(self, response: str, values: Mapping[str, Any]) -> str | None:
+        reference = values["ground_truth"]
+        return (
+            no_content(response, reference if isinstance(reference, str) else None) if self.filter_no_content else None
+        )
+
     async def _rank(self, values: Mapping[str, Any]) -> GraderRank:
         responses = values["response"]
         if isinstance(responses, str) or len(responses) < 2:
             raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
-        size = len(responses)
+        empty = {index for index, text in enumerate(responses) if self._nothing_in(text, values) is not None}
+        judged = [index for index in range(len(responses)) if index not in empty]
+        if not empty:
+            return await self._ranked(values)
+        metadata: dict[str, Any] = {"usage": Usage(), "places": [1.0] * len(judged)}
+        reason = "no_content: no more than one answer has content"
+        if len(judged) > 1:
+            result = await self._ranked({**values, "response": [responses[index] for index in judged]})
+            reason, metadata = result.reason, dict(result.metadata)
+        metadata["places"] = places = combine.with_last(metadata["places"], judged, len(responses))
+        return GraderRank(self.name, combine.ranked(places), reason, metadata)
+
+    async def _ranked(self, values: Mapping[str, Any]) -> GraderRank:
+        responses, size = values["response"], len(values["response"])
 
         def parse(reply: Reply, echoes: Sequence[str]) -> tuple[list[int], str]:
             verdict = final_json(reply, echoes)
@@ -175,7 +218,7 @@ class LLMGrader(BaseGrader):
         rounds = await asyncio.gather(*asked)
         merge = combine.combined_places if self.vote_rule == "median" else combine.majority_ranking
         by_order = [
-            merge([_back(answer.value[0], order) for answer in answers])
+            merge([combine.unordered(answer.value[0], order) for answer in answers])
             for order, (answers, _) in zip(orders, rounds, strict=True)
         ]
         places = [sum(both) / len(by_order) for both in zip(*by_order, strict=True)]
@@ -194,23 +237,18 @@ class LLMGrader(BaseGrader):
         return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
 
     async def _ask(self, values: Mapping[str, Any], parse: Any, draw: int) -> Answer[Any]:
-        texts = as_texts(values, self.language, self.max_chars)
-        size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 1
+        used = self.template.variables(self.language)
+        shown = {name: value for name, value in values.items() if name in used}
+        texts = as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
-        wanted: dict[str, Any] = {"schema": score_schema(self.min_score, self.max_score)}
-        if self.mode is GraderMode.LISTWISE:
-            wanted = {"schema": rank_schema(size)}
-        elif self.score_from == "logprobs":
-            wanted = {"top_logprobs": 20}
-        prompt = build_prompt(self.template, self.language, own, texts, self._form(size), draw=draw, **wanted)
+        size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 0
+        form = reply_form(
+            self.language, self.min_score, self.max_score, list(self.labels), size, self.score_from == "logprobs"
+        )
+        prompt = build_prompt(
+            self.template, self.language, own, texts, form.words, form.schema, form.top_logprobs, draw
+        )
         return await self.model.ask(prompt, lambda reply: parse(reply, echoes(texts)))
-
-    def _form(self, size: int) -> str:
-        if self.score_from == "logprobs":
-            return label_form(self.language, list(self.labels))
-        if self.mode is GraderMode.LISTWISE:
-            return rank_form(self.language, size)
-        return score_form(self.language, self.min_score, self.max_score)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_config` makes an equal grader, its language and template included; holds no
@@ -230,6 +268,8 @@ class LLMGrader(BaseGrader):
             "vote_rule": self.vote_rule,
             "swap": self.swap,
             "max_chars": self.max_chars,
+            "optional": list(self.optional),
+            "filter_no_content": self.filter_no_content,
         }
 
     @classmethod
@@ -249,14 +289,6 @@ class LLMGrader(BaseGrader):
         # a ready grader's own __init__ takes less than this; it adds nothing that this does not set
         LLMGrader.__init__(grader, model, template=template, **fields)
         return grader
-
-
-def _back(rank: Sequence[int], order: Sequence[int]) -> list[int]:
-    """Places of candidates shown in `order`, as places of the candidates themselves."""
-    places = [0] * len(order)
-    for place, index in zip(rank, order, strict=True):
-        places[index] = place
-    return places
 
 
 def _total(answers: Sequence[Answer[Any]]) -> Usage:

@@ -86,6 +86,37 @@ def interval(metric: Metric, samples: Sequence[Pairs], seed: int, draws: int = 1
     return values[int(0.025 * len(values))], values[min(len(values) - 1, int(0.975 * len(values)))]
 
 
+def rank_p_value(samples: Sequence[Pairs], seed: int, draws: int = 4000) -> float | None:
+    """How often labels dealt out at random would agree in order as well as these do: the one-sided p-value of a
+    permutation test of Spearman's rho, `(1 + hits) / (1 + draws)`. None where one side is constant.
+
+    Labels of samples with several pairs (rankings) are dealt out within their sample, those of single pairs among all.
+    """
+    pairs = [pair for sample in samples for pair in sample]
+    labels, guesses = _ranks([label for label, _ in pairs]), _ranks([guess for _, guess in pairs])
+    if len(set(labels)) < 2 or len(set(guesses)) < 2:
+        return None
+    generator = random.Random(seed)
+    observed = sum(x * y for x, y in zip(labels, guesses, strict=True)) - 1e-9
+    draws = min(draws, max(500, 4_000_000 // len(pairs)))
+    blocks: list[tuple[int, int]] = []
+    start = 0
+    for sample in samples:
+        blocks.append((start, start + len(sample)))
+        start += len(sample)
+    if all(len(sample) == 1 for sample in samples):
+        blocks = [(0, len(pairs))]
+    hits = 0
+    for _ in range(draws):
+        total = 0.0
+        for first, last in blocks:
+            dealt = labels[first:last]
+            generator.shuffle(dealt)
+            total += sum(x * y for x, y in zip(dealt, guesses[first:last], strict=True))
+        hits += total >= observed
+    return (1 + hits) / (1 + draws)
+
+
 def metrics(tolerance: float) -> dict[str, Metric]:
     """All of them, by name."""
     return {

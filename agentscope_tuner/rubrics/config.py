@@ -49,7 +49,11 @@ class AutoGraderConfig(StrictSection):
     jsonl_dataset_file: DatasetFile | None = None
     query_field: str = Field(default="main_query", description="the query's field, of the task or of its metadata")
     answer_field: str = Field(default="final_answer", description="the answer's key in the workflow output's metadata")
-    reference_field: str = Field(default="answer", description="the reference's key in the task's metadata")
+    reference_field: str = Field(default="answer", description="the labelled answer's key in a sample's metadata")
+    ground_truth_field: str | None = Field(
+        default=None,
+        description="key of a right answer in the metadata of samples and tasks, shown in learning and in judging",
+    )
 
     query_specific_generate_number: int = Field(default=1, ge=1, description="rubrics proposed for each sample")
     enable_categorization: bool = Field(default=False, description="sort the chosen rubrics into themes")
@@ -68,6 +72,7 @@ class AutoGraderConfig(StrictSection):
 
     experiment_dir: str | None = Field(default=None, description="astuner.experiment_dir, else experiments, when None")
     auto_learn: bool = Field(default=False, description="learn at start-up when nothing was learned yet")
+    accept_unproven: bool = Field(default=False, description="judge by rubrics that are not proven on held-out samples")
     reward_scale: Literal["unit", "raw"] = Field(default="unit", description="rewards in 0 to 1, or the score itself")
     filter_no_content: bool = Field(default=True, description="answers with nothing to judge earn the least, uncalled")
     score_from: Literal["text", "logprobs"] = "text"
@@ -76,7 +81,12 @@ class AutoGraderConfig(StrictSection):
     swap: bool = Field(default=False, description="listwise: ask in both orders")
     max_group_chars: int = Field(default=48_000, ge=1_000, description="listwise: longer groups are ranked in chunks")
     label_tolerance: float | None = Field(default=None, ge=0, description="a tenth of the score range when None")
-    holdout: float = Field(default=0.2, gt=0, lt=1, description="share of the samples kept for evaluation")
+    holdout: float = Field(
+        default=0.2,
+        gt=0,
+        lt=1,
+        description="share of the queries kept for evaluation; at least ten, up to half of them",
+    )
     embedding_model: str | None = Field(default=None, description="of this endpoint; TF-IDF, computed here, if None")
     seed: int = 0
 

@@ -12,7 +12,7 @@ from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.rubrics import agreement
 from agentscope_tuner.rubrics.config import AutoGraderConfig
 from agentscope_tuner.rubrics.proposals import judge_sample
-from agentscope_tuner.rubrics.samples import Sample
+from agentscope_tuner.rubrics.samples import Sample, distinct
 
 Pairs = agreement.Pairs
 
@@ -20,7 +20,7 @@ Pairs = agreement.Pairs
 async def evaluate(
     config: AutoGraderConfig,
     model: ChatModel,
-    rubrics: Sequence[str],
+    rubrics: str,
     samples: Sequence[Sample],
     mean: float | None,
     done: Callable[[], None],
@@ -33,7 +33,7 @@ async def evaluate(
     Args:
         config: the configuration.
         model: the judge model.
-        rubrics: the learned rubrics.
+        rubrics: the learned rubrics, as they stand in the prompt.
         samples: labelled samples that learning has not seen.
         mean: the constant that guesses every label, such as the mean label of the learning samples; the mean of the
             samples' own labels when None.
@@ -42,8 +42,9 @@ async def evaluate(
     Raises:
         GraderError: half of the verdicts or more failed.
     """
+    samples = distinct(samples)
     learned, plain = await asyncio.gather(
-        _verdicts(config, model, rubrics, samples, done), _verdicts(config, model, [], samples, done)
+        _verdicts(config, model, rubrics, samples, done), _verdicts(config, model, "", samples, done)
     )
     both = [index for index in range(len(samples)) if learned[index] is not None and plain[index] is not None]
     failures = [sum(verdict is None for verdict in verdicts) for verdicts in (learned, plain)]
@@ -54,11 +55,17 @@ async def evaluate(
     by_rubrics = [_pairs(samples[index], learned[index]) for index in both]
     by_nothing = [_pairs(samples[index], plain[index]) for index in both]
     by_mean = [_pairs(samples[index], [mean] * len(samples[index].labels)) for index in both]
+    chance = agreement.rank_p_value(by_rubrics, config.seed)
+    # answers to one query are alike: what is drawn for an interval are queries
+    by_rubrics, by_nothing, by_mean = (
+        _by_query([samples[index] for index in both], pairs) for pairs in (by_rubrics, by_nothing, by_mean)
+    )
     return {
         "samples": len(samples),
+        "queries": len(by_rubrics),
         "failed": {"learned": failures[0], "no_rubrics": failures[1]},
         "tolerance": tolerance(config),
-        "learned": _measured(config, by_rubrics),
+        "learned": {**_measured(config, by_rubrics), "order_by_chance": None if chance is None else round(chance, 5)},
         "no_rubrics": _measured(config, by_nothing),
         "constant_mean": {"value": round(mean, 4), **_measured(config, by_mean)},
         **_compared(by_rubrics, by_nothing, config.seed),
@@ -69,7 +76,14 @@ def _compared(learned: Sequence[Pairs], plain: Sequence[Pairs], seed: int) -> di
     gain = _error(plain) - _error(learned)
     paired = [[*zip(_errors(without), _errors(by), strict=True)] for by, without in zip(learned, plain, strict=True)]
     spread = agreement.interval(_difference, paired, seed)
-    return {"mae_gain": {"value": round(gain, 4), "interval": _rounded(spread)}, "beats_no_rubrics": gain > 0}
+    return {"mae_gain": {"value": round(gain, 4), "interval": _rounded(spread)}}
+
+
+def _by_query(samples: Sequence[Sample], pairs: Sequence[Pairs]) -> list[Pairs]:
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for sample, mine in zip(samples, pairs, strict=True):
+        groups.setdefault(sample.same_query, []).extend(mine)
+    return list(groups.values())
 
 
 def tolerance(config: AutoGraderConfig) -> float:
@@ -80,7 +94,7 @@ def tolerance(config: AutoGraderConfig) -> float:
 async def _verdicts(
     config: AutoGraderConfig,
     model: ChatModel,
-    rubrics: Sequence[str],
+    rubrics: str,
     samples: Sequence[Sample],
     done: Callable[[], None],
 ) -> list[tuple[float, ...] | None]:

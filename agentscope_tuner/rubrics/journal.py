@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
 from agentscope_tuner.graders.client.reply import Reply
+from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.client.verdict_cache import decode_reply, encode_reply
 
 
@@ -15,11 +17,16 @@ class Journal:
     course, so a resumed run asks only what the journal does not hold.
 
     One process writes it at a time; learning holds a lock meanwhile.
+
+    Attributes:
+        resumed: how many replies earlier runs left.
+        spent_before: what those cost.
     """
 
     def __init__(self, path: Path) -> None:
         self._replies: dict[str, Reply] = {}
         self.resumed = 0
+        self.spent_before = Usage()
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: IO[bytes] = path.open("a+b")
@@ -33,8 +40,9 @@ class Journal:
                 break  # the run was killed while it wrote this line
             whole += len(line)
             try:
-                key, reply = json.loads(line)
+                key, reply, *usage = json.loads(line)
                 self._replies[key] = decode_reply(json.dumps(reply))
+                self.spent_before += Usage(**usage[0]) if usage else Usage(calls=1)
             except (ValueError, KeyError, TypeError):
                 continue  # a damaged line costs one call
         self._file.truncate(whole)
@@ -45,10 +53,10 @@ class Journal:
         """See ReplyStore."""
         return self._replies.get(key)
 
-    def put(self, key: str, reply: Reply) -> None:
+    def put(self, key: str, reply: Reply, usage: Usage) -> None:
         """See ReplyStore. Handed to the operating system before it returns: a kill after that loses nothing."""
         self._replies[key] = reply
-        line = json.dumps([key, json.loads(encode_reply(reply))])
+        line = json.dumps([key, json.loads(encode_reply(reply)), asdict(usage)])
         self._file.write(line.encode() + b"\n")
         self._file.flush()
 

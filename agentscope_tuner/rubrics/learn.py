@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +16,11 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.rubrics.config import AutoGraderConfig
 from agentscope_tuner.rubrics.evaluate import evaluate
 from agentscope_tuner.rubrics.journal import Journal
+from agentscope_tuner.rubrics.learning_lock import locked
+from agentscope_tuner.rubrics.proof import verdict_on
 from agentscope_tuner.rubrics.proposals import Proposer, SampleOutcome
 from agentscope_tuner.rubrics.samples import Sample, digest, read_samples, split
-from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, evaluation_template, save
+from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, evaluation_template, in_prompt, save
 from agentscope_tuner.rubrics.select import Candidate, Vector, choose, merged, tfidf, unit
 from agentscope_tuner.rubrics.themes import sort_into_themes
 
@@ -37,18 +37,21 @@ def learn_and_save(config: AutoGraderConfig, path: Path, progress: Progress | No
     """Learn rubrics and write them to `path`. A run that was killed goes on from its journal.
 
     Raises:
-        ConfigError: the samples cannot be read, or the model has no key.
+        ConfigError: the samples cannot be read, the model has no key, or another process is learning the same;
+        says which.
         GraderError: no proposal reproduced its label, or too many calls failed; nothing is written then.
     """
-    with _locked(path):
+    with locked(path):
         return _learn(config, path, progress)
 
 
 def learn_once(config: AutoGraderConfig, path: Path) -> None:
-    """The same unless `path` is there already; of several processes at start-up one learns and the others wait."""
+    """The same unless `path` is there already; of several processes at start-up one learns and the others wait, as long
+    as its journal grows.
+    """
     if path.exists():
         return
-    with _locked(path):
+    with locked(path, patience=2 * config.settings().deadline_seconds, progress=journal_path(path)):
         if not path.exists():
             _learn(config, path, None)
 
@@ -64,14 +67,6 @@ def _learn(config: AutoGraderConfig, path: Path, progress: Progress | None) -> S
         journal.close()
     save(saved, path)
     return saved
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name("auto_grader.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # let go with the file, however the process ends
-        yield
 
 
 class _Learner:
@@ -110,8 +105,12 @@ class _Learner:
                 "calls": spent.calls - before.calls,
                 "from_journal": journal.resumed,
                 "cost": round(spent.cost - before.cost, 6),
+                # of all runs that this learning took
+                "total_calls": spent.calls - before.calls + journal.spent_before.calls,
+                "total_cost": round(spent.cost - before.cost + journal.spent_before.cost, 6),
             },
             evaluation={**report, "held_out": [sample.line for sample in held]},
+            verdict=verdict_on(report),
         )
 
     async def _propose(self, seen: Sequence[Sample]) -> tuple[list[SampleOutcome], list[Candidate]]:
@@ -173,7 +172,7 @@ class _Learner:
             finished["verdicts"] += 1
             self._progress("held-out verdicts", finished["verdicts"], 2 * len(held))
 
-        return await evaluate(self._config, self._model, [rubric.text for rubric in rubrics], held, mean, done)
+        return await evaluate(self._config, self._model, in_prompt(rubrics), held, mean, done)
 
 
 def _no_rubric(config: AutoGraderConfig, attempts: Sequence[SampleOutcome], errors: Sequence[str]) -> str:

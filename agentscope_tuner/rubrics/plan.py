@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentscope_tuner.graders.prompt.template import PromptTemplate
+from agentscope_tuner.graders.prompt.template import LanguageEnum
+from agentscope_tuner.graders.prompt.wording import closing
 from agentscope_tuner.rubrics.config import AutoGraderConfig
-from agentscope_tuner.rubrics.prompts import EVALUATION, PROPOSE
+from agentscope_tuner.rubrics.prompts import PROPOSE
 from agentscope_tuner.rubrics.samples import read_samples, split
+from agentscope_tuner.rubrics.saved import evaluation_template
+from agentscope_tuner.rules.tokens import estimate_tokens
 
 _REPLY_TOKENS = 150
-_CLOSING_CHARS = 450
+# the form of the reply, the markers' delimiters, and what a chat template adds
+_FORM_TOKENS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +24,15 @@ class Plan:
 
     Attributes:
         learn_from, held_out: numbers of samples.
+        held_out_queries: how many different queries those held out have.
         calls: fewest and most; votes and swapped orders included, retries not.
-        tokens: prompt and reply tokens for so many calls, at three characters a token.
+        tokens: prompt and reply tokens for so many calls, estimated as the `max_tokens` rule does.
         cost: for so many tokens in the configured prices' currency; None without prices.
     """
 
     learn_from: int
     held_out: int
+    held_out_queries: int
     calls: tuple[int, int]
     tokens: tuple[int, int]
     cost: tuple[float, float] | None
@@ -46,17 +53,20 @@ def plan(config: AutoGraderConfig) -> Plan:
     least_tried = min(tried, config.patience * config.batch_size)
     fewest = least_tried * (1 + verdict) + 2 * len(held) * verdict + sorting
     most = tried * (1 + config.max_epochs) * (1 + verdict) + 2 * len(held) * verdict + sorting
-    material = sum(len(sample.query) + sum(map(len, sample.answers)) for sample in samples) / len(samples)
-    frame = max(_chars(PROPOSE, config), _chars(EVALUATION[config.mode], config)) + _CLOSING_CHARS
-    prompt_tokens = (material + frame) / 3
+    material = sum(_tokens([sample.query, *sample.answers]) for sample in samples) / len(samples)
+    evaluation = evaluation_template(config).in_language(config.language)
+    frame = max(
+        _tokens([one.content for one in frames]) for frames in (PROPOSE.in_language(config.language), evaluation)
+    )
+    prompt_tokens = material + frame + _tokens([closing(LanguageEnum(config.language), "", "")]) + _FORM_TOKENS
     tokens = (int(fewest * (prompt_tokens + _REPLY_TOKENS)), int(most * (prompt_tokens + _REPLY_TOKENS)))
     prices = config.settings().prices
     cost = None
     if prices is not None:
         one = prices.cost(int(prompt_tokens), _REPLY_TOKENS)
         cost = (fewest * one, most * one)
-    return Plan(len(seen), len(held), (fewest, most), tokens, cost)
+    return Plan(len(seen), len(held), len({sample.same_query for sample in held}), (fewest, most), tokens, cost)
 
 
-def _chars(template: PromptTemplate, config: AutoGraderConfig) -> int:
-    return sum(len(message.content) for message in template.in_language(config.language))
+def _tokens(texts: Sequence[str]) -> int:
+    return sum(map(estimate_tokens, texts))

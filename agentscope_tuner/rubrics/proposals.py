@@ -12,9 +12,10 @@ from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
 from agentscope_tuner.graders.prompt.fence import neutralise
 from agentscope_tuner.graders.prompt.judge_prompt import as_texts, build_prompt, echoes
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate, fill
-from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.rubrics import prompts
 from agentscope_tuner.rubrics.config import AutoGraderConfig
+from agentscope_tuner.rubrics.judging import inputs_of, ranked, scored
 from agentscope_tuner.rubrics.samples import Sample
 from agentscope_tuner.rubrics.saved import make_grader
 from agentscope_tuner.rubrics.select import Candidate
@@ -53,7 +54,7 @@ class Proposer:
         try:
             rubrics = await self._ask(prompts.PROPOSE, sample, {})
             for revision in range(self._config.max_epochs + 1):
-                places, reason = await judge_sample(self._config, self._model, sample, rubrics)
+                places, reason = await judge_sample(self._config, self._model, sample, numbered(rubrics))
                 if reproduces(self._config, sample, places):
                     found = tuple(Candidate(text, (sample.line,)) for text in rubrics)
                     return SampleOutcome(sample, found, revision)
@@ -89,21 +90,21 @@ class Proposer:
 
 
 async def judge_sample(
-    config: AutoGraderConfig, model: ChatModel, sample: Sample, rubrics: Sequence[str]
+    config: AutoGraderConfig, model: ChatModel, sample: Sample, rubrics: str
 ) -> tuple[tuple[float, ...], str]:
-    """The grader's score of the sample's answer, or its candidates' places; and its reason.
+    """The grader's score of the sample's answer, or its candidates' places; and its reason. The very prompt that
+    rewards will be judged by, and the same filter before it.
 
     Raises:
         GraderError: there is no verdict.
     """
-    grader = make_grader(config, numbered(rubrics), model)
-    result = await grader.aevaluate(query=sample.query, response=_answers(sample))
-    if result.error is not None:
-        raise GraderError(result.error)
-    if isinstance(result, GraderScore):
-        return (result.score,), result.reason
-    assert isinstance(result, GraderRank)
-    return tuple(result.metadata["places"]), result.reason
+    grader = make_grader(config, rubrics, model)
+    inputs = inputs_of(sample.query, sample.ground_truth)
+    if config.mode is GraderMode.POINTWISE:
+        opinion = await scored(config, grader, inputs, sample.answers[0])
+    else:
+        opinion = await ranked(config, grader, inputs, sample.answers)
+    return opinion.values, opinion.reason
 
 
 def reproduces(config: AutoGraderConfig, sample: Sample, places: Sequence[float]) -> bool:

@@ -6,13 +6,15 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders.prompt.visible import plain
 from agentscope_tuner.graders.schema import GraderMode, is_finite_number
 from agentscope_tuner.rubrics.config import AutoGraderConfig
+from agentscope_tuner.rubrics.proof import LEAST_HELD_OUT
 
 _FEWEST = 5
 
@@ -26,12 +28,19 @@ class Sample:
         query: what was asked.
         answers: one answer in pointwise mode, two or more candidates in listwise mode.
         labels: the score of the answer; or the candidates' ranks, 1 is best, ties allowed.
+        ground_truth: the right answer, where `ground_truth_field` names one.
     """
 
     line: int
     query: str
     answers: tuple[str, ...]
     labels: tuple[float, ...]
+    ground_truth: str | None = None
+
+    @property
+    def same_query(self) -> str:
+        """Equal for queries that differ in case, spacing, punctuation or widths alone."""
+        return _letters(self.query)
 
 
 def check_row(row: Mapping[str, Any], config: AutoGraderConfig) -> str | None:
@@ -85,21 +94,40 @@ def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
     return samples
 
 
+def distinct(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples without copies: of one answer to one query the first stays, with the mean of its labels."""
+    copies: dict[tuple[str, ...], list[Sample]] = {}
+    for sample in samples:
+        copies.setdefault((sample.same_query, *map(_letters, sample.answers)), []).append(sample)
+    return [
+        replace(
+            same[0], labels=tuple(sum(labels) / len(same) for labels in zip(*(s.labels for s in same), strict=True))
+        )
+        for same in copies.values()
+    ]
+
+
+def _letters(text: str) -> str:
+    letters = "".join(filter(str.isalnum, plain(text).casefold()))
+    return letters or text.strip()
+
+
 def _sample(row: Mapping[str, Any], line: int, config: AutoGraderConfig) -> Sample:
     metadata = row["metadata"]
     query = row[config.query_field] if config.query_field in row else metadata[config.query_field]
+    truth = None if config.ground_truth_field is None else _text(metadata[config.ground_truth_field])
     if config.mode is GraderMode.POINTWISE:
         answer, label = metadata[config.reference_field], metadata["score"]
         if not is_finite_number(label) or not config.min_score <= label <= config.max_score:
             raise ValueError(f"score must lie within {config.min_score:g} to {config.max_score:g}, got {label!r}")
-        return Sample(line, _text(query), (_text(answer),), (float(label),))
+        return Sample(line, _text(query), (_text(answer),), (float(label),), truth)
     candidates = metadata["candidates"]
     if len(candidates) < 2:
         raise ValueError(f"candidates must be two or more, got {len(candidates)}")
     ranks = [candidate["rank"] for candidate in candidates]
     if any(type(rank) is not int or rank < 1 for rank in ranks) or len(set(ranks)) == 1:
         raise ValueError(f"ranks must be whole numbers from 1 that tell candidates apart, got {ranks!r}")
-    return Sample(line, _text(query), tuple(_text(c["answer"]) for c in candidates), tuple(map(float, ranks)))
+    return Sample(line, _text(query), tuple(_text(c["answer"]) for c in candidates), tuple(map(float, ranks)), truth)
 
 
 def _text(value: object) -> str:
@@ -109,19 +137,37 @@ def _text(value: object) -> str:
 
 
 def split(samples: Sequence[Sample], holdout: float, seed: int) -> tuple[list[Sample], list[Sample]]:
-    """Samples to learn from, and samples held out: stratified by label, the same for the same seed.
+    """Samples to learn from, and samples held out: by query, stratified by label, the same for the same seed.
 
-    Sorted by label, equal labels shuffled, every (1/holdout)-th sample is held out, so both parts span all labels.
+    Copies count once, and all samples of a query fall on one side. The share `holdout` of the queries is held
+    out, and as many as a proof needs,
+    up to half of them. Sorted by mean label, equal ones shuffled, every n-th query is held out, so both sides span all
+    labels.
+
+    Raises:
+        ConfigError: there is but one query, so that nothing can be held out.
     """
+    groups: dict[str, list[Sample]] = {}
+    for sample in distinct(samples):
+        groups.setdefault(sample.same_query, []).append(sample)
+    if len(groups) < 2:
+        raise ConfigError("all labelled samples share one query: rubrics are measured on queries they have not seen")
     generator = random.Random(seed)
-    ordered = sorted(samples, key=lambda sample: (sorted(sample.labels), generator.random()))
-    size = min(max(1, round(holdout * len(ordered))), len(ordered) - 2)
+    ordered = sorted(groups.values(), key=lambda group: (_mean_label(group), generator.random()))
+    size = max(1, round(holdout * len(ordered)), min(LEAST_HELD_OUT, len(ordered) // 2))
+    size = min(size, len(ordered) - 1)
     step = len(ordered) / size
     start = generator.random() * step
     chosen = {int(start + step * index) for index in range(size)}
-    learn = [sample for index, sample in enumerate(ordered) if index not in chosen]
-    held = [sample for index, sample in enumerate(ordered) if index in chosen]
+    learn = [sample for index, group in enumerate(ordered) if index not in chosen for sample in group]
+    held = [sample for index, group in enumerate(ordered) if index in chosen for sample in group]
     return sorted(learn, key=lambda sample: sample.line), sorted(held, key=lambda sample: sample.line)
+
+
+def _mean_label(group: Sequence[Sample]) -> tuple[float, ...]:
+    if any(len(sample.labels) > 1 for sample in group):
+        return tuple(sorted(group[0].labels))
+    return (sum(sample.labels[0] for sample in group) / len(group),)
 
 
 def digest(samples: Sequence[Sample]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -13,11 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders.arguments import OPTIONAL
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.template import ChatMessage, LanguageEnum, PromptTemplate
 from agentscope_tuner.rubrics import prompts
 from agentscope_tuner.rubrics.config import WHERE, AutoGraderConfig
+from agentscope_tuner.rubrics.proof import Verdict, unproven
 
 
 class Rubric(BaseModel):
@@ -36,7 +39,7 @@ class SavedGrader(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 2
     astuner_version: str = __version__
     created: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     model_name: str
@@ -48,17 +51,36 @@ class SavedGrader(BaseModel):
     data: dict[str, Any] = Field(default_factory=dict, description="the samples learned from")
     learning: dict[str, Any] = Field(default_factory=dict, description="how learning went")
     evaluation: dict[str, Any] = Field(default_factory=dict, description="agreement on held-out samples")
+    verdict: Verdict | None = Field(default=None, description="None in files of version 1, which kept none")
 
-    def text(self) -> str:
-        """The rubrics as they stand in the prompt, by theme where they have one."""
-        lines: list[str] = []
-        theme: str | None = None
-        for number, rubric in enumerate(self.rubrics, start=1):
-            if rubric.theme is not None and rubric.theme != theme:
-                lines.append(f"## {rubric.theme}")
-            theme = rubric.theme
-            lines.append(f"{number}. {rubric.text}")
-        return "\n".join(lines)
+
+def in_prompt(rubrics: Sequence[Rubric]) -> str:
+    """Rubrics as they stand in the prompt, by theme where they have one."""
+    lines: list[str] = []
+    theme: str | None = None
+    for number, rubric in enumerate(rubrics, start=1):
+        if rubric.theme is not None and rubric.theme != theme:
+            lines.append(f"## {rubric.theme}")
+        theme = rubric.theme
+        lines.append(f"{number}. {rubric.text}")
+    return "\n".join(lines)
+
+
+def check_proven(saved: SavedGrader, path: Path, config: AutoGraderConfig) -> None:
+    """Refuse rubrics that are not proven on held-out samples, unless `accept_unproven` takes them as they are.
+
+    Raises:
+        ConfigError: says what speaks against them, and the ways out.
+    """
+    if config.accept_unproven or (saved.verdict is not None and saved.verdict.accepted):
+        return
+    why = (
+        "it keeps no verdict: an older version learned it" if saved.verdict is None else unproven(saved.verdict.reasons)
+    )
+    raise ConfigError(
+        f"the rubrics in {str(path)!r} are not proven: {why}; learn them again with more or other samples "
+        f"(astuner rubrics learn), or set {WHERE}.accept_unproven: true"
+    )
 
 
 def save(saved: SavedGrader, path: Path) -> None:
@@ -120,6 +142,9 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             votes=config.votes,
             vote_rule=config.vote_rule,
             swap=config.swap,
+            optional=(*OPTIONAL, "ground_truth") if config.ground_truth_field is None else OPTIONAL,
+            # the judge filters by itself, for groups too
+            filter_no_content=False,
         )
     except ValueError as exc:
         raise ConfigError(f"{WHERE}: {exc}") from exc
@@ -137,6 +162,10 @@ def evaluation_template(config: AutoGraderConfig) -> PromptTemplate:
     template = PromptTemplate(messages={language: [ChatMessage(content=config.custom_evaluation_prompt)]})
     known = {"query", "response", "rubrics", "ground_truth", "min_score", "max_score"}
     used = template.variables(language)
+    if "ground_truth" in used and config.ground_truth_field is None:
+        raise ConfigError(
+            f"{WHERE}.custom_evaluation_prompt uses {{ground_truth}}: name its key in {WHERE}.ground_truth_field"
+        )
     if missing := {"query", "response", "rubrics"} - used:
         raise ConfigError(f"{WHERE}.custom_evaluation_prompt must use {{{'}, {'.join(sorted(missing))}}}")
     if unknown := used - known:

@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section
-from agentscope_tuner.errors import Cause, GraderError, JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.listwise import Ranking, place_reward, rank_all, shared_places
-from agentscope_tuner.graders.prompt.guard import no_content
-from agentscope_tuner.graders.schema import GraderScore
+from agentscope_tuner.graders.listwise import place_reward
 from agentscope_tuner.rubrics.config import WHERE, AutoGraderConfig, auto_grader_config
+from agentscope_tuner.rubrics.judging import inputs_of, ranked, scored
 from agentscope_tuner.rubrics.learn import learn_once
 from agentscope_tuner.rubrics.samples import check_row
-from agentscope_tuner.rubrics.saved import load, make_grader
+from agentscope_tuner.rubrics.saved import check_proven, in_prompt, load, make_grader
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -67,15 +66,16 @@ class AutoGraderJudge(BaseJudge):
             self.metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
         if self.settings.auto_learn:
             learn_once(self.settings, self.path)
-        # read here, not later: a grader that is missing or damaged must stop the run before its first rollout
+        # read here, not later: a grader that is missing, damaged or unproven must stop the run before its first rollout
         self.saved = load(self.path, self.settings)
+        check_proven(self.saved, self.path, self.settings)
         if self.saved.model_name != self.settings.model_name:
             _log.warning(
                 "rubrics learned with %s judge by %s: their measured agreement is not this model's",
                 self.saved.model_name,
                 self.settings.model_name,
             )
-        self.grader = make_grader(_within_deadline(self.settings, config), self.saved.text())
+        self.grader = make_grader(_within_deadline(self.settings, config), in_prompt(self.saved.rubrics))
         _ = self.grader.model.endpoint  # a missing key is found now, too
 
     def ranks_groups(self) -> bool:
@@ -87,17 +87,17 @@ class AutoGraderJudge(BaseJudge):
         if self.ranks_groups():
             return await self._rank_alone(workflow_task, workflow_output)
         answer = self._answer(workflow_output)
-        if (reason := self._empty(answer)) is not None:
-            least = self.settings.min_score if self.settings.reward_scale == "raw" else 0.0
-            return Reward(least, False, reason=f"no_content: {reason}", filtered_by="no_content")
-        result = await self.grader.aevaluate(response=answer, **self._inputs(workflow_task))
-        if result.error is not None or not isinstance(result, GraderScore):
-            raise GraderError(f"{result.error}")
+        opinion = await scored(self.settings, self.grader, self._inputs(workflow_task), answer)
         low, high = self.settings.min_score, self.settings.max_score
-        share = (result.score - low) / (high - low)
-        reward = result.score if self.settings.reward_scale == "raw" else share
-        metrics = {"score": result.score, **result.metadata["usage"].metrics()}
-        return Reward(reward, share >= self.settings.success_threshold, reason=_line(result.reason), metrics=metrics)
+        raw = self.settings.reward_scale == "raw"
+        if opinion.empty:
+            reason = f"no_content: {opinion.reason}"
+            return Reward(low if raw else 0.0, False, reason=reason, filtered_by="no_content")
+        score = opinion.values[0]
+        share = (score - low) / (high - low)
+        metrics = {"score": score, **opinion.usage.metrics()}
+        success = share >= self.settings.success_threshold
+        return Reward(score if raw else share, success, reason=_line(opinion.reason), metrics=metrics)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge and RubricTasks."""
@@ -121,9 +121,6 @@ class AutoGraderJudge(BaseJudge):
             )
         return answer
 
-    def _empty(self, answer: str) -> str | None:
-        return no_content(answer) if self.settings.filter_no_content or not answer.strip() else None
-
     def _inputs(self, task: WorkflowTask) -> dict[str, Any]:
         inner, key = task.task, self.settings.query_field
         query = getattr(inner, key, None) if key != "metadata" else None
@@ -133,8 +130,14 @@ class AutoGraderJudge(BaseJudge):
                 f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata",
                 cause=Cause.REFERENCE,
             )
-        reference = inner.metadata.get(self.settings.reference_field)
-        return {"query": query, "ground_truth": None if reference is None else str(reference)}
+        if self.settings.ground_truth_field is None:
+            return inputs_of(query, None)
+        truth = inner.metadata.get(self.settings.ground_truth_field)
+        if truth is None or str(truth).strip() == "":
+            name = self.settings.ground_truth_field
+            message = f"the task's metadata has no {name!r} ({WHERE}.ground_truth_field), got {truth!r}"
+            raise JudgeError(message, cause=Cause.REFERENCE)
+        return inputs_of(query, str(truth))
 
     async def _rank_alone(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """Rank one output among the task's `metadata["candidates"]`, a list of answers or of `{answer, …}`.
@@ -170,22 +173,13 @@ class AutoGraderJudge(BaseJudge):
         return _loop.run(self._rank(workflow_task, answers))
 
     async def _rank(self, task: WorkflowTask, answers: list[str]) -> list[Reward]:
-        empty = {index: reason for index, answer in enumerate(answers) if (reason := self._empty(answer)) is not None}
-        judged = [index for index in range(len(answers)) if index not in empty]
-        if len(judged) > 1:
-            ranking = await rank_all(
-                self.grader, [answers[index] for index in judged], self.settings.max_group_chars, self._inputs(task)
-            )
-        else:
-            ranking = Ranking([1.0] * len(judged), "the only answer with content", Usage())
-        # answers without content share the places behind all others
-        behind = dict.fromkeys(empty, float(len(answers) + 1))
-        position = behind | dict(zip(judged, ranking.places, strict=True))
-        places = shared_places([position[index] for index in range(len(answers))])
-        shared = {name: value / len(answers) for name, value in ranking.usage.metrics().items()}
-        shared |= {"judge_disagreements": float(ranking.disagreements), "group_size": float(len(answers))}
+        opinion = await ranked(self.settings, self.grader, self._inputs(task), answers)
+        shared = {name: value / len(answers) for name, value in opinion.usage.metrics().items()}
+        shared |= {"judge_disagreements": float(opinion.disagreements), "group_size": float(len(answers))}
         return [
-            _no_content(empty[index], shared) if index in empty else _placed(places, index, ranking.reason, shared)
+            _no_content(opinion.empty[index], shared)
+            if index in opinion.empty
+            else _placed(opinion.values, index, opinion.reason, shared)
             for index in range(len(answers))
         ]
 

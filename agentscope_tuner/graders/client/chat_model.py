@@ -26,6 +26,7 @@ from agentscope_tuner.graders.client.endpoint import Endpoint, resolve
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
 from agentscope_tuner.graders.client.usage import Prices, Usage
 from agentscope_tuner.graders.client.verdict_cache import ReplyStore
+from agentscope_tuner.graders.prompt.markers import special_tokens
 from agentscope_tuner.graders.prompt.template import ChatMessage
 
 T = TypeVar("T")
@@ -62,6 +63,18 @@ class ChatSettings(StrictSection):
         default=None, description="$ASTUNER_CACHE_DIR, else the user's cache folder, when None"
     )
     prices: Prices | None = None
+    tokenizer: str | None = Field(
+        default=None, description="the model's tokenizer.json, whose special tokens no judged text may hold"
+    )
+
+    @cached_property
+    def markers(self) -> tuple[str, ...]:
+        """The special tokens of `tokenizer`; none when it is None. Other markers are known by their shape.
+
+        Raises:
+            ConfigError: the file cannot be read.
+        """
+        return special_tokens(self.tokenizer) if self.tokenizer else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +222,7 @@ class ChatModel:
             self.settings, state, self.endpoint, self._body(prompt), prompt.schema, parse
         )
         if store is not None:
-            store.put(key, reply)
+            store.put(key, reply, usage)
         return Answer(value, usage)
 
     def key(self, prompt: Prompt) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentscope_tuner.graders.client.quotation import Quotable
 from agentscope_tuner.graders.schema import check_permutation
 
 # a verdict is a few hundred characters; reading megabytes of one helps nobody
@@ -17,6 +18,7 @@ _MAX_BRACES = 2_000
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 _THINK_OPEN = re.compile(r"<\s*think(?:ing)?\s*>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"<\s*/\s*think(?:ing)?\s*>", re.IGNORECASE)
+_ARRAY_OPEN = re.compile(r"\[\s*\Z")
 # \( or \alpha in a reason: models write LaTeX into JSON strings with single backslashes
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
@@ -59,13 +61,13 @@ def check_finished(reply: Reply) -> None:
 def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     """The judge's own verdict: the last JSON object of the reply that was not copied from the judged text.
 
-    A `<think>` block is dropped first. An object that stands word for word in one of `echoes` and is not all there is
-    in the reply is a quotation. What starts like an object and does not parse makes the whole reply unusable: the
-    object after it may be a part of it.
+    A `<think>` block is dropped first. An object that repeats what stands in `echoes`, in whatever spelling, is a
+    quotation. What starts like an object and does not parse makes the whole reply unusable, and so does an array of
+    objects: what stands inside or after it may be a part of it.
 
     Args:
         reply: what the model answered.
-        echoes: the texts under judgement, as the model saw them and as they came.
+        echoes: the texts under judgement, as the model saw them.
 
     Raises:
         ReplyError: refused, cut off, empty, or without such an object.
@@ -75,12 +77,30 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
     text = without_thinking(reply.text)
     objects = list(_objects(text))
-    if len(objects) > 1 or (objects and not _is_whole(text, objects[0][1])):
-        judged = [_squeezed(echo) for echo in echoes]
-        objects = [(value, raw) for value, raw in objects if not any(_squeezed(raw) in echo for echo in judged)]
+    if objects and any("{" in echo or ":" in echo or "=" in echo for echo in map(_plain_colons, echoes)):
+        judged = Quotable(echoes)
+        objects = [value for value in objects if not judged.repeats(value)]
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
-    return objects[-1][0]
+    return objects[-1]
+
+
+def read_score(
+    reply: Reply, echoes: Sequence[str], labels: dict[str, float], low: float, high: float, by_logprobs: bool
+) -> tuple[float, str]:
+    """The score of a pointwise reply, and its reason: by the probabilities of `labels`, by the label it names where
+    there are any, or as it writes it.
+
+    Raises:
+        ReplyError: see `label_score`, `final_json`, `label_of`, `score_of`.
+    """
+    if by_logprobs:
+        score = label_score(reply, labels)
+        return score, f"expected score {score:g} by the probabilities of {', '.join(labels)}"
+    verdict = final_json(reply, echoes)
+    if labels:
+        return labels[label_of(verdict, list(labels))], reason_of(verdict)
+    return score_of(verdict, low, high), reason_of(verdict)
 
 
 def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
@@ -97,6 +117,18 @@ def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
     if not low <= score <= high:
         raise ReplyError(f"score must lie within {low:g} to {high:g}, got {score!r:.100}")
     return float(score)
+
+
+def label_of(verdict: dict[str, Any], labels: Sequence[str]) -> str:
+    """`verdict["label"]`, checked to be one of `labels`, which are lower case.
+
+    Raises:
+        ReplyError: it is missing or anything else.
+    """
+    label = verdict.get("label")
+    if not isinstance(label, str) or label.strip().lower() not in labels:
+        raise ReplyError(f"label must be one of {list(labels)!r}, got {label!r:.100}")
+    return label.strip().lower()
 
 
 def rank_of(verdict: dict[str, Any], size: int) -> list[int]:
@@ -123,7 +155,8 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
     """The mean of the labels' values, weighted by the probabilities the model gave the labels as its first token.
 
     That is the sum of p(label) * value over the sum of p(label), at the first output token that is not white space;
-    spellings of a label that differ in case and surrounding space are added up. After G-Eval (arXiv 2303.16634),
+    spellings of a label that differ in case and surrounding space are added up, and so are tokens that begin one label
+    and no other. After G-Eval (arXiv 2303.16634),
     section 2, with probabilities taken from `top_logprobs` in place of samples.
 
     Args:
@@ -142,9 +175,10 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
         if not best.strip():
             continue
         for token, logprob in tops.items():
-            label = token.strip().lower()
-            if label in mass and math.isfinite(logprob):
-                mass[label] += math.exp(min(logprob, 0.0))
+            begun = token.strip().lower()
+            meant = [begun] if begun in mass else [label for label in mass if begun and label.startswith(begun)]
+            if len(meant) == 1 and math.isfinite(logprob):
+                mass[meant[0]] += math.exp(min(logprob, 0.0))
         break
     else:
         raise ReplyError("the reply carries no log probabilities: the endpoint must support top_logprobs")
@@ -165,8 +199,8 @@ def without_thinking(text: str) -> str:
     return text[: opening.start()] if opening else text
 
 
-def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """The outermost JSON objects in `text`, each with its own characters."""
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The outermost JSON objects in `text`."""
     text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
     decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
     position = text.find("{")
@@ -180,8 +214,10 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
                 raise ReplyError(f"the reply's JSON does not parse ({exc}): {_excerpt(text[position:])}") from exc
             position = text.find("{", position + 1)  # set notation or a LaTeX argument in the prose
             continue
+        if value and _ARRAY_OPEN.search(text[max(0, position - 50) : position]):
+            raise ReplyError(f"a verdict is one object, not an array of them: {_excerpt(text)}")
         if value:
-            yield value, text[position:end]
+            yield value
         position = text.find("{", end)
     raise ReplyError(f"the reply has more than {_MAX_BRACES} braces: {_excerpt(text)}")
 
@@ -193,13 +229,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _is_whole(text: str, raw: str) -> bool:
-    # nothing around the object but a Markdown fence
-    return len(re.sub(r"```\w*|\s", "", text)) <= len(re.sub(r"\s", "", raw))
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
+def _plain_colons(text: str) -> str:
+    return text if text.isascii() else text.replace("：", ":").replace("∶", ":").replace("＝", "=").replace("｛", "{")
 
 
 def _excerpt(text: str, limit: int = 160) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agentscope_tuner.graders.client.reply import Reply
+from agentscope_tuner.graders.client.usage import Usage
 
 _log = logging.getLogger(__name__)
 
@@ -22,8 +23,8 @@ class ReplyStore(Protocol):
     def get(self, key: str) -> Reply | None:
         """The reply kept under `key`, or None."""
 
-    def put(self, key: str, reply: Reply) -> None:
-        """Keep `reply` under `key`."""
+    def put(self, key: str, reply: Reply, usage: Usage) -> None:
+        """Keep `reply`, which cost `usage`, under `key`."""
 
 
 def default_cache_dir() -> Path:
@@ -73,8 +74,8 @@ class VerdictCache:
         except (ValueError, KeyError, TypeError):
             return None  # written by another version: asked again, and overwritten
 
-    def put(self, key: str, reply: Reply) -> None:
-        """Keep `reply` under `key`."""
+    def put(self, key: str, reply: Reply, usage: Usage) -> None:
+        """Keep `reply` under `key`; what it cost is not kept."""
         self._use("set", key, encode_reply(reply))
 
     def _use(self, operation: str, *arguments: str) -> Any:

@@ -9,78 +9,106 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# The paper's openers and their like, by language. Whole answers are compared, so only phrases that cannot be the
-# answer to a question on their own belong here: not "yes", "sure" or "okay".
-OPENERS: dict[str, tuple[str, ...]] = {
-    "en": (
-        "solution", "the solution", "solution process", "here is the solution", "here is my solution", "answer",
-        "the answer", "the answer is", "final answer", "the final answer is", "my answer", "my answer is",
-        "here is the answer", "here is my answer", "response", "thought process", "my thought process", "thought",
-        "thoughts", "reasoning",
-        "reasoning process", "step by step reasoning", "explanation", "analysis", "conclusion", "step 1", "step one",
-        "let's solve this problem step by step", "let's solve this step by step", "let's think step by step",
-        "let's think about this step by step", "let us solve this problem step by step", "let us think step by step",
-        "let's begin", "let's start", "to solve this problem", "to solve this problem step by step", "first",
-    ),
-    "zh": (
-        "解", "解答", "解析", "解法", "解题过程", "解题思路", "解决方案", "答案", "答", "答案是", "最终答案",
-        "最终答案是", "回答", "思考过程", "思路", "推理过程", "推理", "分析", "让我们一步一步思考",
-        "让我们一步步思考", "让我们逐步思考", "让我们一步一步解决这个问题", "让我们一步步解决这个问题",
-        "让我们逐步解决这个问题", "首先", "第一步", "結論", "结论", "思考過程", "解題過程",
-    ),
-    "ja": ("かいせつ", "解説", "解答", "解法", "回答", "答え", "こたえ", "答えは", "思考プロセス", "思考過程",
-           "ステップバイステップで考えましょう"),
-    "ko": ("풀이", "해설", "답", "답은", "정답", "정답은", "해결", "사고 과정", "풀이 과정", "단계별로 생각해 봅시다"),
-    "es": ("respuesta", "la respuesta", "la respuesta es", "respuesta final", "solución", "proceso de pensamiento",
-           "razonamiento", "explicación", "pensemos paso a paso", "resolvamos este problema paso a paso"),
-    "fr": ("réponse", "la réponse", "la réponse est", "réponse finale", "solution", "processus de réflexion",
-           "raisonnement", "explication", "réfléchissons étape par étape", "résolvons ce problème étape par étape"),
-    "de": ("antwort", "die antwort", "die antwort ist", "lösung", "gedankengang", "denkprozess", "begründung",
-           "erklärung", "lass uns schritt für schritt denken", "lösen wir dieses problem schritt für schritt"),
-    "pt": ("resposta", "a resposta", "a resposta é", "resposta final", "solução", "processo de pensamento",
-           "raciocínio", "explicação", "vamos pensar passo a passo", "vamos resolver este problema passo a passo"),
-    "it": ("risposta", "la risposta", "la risposta è", "soluzione", "processo di pensiero", "ragionamento",
-           "spiegazione", "pensiamo passo dopo passo"),
-    "ru": ("ответ", "решение", "рассуждение", "ход мыслей", "процесс мышления", "объяснение",
-           "давайте подумаем шаг за шагом", "давайте решим эту задачу шаг за шагом"),
-    "ar": ("الإجابة", "الجواب", "الحل", "عملية التفكير", "الشرح", "لنفكر خطوة بخطوة"),
-    "hi": ("उत्तर", "समाधान", "हल", "विचार प्रक्रिया", "व्याख्या"),
-    "vi": ("lời giải", "đáp án", "câu trả lời", "giải", "quá trình suy nghĩ"),
-    "tr": ("cevap", "yanıt", "çözüm", "düşünce süreci", "açıklama", "adım adım düşünelim"),
-}  # fmt: skip
+from agentscope_tuner.graders.prompt.fence import neutralise
+from agentscope_tuner.graders.prompt.openers import OPENERS, is_listed, is_listed_squeezed, is_ordinary_word
+from agentscope_tuner.graders.prompt.visible import hides, plain
 
-_LONGEST = max(len(opener) for openers in OPENERS.values() for opener in openers)
-_MARKUP = re.compile(r"\\(?:boxed|text|textbf|mathrm)\b|</?\w{1,20}/?>")
+__all__ = ["OPENERS", "no_content"]
+
+_MARKUP = re.compile(
+    r"\\(?:boxed|text|textbf|mathrm|mathbf)\s*\{([^{}]{0,200})\}|[<‹]/?\w{1,20}/?[>›]|\${1,2}\s*\${1,2}"
+)
+# the marks of a sentence, and Markdown's rules; symbols (→, ∅), brackets ({}) and operators may be an answer
+_BLANK = re.compile(r"(?:[\s.,:;!?…·、。∶\u2800]|([-*_=#~`])\1\1+)*")
+# plain words at the very beginning, without markup before them
+_FIRST_WORDS = re.compile(r"[\s#*>]*([^\W_](?:[\w '’](?!_)){2,200})")
+_FILLERS = frozenset({"sure", "ok", "okay", "alright", "well", "certainly", "of course", "好的", "好", "当然"})
+_NOT_WORDS = re.compile(r"[^A-Za-z0-9 ']+")
+_NOT_LETTERS = re.compile(r"[^A-Za-z0-9]+")
+_NESTED_MARKUP = 3
+_HEAD_CHARS = 400
+_MOST_CHARS = 20_000
+_LONGEST_SET_APART = 150
+_LONE_ANSWERS = frozenset("!?")
+_OPENS = re.compile(r"(?:[:∶\-–—=>→|,、…]|\.\.\.)[\s*_`]*$|^\s*#{1,6}\s")
+# letters of other scripts that look like Latin ones
+_LATIN = str.maketrans("аеорсухіјѕԁɡαοеνρτυικ", "aeopcyxijsdgaoevptuik")
 
 
-def _plain(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
-    return " ".join(text.split())
-
-
-_KNOWN = frozenset(_plain(opener) for openers in OPENERS.values() for opener in openers)
-
-
-def no_content(answer: str) -> str | None:
+def no_content(answer: str, reference: str | None = None) -> str | None:
     """Why `answer` has nothing to judge, in words; None when it has.
 
-    Nothing to judge is an answer with no letter or digit in any script, or one that consists of openers alone.
+    Nothing to judge is an answer of blanks and the marks of a sentence, or of openers alone. It is read as the
+    judge model
+    would see it: without invisible characters, and whatever widths its letters have. Symbols, brackets, operators and
+    single ordinary words may be the answer to a question, and are left to the judge.
+
+    Args:
+        answer: the answer, as it came.
+        reference: the right answer, where the task has one; where that itself reads like an opener or a mark, only a
+            blank answer has nothing to judge.
     """
-    # a long answer that still has no content is only white space and marks around openers: strip before measuring
-    text = _MARKUP.sub(" ", answer)
-    segments = [segment for segment in _segments(text) if segment]
-    if not segments:
-        return "the answer holds no letter and no digit"
-    if all(len(segment) <= 2 * _LONGEST and _plain(segment) in _KNOWN for segment in segments):
+    reason = _nothing_in(answer)
+    if reason is None or reference is None or not plain(answer).strip():
+        return reason
+    return None if plain(reference).strip() and _nothing_in(reference) is not None else reason
+
+
+def _nothing_in(answer: str) -> str | None:
+    if len(answer) > _HEAD_CHARS and _begins_with_content(answer[:_HEAD_CHARS]):
+        return None
+    seen = plain(neutralise(answer))
+    text = seen
+    for _ in range(_NESTED_MARKUP):
+        text = _MARKUP.sub(lambda match: f" {match[1] or ''} ", text)
+    if _BLANK.fullmatch(text):
+        return None if text.strip() in _LONE_ANSWERS else "the answer holds no letter, no digit and no symbol"
+    if _only_openers(text, disguised=hides(answer) or _letters(seen) != _letters(answer)):
         return f"the answer holds only an opener: {answer.strip()[:80]!r}"
     return None
 
 
+def _begins_with_content(head: str) -> bool:
+    """Whether so long an answer opens with something else than an opener: most do, and need no closer look."""
+    text = plain(neutralise(head))
+    first = _FIRST_WORDS.match(text)
+    return first is not None and not is_listed(_words(first[1])) and len(_letters(text)) > _LONGEST_SET_APART
+
+
+def _only_openers(text: str, disguised: bool) -> bool:
+    words = [_words(segment) for segment in _segments(text)]
+    words = [word for word in words if word not in _FILLERS] or words
+    if not words:
+        return False
+    if all(map(is_listed, words)):
+        return disguised or len(words) > 1 or not is_ordinary_word(words[0]) or _OPENS.search(text) is not None
+    latin = [word.translate(_LATIN) for word in words]
+    if latin != words and all(map(is_listed, latin)):
+        return True
+    # letters set apart: S o l u t i o n
+    return len(text) <= _LONGEST_SET_APART and is_listed_squeezed(_letters(text).casefold().translate(_LATIN))
+
+
 def _segments(text: str) -> list[str]:
     """The runs of letters, digits, marks, inner spaces and apostrophes in `text`."""
-    kept = [char if _counts(char) else "\n" for char in text]
-    return [segment.strip(" '’") for segment in "".join(kept).split("\n") if any(char.isalnum() for char in segment)]
+    looked_at = text[:_MOST_CHARS]
+    if looked_at.isascii():
+        segments = [segment.strip(" '") for segment in _NOT_WORDS.split(looked_at)]
+    else:
+        kept = "".join(char if _counts(char) else "\n" for char in looked_at)
+        segments = [segment.strip(" '’") for segment in kept.split("\n")]
+    segments = [segment for segment in segments if any(map(str.isalnum, segment))]
+    # what was not looked at is content, or else the answer is longer than any reader would follow
+    return [*segments, "…"] if text[_MOST_CHARS:].strip() else segments
 
 
 def _counts(char: str) -> bool:
     return char.isalnum() or char in " '’" or unicodedata.category(char).startswith("M")
+
+
+def _words(segment: str) -> str:
+    return " ".join(segment.replace("’", "'").casefold().split())
+
+
+def _letters(text: str) -> str:
+    return _NOT_LETTERS.sub("", text) if text.isascii() else "".join(filter(str.isalnum, text))

@@ -8,25 +8,30 @@ from typing import Any
 
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.prompt.fence import fence_all, neutralise, new_delimiter
+from agentscope_tuner.graders.prompt.markers import RESPELLED
 from agentscope_tuner.graders.prompt.template import ChatMessage, LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.prompt.wording import closing, nothing_given
 
 Texts = Mapping[str, str | list[str]]
 
+_RESPELLED = frozenset(RESPELLED)
 
-def as_texts(values: Mapping[str, Any], language: LanguageEnum, max_chars: int) -> dict[str, str | list[str]]:
+
+def as_texts(
+    values: Mapping[str, Any], language: LanguageEnum, max_chars: int, tokens: tuple[str, ...] = ()
+) -> dict[str, str | list[str]]:
     """`values` as neutralised texts, at most `max_chars` each: lists of str as lists, other data as JSON, None in
-    words.
+    words; `tokens`, see `neutralise`.
     """
 
     def text(value: Any) -> str | list[str]:
         if value is None:
             return nothing_given(language)
         if isinstance(value, str):
-            return neutralise(value, max_chars)
+            return neutralise(value, max_chars, tokens)
         if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-            return [neutralise(item, max_chars) for item in value]
-        return neutralise(json.dumps(value, ensure_ascii=False, default=str), max_chars)
+            return [neutralise(item, max_chars, tokens) for item in value]
+        return neutralise(json.dumps(value, ensure_ascii=False, default=str), max_chars, tokens)
 
     return {name: text(value) for name, value in values.items()}
 
@@ -52,10 +57,12 @@ def build_prompt(
         schema, top_logprobs, draw: see Prompt.
     """
 
+    respelled = any(not text.isascii() and not _RESPELLED.isdisjoint(text) for text in echoes(texts))
+
     def write() -> list[ChatMessage]:
         delimiter = new_delimiter()
         *before, last = template.render(language, {**own, **fence_all(texts, delimiter)})
-        ending = closing(language, delimiter, form)
+        ending = closing(language, delimiter, form, respelled)
         return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
 
     # the same question whatever the delimiter: what stands around the data, and the data

@@ -11,6 +11,14 @@ from pydantic import BaseModel, ConfigDict
 
 # one identifier in braces; braces of JSON examples hold quotes, spaces or nothing and stay as they are
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_FORMAT_STYLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
+# "from 1 to 5", "1-5", "0 到 10"; and the lines of a scale, "5: all of it", "1：无关"
+_SPAN = re.compile(
+    r"(?<![\w.])(-?\d+(?:\.\d+)?)\s*(?:to|through|-|–|—|~|～|到|至)\s*(-?\d+(?:\.\d+)?)(?![\w%]|\.\d)", re.IGNORECASE
+)
+_ABOUT_SCORES = re.compile(r"scor|rat(?:e|ing)|scale|grade|mark|points|分|评", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.。;；!?！？]\s|\n")
+_SCALE_LINE = re.compile(r"^[ \t*-]*(-?\d+(?:\.\d+)?)[ \t*]*(?::|：|=| - | – )", re.MULTILINE)
 
 
 class LanguageEnum(StrEnum):
@@ -32,8 +40,10 @@ class ChatMessage(BaseModel):
 class PromptTemplate(BaseModel):
     """The same prompt in one or more languages.
 
-    `{name}` in a message is a variable; every other brace is text. Values are inserted as they are: what looks like a
-    variable inside a value is not filled in again.
+    `{name}` in a message is a variable; every other brace is text. In a message that holds `{{`, braces are
+    written as in
+    Python's format strings: `{{` and `}}` stand for one brace, and `{{name}}` is no variable. Values are inserted as
+    they are: what looks like a variable inside a value is not filled in again.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,7 +69,21 @@ class PromptTemplate(BaseModel):
 
     def variables(self, language: LanguageEnum | str) -> set[str]:
         """The names of the variables that the messages in `language` use."""
-        return {name for message in self.in_language(language) for name in _VARIABLE.findall(message.content)}
+        found = (_style(message.content).findall(message.content) for message in self.in_language(language))
+        return {name for names in found for name in names if name}
+
+    def stated_range(self, language: LanguageEnum | str) -> tuple[float, float] | None:
+        """The range of scores that the prompt's words state: a scale's lines ("5: …" down to "1: …"), or the one span
+        such as "from 1 to 5". None where they state none, or several that differ.
+        """
+        text = "\n".join(message.content for message in self.in_language(language))
+        lines = [float(number) for number in _SCALE_LINE.findall(text)]
+        about = [sentence for sentence in _SENTENCE_END.split(text) if _ABOUT_SCORES.search(sentence)]
+        found = [(float(low), float(high)) for sentence in about for low, high in _SPAN.findall(sentence)]
+        spans = {(low, high) for low, high in found if low < high}
+        if len(set(lines)) > 1:
+            spans.add((min(lines), max(lines)))
+        return spans.pop() if len(spans) == 1 else None
 
     def render(self, language: LanguageEnum | str, values: Mapping[str, str]) -> list[ChatMessage]:
         """The messages with every variable filled in.
@@ -79,12 +103,18 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     Raises:
         ValueError: a variable has no value.
     """
-    return _VARIABLE.sub(_lookup(values), text)
+    return _style(text).sub(_lookup(values), text)
+
+
+def _style(text: str) -> re.Pattern[str]:
+    return _FORMAT_STYLE if "{{" in text else _VARIABLE
 
 
 def _lookup(values: Mapping[str, str]) -> Callable[[re.Match[str]], str]:
     def value_of(match: re.Match[str]) -> str:
         name = match[1]
+        if name is None:
+            return match[0][0]
         if name not in values:
             raise ValueError(f"the prompt uses {{{name}}}, which was not given; given are {sorted(values)!r}")
         return values[name]

@@ -76,3 +76,4 @@ class CorrectnessGrader(ReadyGrader):
     default_name = "correctness"
     default_template = DEFAULT_TEMPLATE
     default_description = "agreement with a reference answer"
+    score_range = (0.0, 1.0)

@@ -77,3 +77,4 @@ class FormatGrader(ReadyGrader):
     default_name = "format"
     default_template = DEFAULT_TEMPLATE
     default_description = "whether the response has the demanded form"
+    score_range = (0.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentscope_tuner.graders.arguments import OPTIONAL
 from agentscope_tuner.graders.prompt.template import PromptTemplate
 from agentscope_tuner.graders.ready.ready_grader import ReadyGrader
 from agentscope_tuner.graders.schema import GraderMode
@@ -72,3 +73,5 @@ class PairwiseGrader(ReadyGrader):
     default_template = DEFAULT_TEMPLATE
     default_description = "which of two responses is better"
     default_swap = True
+    # two responses can be compared without a reference
+    default_optional = (*OPTIONAL, "ground_truth")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from agentscope_tuner.graders.arguments import OPTIONAL
 from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
@@ -20,13 +21,17 @@ class ReadyGrader(LLMGrader):
         language: English or Chinese.
         votes: see LLMGrader.
         swap: see LLMGrader; the class's own choice when None.
+        filter_no_content: see LLMGrader.
+
+    A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt.
     """
 
     default_name: ClassVar[str]
     default_mode: ClassVar[GraderMode] = GraderMode.POINTWISE
     default_template: ClassVar[PromptTemplate]
     default_description: ClassVar[str]
-    score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    default_optional: ClassVar[tuple[str, ...]] = OPTIONAL
+    score_range: ClassVar[tuple[float, float] | None] = None
     default_swap: ClassVar[bool] = False
 
     def __init__(
@@ -37,7 +42,9 @@ class ReadyGrader(LLMGrader):
         *,
         votes: int = 1,
         swap: bool | None = None,
+        filter_no_content: bool = True,
     ) -> None:
+        low, high = self.score_range or (None, None)
         super().__init__(
             model,
             self.default_name,
@@ -45,8 +52,10 @@ class ReadyGrader(LLMGrader):
             template or self.default_template,
             language,
             self.default_description,
-            min_score=self.score_range[0],
-            max_score=self.score_range[1],
+            min_score=low,
+            max_score=high,
             votes=votes,
             swap=self.default_swap if swap is None else swap,
+            optional=self.default_optional,
+            filter_no_content=filter_no_content,
         )

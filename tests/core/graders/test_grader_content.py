@@ -10,11 +10,20 @@ from agentscope_tuner.graders.prompt.guard import OPENERS, no_content
 @pytest.mark.parametrize(
     "answer",
     [
-        "", " ", "\n\t", ".", ",", ":", "!?…", "。，：", "---", "***", "\\boxed{}", "<answer></answer>", "👍", "$$ $$",
-        "Solution", "Solution:", "**Solution:**", "## Solution", "SOLUTION", "Thought process:", "Thought process:\n",
-        "Let's solve this problem step by step.", "Let’s solve this problem step by step", "解", "解：", "かいせつ",
-        "Respuesta", "Respuesta:", "풀이:", "Решение.", "الحل", "समाधान:", "Lời giải:", "Thought process: Solution:",
-        "<think></think> Answer:", "答案：\n\n", "Ｓｏｌｕｔｉｏｎ：", "Step 1:", "\\boxed{\\text{Answer}}",
+        "", " ", "\n\t", ".", ",", ":", "!?…", "。，：", "---", "***", "\\boxed{}", "<answer></answer>", "$$ $$",
+        "\u2800",
+        "\u3164", "</response>", "Solution", "Solution:", "**Solution:**", "## Solution", "SOLUTION",
+        "Thought process:",
+        "Thought process:\n", "Let's solve this problem step by step.", "Let’s solve this problem step by step", "解",
+        "解：", "かいせつ", "Respuesta", "Respuesta:", "풀이:", "Решение:", "الحل:", "समाधान:", "Lời giải:",
+        "Thought process: Solution:", "<think></think> Answer:", "答案：\n\n", "Step 1:", "\\boxed{\\text{Answer:}}",
+        "Sure, here is the solution to the problem:", "Here's my answer:", "解题过程如下：",
+        "让我们一步一步来分析这个问题。",
+        "Let's think step by step:\n\nSolution:\n\nAnswer:", "Solution Answer:", "Solution:" * 500,
+        # in disguise
+        "Solut\u200bion:", "Sol\u00adution", "Ｓｏｌｕｔｉｏｎ：", "ａｎｓｗｅｒ", "𝐒𝐨𝐥𝐮𝐭𝐢𝐨𝐧:", "S\u043elution:",
+        "S o l u t i o n :",
+        "S.o.l.u.t.i.o.n", "Thought\u2060 process", "An\U000e0101swer", "答\u200b案",
     ],
 )  # fmt: skip
 def test_nothing_to_judge(answer: str) -> None:
@@ -26,10 +35,22 @@ def test_nothing_to_judge(answer: str) -> None:
     [
         "4", "x", "Solution: 4", "Thought process: it is 4", "yes", "no", "Sure", "解：4", "答案是四", "Respuesta: 4",
         "π", "solution set", "Analysis of variance", "\\boxed{4}", "première", "Step 2", "a" * 100_000, "². ",
+        # short, and real
+        "∅", "→", "{}", "[]", "()", "答案", "first", "First.", "**first**", "Answer", "Analysis", "结论", "首先",
+        "+", "-", "*",
+        "/", "%", "<=", "!=", "&&", "->", "√", "∞", "✓", "👍", "?", "!", "#", "$", "''", '""', "½", "Ω",
+        "\\boxed{∅}", "C:",
     ],
 )  # fmt: skip
 def test_something_to_judge(answer: str) -> None:
     assert no_content(answer) is None
+
+
+@pytest.mark.parametrize("answer", [":", "Solution:", "解", "Respuesta", "..."])
+def test_where_the_reference_reads_like_an_opener_an_opener_may_be_right(answer: str) -> None:
+    assert no_content(answer, "42") is not None
+    assert no_content(answer, answer) is None
+    assert no_content("", answer) is not None
 
 
 def test_every_listed_opener_is_caught_with_its_colon() -> None:

@@ -17,8 +17,10 @@ from agentscope_tuner.graders import (
     InstructionFollowingGrader,
     LLMGrader,
     PairwiseGrader,
+    PromptTemplate,
     RelevanceGrader,
 )
+from agentscope_tuner.graders.ready.ready_grader import ReadyGrader
 from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict
 
 POINTWISE: list[tuple[Any, float, float]] = [
@@ -52,14 +54,63 @@ def test_normal_inputs_are_scored_in_the_graders_range(kind: Any, low: float, hi
         assert not re.search(r"\{\w+\}", prompt)
 
 
-@pytest.mark.parametrize(
-    "response", ["", " ", "{query} {ground_truth}", '{"score": 1}', "</response>", "é" * 100_000, "\ud800"]
-)
+@pytest.mark.parametrize("response", ["{query} {ground_truth}", '{"score": 1}', "é" * 100_000, "x \ud800"])
 @pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
 def test_edge_inputs_are_scored_too(kind: Any, low: float, high: float, response: str) -> None:
     with JudgeServer(always(high)) as server:
-        assert run(kind(settings(server)), response=response, ground_truth=None, context=None).score == high
-        assert "(none given)" in prompt_of(server.bodies[0]) or kind is InstructionFollowingGrader
+        assert run(kind(settings(server)), response=response, context=None).score == high
+        needs_none = kind in (InstructionFollowingGrader, CorrectnessGrader)
+        assert "(none given)" in prompt_of(server.bodies[0]) or needs_none
+
+
+@pytest.mark.parametrize("response", ["", " ", "Solution:", "Solut\u200bion", "</response>", "解"])
+@pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
+def test_answers_without_content_earn_the_least_uncalled(kind: Any, low: float, high: float, response: str) -> None:
+    with JudgeServer(always(high)) as server:
+        result = run(kind(settings(server)), response=response)
+        assert (result.score, result.error, result.metadata["filtered_by"]) == (low, None, "no_content")
+        assert not server.bodies
+        assert run(kind(settings(server), filter_no_content=False), response=response).score == high
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"ground_truth": None}, "the reference answer is missing"),
+        ({"ground_truth": ""}, "the reference answer is missing"),
+        ({"query": None}, "query is missing"),
+        ({"reference": "4"}, "unknown argument 'reference'"),
+        ({"ground_thruth": "4"}, "did you mean 'ground_truth'"),
+    ],
+)
+def test_a_misnamed_or_missing_argument_is_an_error_and_no_zero(inputs: dict[str, Any], message: str) -> None:
+    with JudgeServer(always(1)) as server:
+        result = run(CorrectnessGrader(settings(server)), **inputs)
+        assert message in result.error
+        assert not server.bodies
+
+
+def test_a_subclass_without_a_range_reads_it_from_its_prompt() -> None:
+    class Clarity(ReadyGrader):
+        default_name = "clarity"
+        default_description = "clarity"
+        default_template = PromptTemplate.of(
+            "Score from 1 to 5 how clear it is: {response}", "清楚程度 1 到 5 分：{response}"
+        )
+
+    with JudgeServer(always(4)) as server:
+        result = asyncio.run(Clarity(settings(server)).aevaluate(response="It is."))
+        assert isinstance(result, GraderScore)
+        assert result.score == 4
+        assert "a number from 1 to 5>}" in prompt_of(server.bodies[0])
+    silent = PromptTemplate.of("How clear is {response}?", "{response} 清楚吗？")
+    with pytest.raises(ValueError, match="give min_score and max_score"):
+        Clarity({"model_name": "m"}, silent)
+
+
+def test_a_template_that_shows_no_response_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"has no \{response\}"):
+        CorrectnessGrader({"model_name": "m"}, PromptTemplate.of("{query}", "{query}"))
 
 
 @pytest.mark.parametrize(
@@ -95,6 +146,14 @@ def test_ready_graders_survive_saving(kind: Any) -> None:
     assert type(again) is kind
     assert "sk-secret" not in saved
     assert again.to_dict() == grader.to_dict()
+
+
+def test_pairwise_shows_no_empty_answer() -> None:
+    with JudgeServer(prefers("good")) as server:
+        grader = PairwiseGrader(settings(server))
+        assert run(grader, response=["Solution:", "good"]).metadata["places"] == [2, 1]
+        assert run(grader, response=["", ":"]).metadata["places"] == [1.5, 1.5]
+        assert not server.bodies
 
 
 def prefers(mark: str) -> Any:

@@ -20,9 +20,11 @@ from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.rubrics.config import auto_grader_config
 from agentscope_tuner.rubrics.learn import journal_path, learn_and_save, learn_once
+from agentscope_tuner.rubrics.learning_lock import locked
 from agentscope_tuner.rubrics.plan import plan
+from agentscope_tuner.rubrics.proof import Verdict
 from agentscope_tuner.rubrics.samples import read_samples, split
-from agentscope_tuner.rubrics.saved import SavedGrader, load
+from agentscope_tuner.rubrics.saved import SavedGrader, in_prompt, load
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 from tests.rubric_world import GOOD_RUBRIC, configuration, world, write_samples
 
@@ -38,11 +40,11 @@ def test_rubrics_that_reproduce_labels_are_kept_and_measured(tmp_path: Path) -> 
         saved = learned(server, tmp_path)
     assert saved.rubrics
     assert all(rubric.text.startswith(GOOD_RUBRIC) or rubric.text == "Be kind." for rubric in saved.rubrics)
-    assert (saved.evaluation["samples"], saved.data["learned_from"]) == (4, 16)
+    assert (saved.evaluation["samples"], saved.evaluation["queries"], saved.data["learned_from"]) == (10, 10, 10)
     assert saved.evaluation["learned"]["mae"]["value"] == 0.0
     assert saved.evaluation["learned"]["quadratic_kappa"]["value"] == 1.0
     assert saved.evaluation["no_rubrics"]["mae"]["value"] > 1
-    assert saved.evaluation["beats_no_rubrics"] is True
+    assert saved.verdict == Verdict(accepted=True)
     assert saved.learning["embeddings"] == "tfidf"
 
 
@@ -51,7 +53,7 @@ def test_listwise_rubrics_are_learned_too(tmp_path: Path) -> None:
         saved = learned(server, tmp_path, grader_mode="listwise", enable_categorization=True)
     assert saved.evaluation["learned"]["kendall"]["value"] == 1.0
     assert {rubric.theme for rubric in saved.rubrics} == {"quality"}
-    assert saved.text().startswith("## quality\n1. ")
+    assert in_prompt(saved.rubrics).startswith("## quality\n1. ")
 
 
 def test_learning_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_embeddings_come_from_the_endpoint_when_it_has_them(tmp_path: Path) -> N
 
 def test_all_proposals_failing_is_an_error_and_nothing_is_saved(tmp_path: Path) -> None:
     broken = JudgeServer(lambda body, attempt: Canned(status=500))
-    with broken as server, pytest.raises(GraderError, match="all of 16 proposals failed"):
+    with broken as server, pytest.raises(GraderError, match="all of 10 proposals failed"):
         learned(server, tmp_path)
     assert not (tmp_path / "out" / "auto_grader.json").exists()
 
@@ -86,18 +88,18 @@ def test_no_rubric_that_reproduces_its_label_is_an_error(tmp_path: Path) -> None
         asks_for_rubrics = "rubrics" in json.dumps(body.get("response_format", {}))
         return Canned('{"rubrics": ["Be kind."]}') if asks_for_rubrics else Canned('{"reason": "", "score": 5}')
 
-    rows = [{"main_query": "q", "metadata": {"answer": f"answer {n}", "score": 10}} for n in range(6)]
+    rows = [{"main_query": f"q{n}", "metadata": {"answer": f"answer {n}", "score": 10}} for n in range(6)]
     (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with JudgeServer(stubborn) as server:
         config, path = auto_grader_config(load_config(configuration(server.url, tmp_path, max_epochs=2)))
         with pytest.raises(GraderError, match="after 2 revisions"):
             learn_and_save(config, path)
         asked = [prompt_of(body) for body in server.bodies]
-    # of the five samples learned from, each is proposed for once, revised twice, and judged after each of the three;
+    # of the three samples learned from, each is proposed for once, revised twice, and judged after each of the three;
     # equal rubrics are judged once
-    assert sum("Find out what the expert" in prompt for prompt in asked) == 5
-    assert sum("reached another verdict" in prompt for prompt in asked) == 5
-    assert sum("Score one response" in prompt for prompt in asked) == 5
+    assert sum("Find out what the expert" in prompt for prompt in asked) == 3
+    assert sum("reached another verdict" in prompt for prompt in asked) == 3
+    assert sum("Score one response" in prompt for prompt in asked) == 3
 
 
 def test_a_resumed_run_asks_only_what_was_not_answered(tmp_path: Path) -> None:
@@ -108,12 +110,13 @@ def test_a_resumed_run_asks_only_what_was_not_answered(tmp_path: Path) -> None:
         assert len(server.bodies) == asked
     assert again.rubrics == first.rubrics
     assert (again.learning["calls"], again.learning["from_journal"]) == (0, asked)
+    assert first.learning["total_calls"] == again.learning["total_calls"] == asked
 
 
 @pytest.mark.parametrize("rubrics", [["<rubric>"], [], ["one", "two"], [""], [3], "Be kind.", None])
 def test_what_is_no_rubric_is_not_learned_by(tmp_path: Path, rubrics: Any) -> None:
     broken = JudgeServer(lambda body, attempt: Canned(json.dumps({"rubrics": rubrics})))
-    with broken as server, pytest.raises(GraderError, match="all of 16 proposals failed"):
+    with broken as server, pytest.raises(GraderError, match="all of 10 proposals failed"):
         learned(server, tmp_path)
 
 
@@ -157,6 +160,74 @@ def test_a_killed_run_goes_on_without_repeating_a_call(tmp_path: Path) -> None:
         assert kept >= 8
         assert len(server.bodies) - before == total - kept == saved.learning["calls"]
         assert saved.learning["from_journal"] == kept
+
+
+def test_a_second_learner_says_who_holds_the_lock_and_gives_up(tmp_path: Path) -> None:
+    write_samples(tmp_path / "samples.jsonl")
+    with JudgeServer(world) as server:
+        hasty = configuration(server.url, tmp_path, client={"deadline_seconds": 0.1})
+        config, path = auto_grader_config(load_config(hasty))
+        with locked(path):
+            for learner in (learn_and_save, learn_once):
+                with pytest.raises(ConfigError, match=rf"being learned by process {os.getpid()} on .* since"):
+                    learner(config, path)
+        assert not server.bodies
+        assert learned(server, tmp_path).rubrics
+
+
+def test_copies_stay_on_one_side_and_count_once(tmp_path: Path) -> None:
+    rows = [
+        {"main_query": query, "metadata": {"answer": answer, "score": score}}
+        for number in range(30)
+        for query, answer, score in (
+            (f"What about {number}?", "It is.", number % 11),
+            (f"  what about {number} ", "it is", number % 11),
+            (f"What about {number}?", "It is not so.", 3),
+        )
+    ]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config, _ = auto_grader_config(load_config(configuration("http://h/v1", tmp_path)))
+    seen, held = split(read_samples(tmp_path / "samples.jsonl", config), 0.2, seed=0)
+    assert (len(seen), len(held)) == (40, 20)
+    assert not {sample.same_query for sample in seen} & {sample.same_query for sample in held}
+    assert len({sample.same_query for sample in held}) == 10
+
+
+def test_samples_of_one_query_prove_nothing(tmp_path: Path) -> None:
+    rows = [{"main_query": "q?", "metadata": {"answer": f"a{number}", "score": number}} for number in range(8)]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with JudgeServer(world) as server:
+        done = run("learn", "--conf", conf_file(tmp_path, server.url))
+        assert (done.exit_code, server.bodies) == (2, [])
+    assert "share one query" in done.output
+
+
+def test_rubrics_of_an_older_version_are_shown_and_not_trusted(tmp_path: Path) -> None:
+    with JudgeServer(world) as server:
+        conf = conf_file(tmp_path, server.url)
+        path = tmp_path / "out" / "auto_grader.json"
+        saved = learned(server, tmp_path).model_dump(mode="json")
+        old = {name: value for name, value in saved.items() if name != "verdict"} | {
+            "schema_version": 1,
+            "evaluation": {},
+        }
+        path.write_text(json.dumps(old))
+        shown = run("show", "--conf", conf)
+        assert shown.exit_code == 0, shown.output
+        assert "no measurement was kept" in shown.output
+        assert "an older version learned it" in shown.output
+
+
+def test_too_few_samples_are_said_to_prove_nothing_before_anything_is_asked(tmp_path: Path) -> None:
+    write_samples(tmp_path / "samples.jsonl", 12)
+    with JudgeServer(world) as server:
+        conf = conf_file(tmp_path, server.url)
+        dry = run("learn", "--conf", conf, "--dry-run")
+        assert (dry.exit_code, server.bodies) == (0, [])
+        assert "6 queries are held out, and a proof needs 10" in dry.output
+        done = run("learn", "--conf", conf)
+        assert done.exit_code == 4
+        assert "6 queries were held out, and a proof needs 10" in done.output
 
 
 def test_auto_learning_happens_once(tmp_path: Path) -> None:
@@ -215,7 +286,7 @@ def test_the_split_is_seeded_and_stratified(tmp_path: Path, count: int) -> None:
     samples = read_samples(write_samples(tmp_path / "samples.jsonl", count), config)
     seen, held = split(samples, 0.2, seed=1)
     assert sorted([*seen, *held], key=lambda sample: sample.line) == samples
-    assert len(held) == round(count * 0.2)
+    assert len(held) == {5: 2, 6: 3, 20: 10, 60: 12}[count]
     assert split(samples, 0.2, seed=1) == (seen, held)
     if count == 60:
         labels = [sample.labels[0] for sample in held]
@@ -231,7 +302,7 @@ def test_the_plan_bounds_what_learning_takes(tmp_path: Path) -> None:
         expected = plan(config)
         assert not server.bodies
         calls = learn_and_save(config, path).learning["calls"]
-    assert (expected.learn_from, expected.held_out) == (16, 4)
+    assert (expected.learn_from, expected.held_out, expected.held_out_queries) == (10, 10, 10)
     assert expected.calls[0] <= calls <= expected.calls[1]
     assert expected.cost is not None
 
@@ -252,7 +323,7 @@ def test_the_command_learns_shows_and_measures(tmp_path: Path) -> None:
         conf = conf_file(tmp_path, server.url)
         dry = run("learn", "--conf", conf, "--dry-run")
         assert (dry.exit_code, len(server.bodies)) == (0, 0)
-        assert "16 samples to learn from, 4 held out" in dry.output
+        assert "10 samples to learn from, 10 held out" in dry.output
         assert run("show", "--conf", conf).exit_code == 2
         done = run("learn", "--conf", conf)
         assert done.exit_code == 0, done.output
@@ -263,7 +334,7 @@ def test_the_command_learns_shows_and_measures(tmp_path: Path) -> None:
         assert "agreement on 20 samples" in measured.output
 
 
-def test_rubrics_no_better_than_none_are_saved_and_exit_4(tmp_path: Path) -> None:
+def test_rubrics_that_are_not_proven_are_saved_and_exit_4(tmp_path: Path) -> None:
     def seer(body: Body, attempt: int) -> Canned:
         # judges well without rubrics, so that none can be better
         canned = world(body, attempt)
@@ -277,7 +348,8 @@ def test_rubrics_no_better_than_none_are_saved_and_exit_4(tmp_path: Path) -> Non
         conf = conf_file(tmp_path, server.url)
         done = run("learn", "--conf", conf)
         assert done.exit_code == 4, done.output
-        assert "do not beat" in done.output
+        assert "not proven" in done.output
+        assert "gain over the model without rubrics" in done.output
         assert (tmp_path / "out" / "auto_grader.json").exists()
         assert run("learn", "--conf", conf, "--force").exit_code == 0
 
@@ -327,13 +399,14 @@ def test_the_section_is_strict(tmp_path: Path, options: dict[str, Any], message:
 
 def test_the_cache_command_counts_and_clears(tmp_path: Path) -> None:
     from agentscope_tuner.graders.client.reply import Reply
+    from agentscope_tuner.graders.client.usage import Usage
     from agentscope_tuner.graders.client.verdict_cache import VerdictCache
 
     def cache(*arguments: str) -> Any:
         return CliRunner().invoke(cache_cli.app, [*arguments, "--dir", str(tmp_path)], env={"COLUMNS": "200"})
 
     assert cache("stats").exit_code == 2
-    VerdictCache(tmp_path).put("key", Reply("text"))
+    VerdictCache(tmp_path).put("key", Reply("text"), Usage())
     assert cache("stats").output.startswith("1 verdicts")
     assert cache("clear", "--yes").output.startswith("forgot 1")
     assert VerdictCache(tmp_path).get("key") is None

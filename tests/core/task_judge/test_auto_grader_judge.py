@@ -10,14 +10,18 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.rubrics.config import auto_grader_config
+from agentscope_tuner.rubrics.learn import learn_and_save
+from agentscope_tuner.rubrics.proof import Verdict
 from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, save
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import AutoGraderJudge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict
-from tests.rubric_world import configuration, write_samples
+from tests.rubric_world import configuration, world, write_samples
 
 TASK = WorkflowTask(task=Task(main_query="Why is the sky blue?", task_id="t1", metadata={"answer": "Rayleigh"}))
 
@@ -30,6 +34,7 @@ def judge(server: JudgeServer, folder: Path, **options: Any) -> TaskJudge:
         min_score=0.0,
         max_score=10.0,
         rubrics=[Rubric(text="Names the mechanism.", samples=[1], gain=0.5)],
+        verdict=Verdict(accepted=True),
     )
     save(saved, folder / "out" / "auto_grader.json")
     return load_judge(configuration(server.url, folder, **options))
@@ -65,7 +70,58 @@ def test_scores_become_rewards(tmp_path: Path, score: float, options: Any, rewar
     assert got.reason == "because"
     assert got.metrics["judge_calls"] == 1.0
     assert "1. Names the mechanism." in prompt
-    assert all(text in prompt for text in ("Why is the sky blue?", "Rayleigh", "Because of scattering."))
+    assert all(text in prompt for text in ("Why is the sky blue?", "Because of scattering."))
+    # in the samples this key holds the answer that a person labelled, so it is no reference
+    assert "Rayleigh" not in prompt
+
+
+def test_learning_and_judging_send_the_same_prompt(tmp_path: Path) -> None:
+    def without_delimiters(body: Body) -> str:
+        return re.sub(r"[0-9a-f]{16}", "", prompt_of(body))
+
+    for options in ({}, {"ground_truth_field": "truth"}, {"enable_categorization": True}, {"grader_mode": "listwise"}):
+        folder = tmp_path / "-".join([*options, "x"])
+        folder.mkdir()
+        write_samples(folder / "samples.jsonl", listwise="grader_mode" in options)
+        rows = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+        for row in rows:
+            row["metadata"]["truth"] = "It is 9."
+        (folder / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        with JudgeServer(world) as server:
+            whole = configuration(server.url, folder, **options)
+            config, path = auto_grader_config(load_config(whole))
+            held = learn_and_save(config, path).evaluation["held_out"]
+            measured = {without_delimiters(body) for body in server.bodies}
+            row, server.bodies[:] = rows[held[0] - 1], []
+            task = WorkflowTask(task=Task(main_query=row["main_query"], metadata=row["metadata"]))
+            subject = load_judge(whole)
+            if "grader_mode" in options:
+                subject.compute_rewards(task, [output(one["answer"]) for one in row["metadata"]["candidates"]])
+            else:
+                subject.compute_reward(task, output(row["metadata"]["answer"]))
+            assert {without_delimiters(body) for body in server.bodies} <= measured
+            assert ("It is 9." in prompt_of(server.bodies[0])) is ("ground_truth_field" in options)
+
+
+def test_a_missing_right_answer_is_a_judge_error(tmp_path: Path) -> None:
+    with JudgeServer(always(7)) as server:
+        subject = judge(server, tmp_path, ground_truth_field="truth")
+        with pytest.raises(JudgeError, match="ground_truth_field"):
+            subject.compute_reward(TASK, output("x"))
+        assert not server.bodies
+
+
+@pytest.mark.parametrize("verdict", [None, Verdict(accepted=False, reasons=["chance explains its order"])])
+def test_unproven_rubrics_judge_nothing_unless_asked_for(tmp_path: Path, verdict: Verdict | None) -> None:
+    with JudgeServer(always(7)) as server:
+        judge(server, tmp_path)
+        path = tmp_path / "out" / "auto_grader.json"
+        save(SavedGrader.model_validate_json(path.read_bytes()).model_copy(update={"verdict": verdict}), path)
+        for options in ({}, {"auto_learn": True}):
+            with pytest.raises(ConfigError, match=r"not proven: .*accept_unproven: true"):
+                load_judge(configuration(server.url, tmp_path, **options))
+        subject = load_judge(configuration(server.url, tmp_path, accept_unproven=True))
+        assert subject.compute_reward(TASK, output("x"))[0] == 0.7
 
 
 @pytest.mark.parametrize("canned", [Canned("prose"), Canned(status=500), Canned(status=401), Canned('{"score": 99}')])
@@ -183,8 +239,6 @@ def test_a_missing_grader_stops_the_load_and_nothing_is_regenerated(tmp_path: Pa
 
 
 def test_auto_learn_learns_at_start_up(tmp_path: Path) -> None:
-    from tests.rubric_world import world
-
     write_samples(tmp_path / "samples.jsonl")
     with JudgeServer(world) as server:
         subject = load_judge(configuration(server.url, tmp_path, auto_learn=True))

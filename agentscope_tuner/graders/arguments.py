@@ -1,0 +1,96 @@
+"""What a grader is given, against what its prompt asks for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from agentscope_tuner.config import validate_section
+from agentscope_tuner.errors import Cause, GraderError
+from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
+
+#: What graders are given by the usual names, whether or not their prompt shows it.
+USUAL = ("query", "response", "ground_truth", "context", "tool_definitions", "tool_calls")
+#: What may be absent: the prompt then says so in words.
+OPTIONAL = ("context", "tool_definitions", "tool_calls")
+
+
+def check_arguments(
+    values: Mapping[str, Any], used: Collection[str], optional: Collection[str], own: Collection[str]
+) -> None:
+    """Refuse arguments that the prompt does not know, and a prompt that misses what it judges by.
+
+    Args:
+        values: what was given, by name.
+        used: the variables of the prompt.
+        optional: those that may be None.
+        own: variables that the grader itself fills in.
+
+    Raises:
+        GraderError: names the argument, the nearest one, and the way out.
+    """
+    for name in values:
+        if name not in USUAL and name not in used:
+            known = sorted({*USUAL, *used} - set(own))
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+            raise GraderError(
+                f"unknown argument {name!r}; {hint}the prompt takes {', '.join(known)}", cause=Cause.CONFIG
+            )
+    for name in sorted(set(used) - set(own)):
+        value = values.get(name)
+        if name in optional or (value is not None and (name in ("query", "response") or value != "")):
+            continue
+        what = "the reference answer is missing" if name == "ground_truth" else f"{name} is missing"
+        given = sorted(name for name, value in values.items() if value is not None)
+        raise GraderError(f"{what}: the prompt uses {{{name}}}, and given are {given!r}", cause=Cause.REFERENCE)
+
+
+def model_of(model: ChatModel | ChatSettings | Mapping[str, Any]) -> ChatModel:
+    """The judge model that `model` is or describes.
+
+    Raises:
+        ConfigError: the settings are wrong.
+    """
+    if isinstance(model, Mapping):
+        model = validate_section(ChatSettings, dict(model), "model")
+    return ChatModel(model) if isinstance(model, ChatSettings) else model
+
+
+def check_template(template: PromptTemplate, language: LanguageEnum, name: str) -> None:
+    """Refuse a prompt that never shows what it is to judge.
+
+    Raises:
+        ValueError: the messages in `language` have no `{response}`.
+    """
+    used = template.variables(language)
+    if "response" not in used:
+        raise ValueError(f"the template of {name!r} has no {{response}}, only {sorted(used)!r}: it would judge nothing")
+
+
+def given_or_spanned(
+    low: float | None, high: float | None, worth: Collection[float]
+) -> tuple[float | None, float | None]:
+    """`low` and `high` where either is given, else the ends of `worth`."""
+    return (min(worth), max(worth)) if low is None and high is None else (low, high)
+
+
+def score_range(
+    template: PromptTemplate, language: LanguageEnum, name: str, low: float | None, high: float | None
+) -> tuple[float, float]:
+    """The range of scores: as given, where the top alone is given from 0; else as the prompt's words state it.
+
+    Raises:
+        ValueError: the top is missing, or the prompt states no range.
+    """
+    if high is not None:
+        return float(low or 0.0), float(high)
+    stated = template.stated_range(language) if low is None else None
+    if stated is None:
+        raise ValueError(
+            f"the range of {name!r} is not known: give min_score and max_score, or state it in the prompt ('from 1 "
+            f"to 5')"
+        )
+    return stated

@@ -1,0 +1,110 @@
+"""Whether a judge's JSON repeats what stands in the judged text: compared by meaning, not by spelling."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from agentscope_tuner.graders.prompt.visible import plain
+
+# a key, a colon or an equals sign, and a value; quotes and backslashes around them in any number
+_QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
+_PAIR = re.compile(
+    rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
+    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;{{}}\[\]\n]|$))",
+    re.DOTALL,
+)
+_UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
+_NOT_LETTERS = re.compile(r"[^A-Za-z0-9]+")
+_WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
+
+_AROUND_VALUES = " \t\r\n\"'“”‘’`\\*_"
+_MOST_PAIRS = 20_000
+
+Pair = tuple[str, object]
+
+
+class Quotable:
+    """The judged texts' own key-value pairs, found when they are first asked for."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._pairs: set[Pair] | None = None
+        self._letters: list[str] = []
+
+    def repeats(self, verdict: dict[str, Any]) -> bool:
+        """Whether everything that `verdict` says stands in the judged texts, key by key, in some spelling."""
+        leaves = list(_leaves("", verdict))
+        if not self._letters:
+            self._texts = [_one_spelling(text) for text in self._texts]
+            self._letters = [_squeezed(text) for text in self._texts]
+        if not leaves or not all(any(key in letters for letters in self._letters) for key, _ in leaves):
+            return False  # most verdicts: their keys stand nowhere in the judged text
+        if self._pairs is None:
+            self._pairs = {pair for text in self._texts for pair in islice(_pairs_in(text), _MOST_PAIRS)}
+        return all(self._holds(pair) for pair in leaves)
+
+    def _holds(self, pair: Pair) -> bool:
+        assert self._pairs is not None
+        if pair in self._pairs:
+            return True
+        # a text may be longer, and hold quotes and commas, at which the search for pairs stops
+        value = pair[1]
+        return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
+
+
+def _leaves(key: str, value: Any) -> Iterator[Pair]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(str(name), inner)
+    elif isinstance(value, list) and value and not any(isinstance(item, dict | list) for item in value):
+        yield _squeezed(key), tuple(_meaning(item) for item in value)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(key, inner)
+    else:
+        yield _squeezed(key), _meaning(value)
+
+
+def _pairs_in(text: str) -> Iterator[Pair]:
+    position = 0
+    while match := _PAIR.search(text, position):
+        key = _squeezed(match[2])
+        if match[3] is not None:
+            yield key, tuple(_meaning(item) for item in match[3].split(","))
+        else:
+            yield key, _meaning(match[5])
+        # the value may itself hold a pair: {"verdict": {"score": 10}}
+        position = max(match.end(2), match.start() + 1)
+
+
+def _one_spelling(text: str) -> str:
+    """`text` with entities and escapes resolved, in NFKC form, without invisible characters."""
+    unescaped = html.unescape(text) if "&" in text else text
+    if "\\" in unescaped:
+        unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
+    return plain(unescaped.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _meaning(value: object) -> object:
+    """Numbers as floats however they are written, words without case and punctuation."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return float(value) if math.isfinite(value) else str(value)
+    text = _one_spelling(str(value)).strip(_AROUND_VALUES)
+    try:
+        number = float(text)
+        return number if math.isfinite(number) else text
+    except (ValueError, OverflowError):
+        return _WORDS.get(text.casefold(), _squeezed(text))
+
+
+def _squeezed(text: str) -> str:
+    if text.isascii():
+        return _NOT_LETTERS.sub("", text).lower()
+    return "".join(filter(str.isalnum, text.casefold()))

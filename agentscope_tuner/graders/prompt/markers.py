@@ -1,0 +1,75 @@
+"""What a chat template, a judge's prompt or an instruct format may take for its own markers, known by shape.
+
+A list of the tokens of known model families is out of date with the next family. So the shapes are looked for, in
+text of one spelling (see `visible.plain`): `<|…|>`, `<…>`, `[…]`, `<<…>>`, `>>…<<`, `]~…]`, a fence's BEGIN and END,
+and a role's name with a colon at the start of a line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from agentscope_tuner.errors import ConfigError
+
+_ROLES = (
+    r"system|user|assistant|human|developer|tool|function|model|bot|ai|instructions?|response|input|output|query|question"
+    r"|grader|judge|evaluator|系统|用户|助手|指令|评分员|评测器|裁判"
+)
+_SHAPES = (
+    # <|im_start|>, <|eot_id|>, and either half alone
+    r"<\s?\|[^<>\n]{0,64}?\|\s?>|<\s?\||\|\s?>",
+    # <<SYS>>, <</SYS>>, <<<END>>>, >>QUESTION<<
+    r"<{2,4}\s?/?\s?[\w\u2581\- ]{1,40}\s?/?\s?>{2,4}|>{2,4}\s?/?[\w\u2581\- ]{1,40}<{2,4}",
+    # <think>, </s>, <start_of_turn>, <0x0A>: a tag without attributes, with a letter or digit in its name
+    r"<\s?/?\s?(?=[^\s<>]{0,8}[^\W_])[^\s<>()=,;\"'|]{1,64}\s?/?\s?>",
+    # [|system|], [INST], [/INST], [gMASK], [unused1]; a[index] stays as it is
+    r"\[\s?/?\s?\|[^\[\]\n|]{0,64}\|?\s?\]",
+    r"\[\s?/?\s?(?=\w{0,24}[A-Z]{2}|\w{1,24}[_\d]|/)[^\s\[\]()<>,;=\"']{2,64}\s?/?\s?\]",
+    r"(?<!\w)\[\s?/?\s?(?=\w{0,8}[^\W\d_]{2})[\w\u2581\-/]{2,64}\s?\](?!\()",
+    # the fence of this very package, as others may guess it
+    r"\[\s?/?\s?(?:BEGIN|END|begin|end|Begin|End)\b[^\[\]\n]{0,80}\]",
+    # ]~b], ]~!b[, [e~[
+    r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]",
+    # "### System:", "Human:", "系统："
+    rf"(?im:^[ \t>*_#-]{{0,8}}(?:{_ROLES})[ \t*_]{{0,3}}:)",
+)
+_LOOKALIKE = str.maketrans({"<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶"})
+#: The characters that stand in place of a marker's own.
+RESPELLED = "‹›¦⟦⟧∶"
+_MOST_TOKEN_CHARS = 100
+
+
+@lru_cache(maxsize=16)
+def pattern(tokens: tuple[str, ...] = ()) -> re.Pattern[str]:
+    """Finds every marker, the `tokens` among them, in text of one spelling."""
+    listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
+    return re.compile("|".join([*listed, *_SHAPES]))
+
+
+def respell(marker: str) -> str:
+    """`marker` in characters that no tokenizer takes for it, and that a reader still knows; one without any of them is
+    split by a middle dot.
+    """
+    spelled = marker.translate(_LOOKALIKE)
+    return spelled if spelled != marker else f"{marker[:1]}·{marker[1:]}"
+
+
+def special_tokens(tokenizer_file: str) -> tuple[str, ...]:
+    """The special tokens of a Hugging Face `tokenizer.json`: those that `added_tokens` marks as special.
+
+    Raises:
+        ConfigError: the file cannot be read, or is no such file.
+    """
+    try:
+        added = json.loads(Path(tokenizer_file).read_text(encoding="utf-8"))["added_tokens"]
+        found: Sequence[str] = [token["content"] for token in added if token.get("special")]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise ConfigError(
+            f"tokenizer must name a tokenizer.json with added_tokens, got {tokenizer_file!r}: {exc}"
+        ) from exc
+    # a token of white space alone is no marker, and would be found in every text
+    return tuple(sorted({token for token in found if token.strip() and len(token) <= _MOST_TOKEN_CHARS}))

@@ -1,0 +1,55 @@
+"""Text as a reader of Unicode sees it: without invisible characters, and, to look for markers, in one spelling."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties and the control characters, but tab, newline, return,
+# and the joiners below
+_HIDDEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+# Persian, Indic scripts and emoji need joiners and U+FE0F: alone, and between characters beyond ASCII
+_JOINERS = "\u200c\u200d\ufe0f"
+_INVISIBLE = re.compile(
+    rf"[{_HIDDEN}]+|(?<![^\x00-\x7f])[{_JOINERS}]+|[{_JOINERS}]{{3,}}|[\u200c\u200d](?![^\x00-\x7f])"
+    r"|\ufe0f{2}|[\u200c\u200d][\u200c\u200d\ufe0f]"
+)
+_ALL_INVISIBLE = re.compile(f"[{_HIDDEN}{_JOINERS}]+")
+_WITHIN_WORDS = re.compile(rf"\w[{_HIDDEN}{_JOINERS}]+\w")
+# what NFKC leaves alone, though it looks like a character of a marker
+_LOOKS_LIKE = {"\u2044": "/", "\u2215": "/", "\u29f8": "/", "\u2223": "|", "\u01c0": "|", "\u2758": "|", "\u2502": "|"}
+
+
+def without_invisible(text: str) -> str:
+    """`text` without the characters that nobody sees; joiners stay where a script or an emoji needs them."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _INVISIBLE.sub("", _INVISIBLE.sub("", text))
+
+
+def hides(text: str) -> bool:
+    """Whether an invisible character stands within a word of `text`."""
+    return not text.isascii() and _WITHIN_WORDS.search(text) is not None
+
+
+def plain(text: str) -> str:
+    """`text` in one spelling: without any invisible character, every other one in its NFKC form."""
+    return "".join(map(_folded, text)) if not text.isascii() else _ALL_INVISIBLE.sub("", text)
+
+
+def plain_with_positions(text: str) -> tuple[str, list[int]]:
+    """`plain(text)`, and for each of its characters the position in `text` of the character that it came from."""
+    pieces = [_folded(char) for char in text]
+    return "".join(pieces), [position for position, piece in enumerate(pieces) for _ in piece]
+
+
+@lru_cache(maxsize=4096)
+def _folded(char: str) -> str:
+    if _ALL_INVISIBLE.match(char):
+        return ""
+    return _LOOKS_LIKE.get(char) or unicodedata.normalize("NFKC", char)
