@@ -12,6 +12,7 @@ blocked one.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 import weakref
@@ -111,11 +112,26 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
         RuntimeError: in place of a StopIteration, which no future takes, so that its waiter would wait for ever; of a
             KeyboardInterrupt, which would end the loop; and of a CancelledError, which would pass for the caller's own.
     """
-    async with _slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_THREADS_AT_ONCE)):
-        return await asyncio.wrap_future(_threads.start(function, *args))
+    loop = asyncio.get_running_loop()
+    slots = _slots.setdefault(loop, asyncio.Semaphore(_THREADS_AT_ONCE))
+    await slots.acquire()
+    try:
+        future = _threads.start(function, *args)
+    except BaseException:
+        slots.release()
+        raise
+    # not when the caller gives up, but when the thread ends: so no more than these can hang
+    future.add_done_callback(lambda _: _call_soon(loop, slots.release))
+    return await asyncio.wrap_future(future)
 
 
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    # closed: whoever waited there is gone
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
 
 
 async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Sequence
@@ -23,7 +24,8 @@ class FaultyEnvServer:
         connections: how many were accepted.
     """
 
-    def __init__(self, behaviours: Sequence[Behaviour], port: int = 0) -> None:
+    def __init__(self, behaviours: Sequence[Behaviour], port: int = 0, tls: ssl.SSLContext | None = None) -> None:
+        self.tls = tls
         self.behaviours = behaviours
         self.requests: list[tuple[str, dict[str, Any], dict[str, str]]] = []
         self.connections = 0
@@ -37,7 +39,7 @@ class FaultyEnvServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def paths(self) -> list[str]:
@@ -71,6 +73,12 @@ class FaultyEnvServer:
                 thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
+        if self.tls is not None:
+            try:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+            except OSError:
+                connection.close()  # the client does not trust us
+                return
         with connection:
             try:
                 while self._read_request(connection) and self._next_behaviour()(self, connection):

@@ -33,6 +33,10 @@ class HttpCall(Generic[T]):
         repeatable: whether asking twice does no harm.
         patient: whether tries may go on until the client's deadline; else all of them end within `seconds`.
         closing: gives the connection up after the answer.
+        ends_at: when nobody waits for the answer any more, by the loop's clock; None: the client's deadline decides.
+        home: names what is asked for, where that lives at one of several addresses: an episode.
+        home_of: the name of what the result made, to be found at the same address.
+        unknown_here: errors of `parse` that say that this address knows nothing of it, and did nothing.
     """
 
     path: str
@@ -43,6 +47,10 @@ class HttpCall(Generic[T]):
     repeatable: bool = True
     patient: bool = True
     closing: bool = False
+    ends_at: float | None = None
+    home: str = ""
+    home_of: Callable[[T], str] | None = None
+    unknown_here: tuple[type[Exception], ...] = ()
 
 
 class BadAnswer(Exception):

@@ -1,4 +1,4 @@
-"""Gets one call answered over a network that fails: limits, a deadline, and retries by meaning.
+"""Gets one call answered over a network that fails: limits, a deadline, retries by meaning, and other addresses.
 
 What may be sent again is decided by what a second sending could do. A call that changes nothing is tried again after
 every failure that may pass, any other only when the first request surely did not arrive. Tries end with the deadline.
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import weakref
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 import httpx
 
 from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall
 from agentscope_tuner._http.limits import HttpLimits, Peer
-from agentscope_tuner._http.retry import Retries, Turns, pace_of, retry_after
+from agentscope_tuner._http.retry import Retries
+from agentscope_tuner._http.site import HttpSite, checked_url
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError
 
@@ -26,50 +26,53 @@ logger = logging.getLogger(__name__)
 
 # the service, or the proxy before it, says that a later try may do better
 _PASSING_STATUS = frozenset({429, 502, 503, 504})
-#: uvicorn drops connections idle for 5 s; a call sent down one that is closing might not be sent again.
-KEEPALIVE_SECONDS = 2.0
 # no byte of the request was sent
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 # a call that is still tried then is worth a line in the log
 _TRIES_BEFORE_A_WARNING = 3
 _MOST_CHARS = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class _Connections:
-    """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
-
-    transport: httpx.AsyncBaseTransport
-    turns: Turns
+# of things that live at one address
+_MOST_HOMES = 100_000
 
 
 class HttpExchange:
     """Sends calls to one service. Serves any number of event loops, each with connections of its own.
 
+    Where the service has several addresses, calls go to the one that answered last; one that fails, in a way that may
+    pass, sends the call on to the next. What was created at an address is asked for there.
+
     Args:
         peer: the kind of service.
-        base_url: `http://host:port`, with a path when the service lives below one.
+        base_urls: `http://host:port`, with a path when the service lives below one; or several of them.
         limits: patience and sizes, and the token.
         read_token: asked for the token again after a 401: who runs the service may have changed it.
         transport: in place of the network, for tests: httpx's own seam.
 
+    Attributes:
+        base_url: the address, or all of them, for messages.
+
     Raises:
-        ConfigError: `base_url` is not an http URL, or carries a password, a query or a fragment.
+        ConfigError: a URL is not an http URL, or carries a password, a query or a fragment; there is none.
     """
 
     def __init__(
         self,
         peer: Peer,
-        base_url: str,
+        base_urls: str | Sequence[str],
         limits: HttpLimits,
         transport: httpx.AsyncBaseTransport | None = None,
         *,
         read_token: Callable[[], str | None] = lambda: None,
     ) -> None:
-        self.base_url = _checked_url(peer.name, base_url)
+        urls = [checked_url(peer.name, url) for url in ([base_urls] if isinstance(base_urls, str) else base_urls)]
+        if not urls or len(set(urls)) < len(urls):
+            raise ConfigError(f"the {peer.name} needs one URL or several that differ, got {base_urls!r}")
+        self.base_url = " or ".join(urls)
         self.limits = limits
         self._peer = peer
-        self._transport = transport
+        self._sites = [HttpSite(url, limits, transport) for url in urls]
+        self._current = 0
+        self._homes: OrderedDict[str, int] = OrderedDict()
         self._token = limits.token
         self._read_token = read_token
         self._headers = {
@@ -77,9 +80,8 @@ class HttpExchange:
             "Accept": "application/json",
             "Accept-Encoding": "identity",
             "Content-Type": "application/json",
+            **limits.headers,
         }
-        self._urls: dict[str, httpx.URL] = {}
-        self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Connections] = weakref.WeakKeyDictionary()
 
     async def run(self, call: HttpCall[T]) -> T:
         """The result of `call`.
@@ -88,139 +90,105 @@ class HttpExchange:
             JudgeError: of the peer's kind; the message names the call and the tries made.
         """
         clock = asyncio.get_running_loop().time
-        end = clock() + (self.limits.deadline if call.patient else min(self.limits.deadline, call.seconds))
+        seconds = self.limits.deadline if call.patient else min(self.limits.deadline, call.seconds)
+        end = clock() + seconds if call.ends_at is None else min(clock() + seconds, call.ends_at)
         retries = Retries(self.limits.backoff, self.limits.tries)
-        earlier = ""
+        home = self._homes.get(call.home) if call.home else None
+        place, earlier, waits = self._current if home is None else home, "", list[float]()
+        tries = 0
         while True:
-            token = self._token
-            asked = 0.0
+            tries += 1
+            token, asked = self._token, 0.0
             try:
-                answer = await self._send(call, end)
+                answer = await self._send(call, end, place)
                 if answer.status in _PASSING_STATUS:
                     asked = answer.retry_after
-                return call.parse(answer)
-            except BadAnswer as exc:
-                detail = exc.detail if token is None else exc.detail.replace(token, "***")
-                error = self._peer.bad_answer(exc.status, detail, exc.where)
-                passing = call.repeatable and exc.status in _PASSING_STATUS
-                # refused before anything was done
-                passing = passing or (exc.status == 401 and self._has_other_token(token))
-                cause: Exception | None = exc.__cause__ if isinstance(exc.__cause__, Exception) else None
-            except (httpx.TransportError, TimeoutError) as exc:
-                error, cause = self._network_error(exc, call, retries.tried + 1, earlier), exc
-                passing = call.repeatable or isinstance(exc, _NOT_SENT)
-            pause = retries.pause(end - clock(), asked) if passing else None
+                result = call.parse(answer)
+            except (BadAnswer, httpx.TransportError, TimeoutError) as exc:
+                error, passing = self._failure(exc, call, token, place, tries, earlier)
+                cause = exc.__cause__ if isinstance(exc, BadAnswer) else exc
+            except call.unknown_here as exc:
+                # another address may know it; this one did nothing
+                if home is not None or len(waits) + 1 >= len(self._sites):
+                    raise
+                error, passing, cause = cast(JudgeError, exc), True, None
+            else:
+                self._remember(call, result, place)
+                return result
+            waits.append(asked)
+            if passing and home is None and len(waits) < len(self._sites) and clock() < end:
+                earlier, place = error.message, (place + 1) % len(self._sites)
+                continue
+            pause = retries.pause(end - clock(), min(waits)) if passing else None
             if pause is None:
-                raise error from cause
-            earlier = error.message
+                raise self._final(error, passing and not retries.exhausted, seconds, tries) from cause
+            earlier, waits = error.message, []
             level = logging.WARNING if retries.tried == _TRIES_BEFORE_A_WARNING else logging.INFO
-            logger.log(level, "try %d failed, the next in %.2f s: %s", retries.tried, pause, error)
+            logger.log(level, "try %d failed, the next in %.2f s: %s", tries, pause, error)
             await asyncio.sleep(pause)
 
     async def aclose(self) -> None:
         """Closes the connections of the running loop; the next call opens new ones."""
-        pool = self._pools.pop(asyncio.get_running_loop(), None)
-        if pool is not None:
-            await pool.transport.aclose()
+        for site in self._sites:
+            await site.aclose()
 
-    async def _send(self, call: HttpCall[T], call_end: float) -> HttpAnswer:
-        """One try, from waiting for a connection to the last byte."""
-        pool = self._pool()
-        async with asyncio.timeout_at(call_end) as limit, pool.turns.turn(call_end) as turn:
-            now = asyncio.get_running_loop().time()
-            end = min(now + call.seconds, call_end)
-            limit.reschedule(end)
-            response = await pool.transport.handle_async_request(self._request(call, end - now))
-            try:
-                body = await self._read(response, call.where)
-            finally:
-                await response.aclose()
-            asked = retry_after(response.headers)
-            if response.status_code == 429 or (response.status_code == 503 and asked):
-                turn.refused(asked)
-            else:
-                turn.answered()
-        if response.status_code != 200 and self._token is not None:
-            # a service that fails may quote the request's headers; here, before a long traceback is cut in its middle
-            body = body.replace(self._token.encode(), b"***")
-        return HttpAnswer(response.status_code, response.headers.get("Content-Type", ""), body, asked)
+    async def _send(self, call: HttpCall[T], end: float, place: int) -> HttpAnswer:
+        headers = dict(self._headers)
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        if call.closing:
+            headers["Connection"] = "close"
+        answer = await self._sites[place].send(call, end, headers, self._peer.deadline_header)
+        if answer.status == 200:
+            return answer
+        # a service that fails may quote the request's headers; here, before a long traceback is cut in its middle
+        body = answer.body
+        for secret in (self._token, *self.limits.headers.values()):
+            if secret is not None and len(secret) > 3:
+                body = body.replace(secret.encode(), b"***")
+        return HttpAnswer(answer.status, answer.content_type, body, answer.retry_after)
+
+    def _remember(self, call: HttpCall[T], result: T, place: int) -> None:
+        if len(self._sites) == 1:
+            return
+        if not call.home:
+            self._current = place
+        for key in (call.home, call.home_of(result) if call.home_of is not None else ""):
+            if key:
+                self._homes[key] = place
+                self._homes.move_to_end(key)
+        while len(self._homes) > _MOST_HOMES:
+            self._homes.popitem(last=False)
 
     def _has_other_token(self, token: str | None) -> bool:
         if self._token == token and (fresh := self._read_token()) is not None:
             self._token = fresh
         return self._token != token
 
-    def _request(self, call: HttpCall[T], seconds: float) -> httpx.Request:
-        headers = dict(self._headers)
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
-        if call.closing:
-            headers["Connection"] = "close"
-        if self._peer.deadline_header is not None:
-            headers[self._peer.deadline_header] = f"{max(seconds, 0.001):.3f}"
-        url = self._urls.get(call.path)
-        if url is None:
-            url = self._urls[call.path] = httpx.URL(self.base_url + call.path)
-        return httpx.Request(
-            "GET" if call.body is None else "POST",
-            url,
-            headers=headers,
-            content=call.body,
-            # a try is bounded as a whole: a limit for each read would let a slow drip go on for ever
-            extensions={"timeout": {"connect": self.limits.connect_timeout}},
+    def _failure(
+        self, exc: Exception, call: HttpCall[Any], token: str | None, place: int, tries: int, earlier: str
+    ) -> tuple[JudgeError, bool]:
+        """What a try failed of, and whether the next may do better."""
+        if not isinstance(exc, BadAnswer):
+            return self._network_error(exc, call, place, tries, earlier), call.repeatable or isinstance(exc, _NOT_SENT)
+        detail = exc.detail if token is None else exc.detail.replace(token, "***")
+        passing = call.repeatable and exc.status in _PASSING_STATUS
+        # 401: refused before anything was done
+        passing = passing or (exc.status == 401 and self._has_other_token(token))
+        return self._peer.bad_answer(exc.status, detail, exc.where), passing
+
+    def _final(self, error: JudgeError, out_of_time: bool, seconds: float, tries: int) -> JudgeError:
+        if not out_of_time or self._peer.out_of_time is None:
+            return error
+        told = (
+            f"no verdict within {seconds:g} s, the deadline for a verdict, by {tries} tries; the last: {error.message}"
         )
+        return self._peer.out_of_time(told[:_MOST_CHARS])
 
-    async def _read(self, response: httpx.Response, where: str) -> bytes:
-        limit = self.limits.max_response_bytes
-        encoding = response.headers.get("Content-Encoding", "").strip()
-        if encoding.lower() not in {"", "identity"}:
-            # it was not asked for, and a few kilobytes may unpack to gigabytes
-            raise BadAnswer(response.status_code, f"Content-Encoding {encoding!r} was not asked for", where)
-        body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > limit:
-                detail = f"the answer is longer than max_response_bytes={limit}: {bytes(body[:200])!r}"
-                raise BadAnswer(response.status_code, detail, where)
-        return bytes(body)
-
-    def _pool(self) -> _Connections:
-        loop = asyncio.get_running_loop()
-        pool = self._pools.get(loop)
-        if pool is None:
-            size = self.limits.max_connections
-            # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
-            # which such a service has no use for, and half the time of a call
-            transport = self._transport or httpx.AsyncHTTPTransport(
-                limits=httpx.Limits(
-                    max_connections=size, max_keepalive_connections=size, keepalive_expiry=KEEPALIVE_SECONDS
-                ),
-                # plain http has no use for the certificates, whose loading takes longer than a call
-                verify=self.base_url.startswith("https"),
-                trust_env=False,
-            )
-            pool = self._pools[loop] = _Connections(transport, Turns(size, pace_of(self.base_url)))
-        return pool
-
-    def _network_error(self, exc: Exception, call: HttpCall[T], tried: int, earlier: str) -> JudgeError:
-        told = f"{call.where} at {self.base_url}, try {tried}: {type(exc).__name__} {exc}".rstrip()
+    def _network_error(self, exc: Exception, call: HttpCall[Any], place: int, tried: int, earlier: str) -> JudgeError:
+        told = f"{call.where} at {self._sites[place].base_url}, try {tried}: {type(exc).__name__} {exc}".rstrip()
         if not isinstance(exc, TimeoutError | httpx.TimeoutException):
             return self._peer.unreachable(told)
         told += f" ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)"
         # the deadline cuts a try short; what failed before it tells more
         return self._peer.timeout(f"{told}; before that {earlier}"[:_MOST_CHARS] if earlier else told)
-
-
-def _checked_url(name: str, base_url: str) -> str:
-    try:
-        url = httpx.URL(base_url)
-    except httpx.InvalidURL as exc:
-        raise ConfigError(f"the {name}'s URL is not one: {base_url!r} ({exc})") from exc
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise ConfigError(f"the {name}'s URL must read http://host:port or https://host, got {base_url!r}")
-    if url.userinfo:
-        # it would end up in logs and errors
-        raise ConfigError(f"the {name}'s URL must carry no name and password: set a token, for {url.host!r}")
-    if url.query or url.fragment or "?" in base_url or "#" in base_url:
-        raise ConfigError(f"the {name}'s URL must have no ?query and no #fragment, got {base_url!r}")
-    return str(url).rstrip("/")

@@ -10,9 +10,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import DeadlineError
 
 T = TypeVar("T")
+
+_GRACE_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,17 @@ class Gathered(Generic[T]):
     A row never waits for others to come. Serves any number of event loops.
 
     Args:
-        send: the results of some rows, one each, in order; what it raises is raised to each of them.
+        send: the results of some rows, one each, in order, given when the last of them is waited for no more, by the
+            loop's clock; what it raises is raised to each of them.
         most_rows: of one sending.
         most_bytes: of one sending of more rows than one.
         senders: sendings under way at once, for each loop.
-        patience: seconds that a row waits to be sent.
+        patience: seconds from a row's asking to its result.
     """
 
     def __init__(
         self,
-        send: Callable[[Sequence[bytes]], Awaitable[Sequence[T]]],
+        send: Callable[[Sequence[bytes], float], Awaitable[Sequence[T]]],
         *,
         most_rows: int,
         most_bytes: int,
@@ -63,7 +66,7 @@ class Gathered(Generic[T]):
         """The result of `row`.
 
         Raises:
-            JudgeError: it waited too long to be sent.
+            DeadlineError: its time was over, before it was sent or after.
             Exception: that of its sending.
         """
         loop = asyncio.get_running_loop()
@@ -73,7 +76,18 @@ class Gathered(Generic[T]):
         if len(line.senders) < min(self._senders, len(line.rows)):
             sender = loop.create_task(self._empty(line))
             line.senders.add(sender)
-        return await result
+        # the sending ends by then, too, and has more to say about why
+        timer = loop.call_later(self._patience + _GRACE_SECONDS, self._expire, result, "no verdict")
+        try:
+            return await result
+        finally:
+            timer.cancel()
+
+    def _expire(self, result: asyncio.Future[T], told: str) -> None:
+        if not result.done():
+            result.set_exception(
+                DeadlineError(f"{told} within {self._patience:g} s: the requests before it took too long")
+            )
 
     async def _empty(self, line: _Line[T]) -> None:
         # a task starts in the loop's next turn: by then all that this turn asks for is in the line
@@ -88,7 +102,8 @@ class Gathered(Generic[T]):
 
     async def _send_all(self, rows: Sequence[_Row[T]]) -> None:
         try:
-            results = await self._send([row.body for row in rows])
+            ends_at = max(row.asked_at for row in rows) + self._patience
+            results = await self._send([row.body for row in rows], ends_at)
             for row, result in zip(rows, results, strict=True):
                 if not row.result.done():
                     row.result.set_result(result)
@@ -112,12 +127,7 @@ class Gathered(Generic[T]):
                 line.rows.popleft()  # nobody waits for it any more
                 continue
             if now - row.asked_at > self._patience:
-                line.rows.popleft().result.set_exception(
-                    JudgeError(
-                        f"not sent within {self._patience:g} s: the requests before it took too long",
-                        cause=Cause.ENDPOINT,
-                    )
-                )
+                self._expire(line.rows.popleft().result, "not sent")
                 continue
             size += len(row.body)
             if rows and size > self._most_bytes:

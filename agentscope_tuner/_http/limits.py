@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agentscope_tuner.errors import ConfigError, JudgeError
+
+# of these the client, or the connection, decides
+_OWN_HEADERS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "host", "te"}
+    | {"trailer", "transfer-encoding", "upgrade"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +21,8 @@ class HttpLimits:
 
     Attributes:
         token: sent as `Authorization: Bearer …` when set.
+        headers: sent with each request, beside the client's own.
+        ca_file: certificates in PEM, which alone are trusted; None: those that SSL_CERT_FILE names, or the usual ones.
         connect_timeout: seconds to connect, within a try's own.
         deadline: seconds a call may take in all: tries, the waits between them, the wait for a connection.
         tries: how often a call that may be repeated is sent at most; None: as often as the deadline has time for.
@@ -23,6 +32,8 @@ class HttpLimits:
     """
 
     token: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ca_file: str | None = None
     connect_timeout: float = 5.0
     deadline: float = 300.0
     tries: int | None = None
@@ -43,6 +54,8 @@ class HttpLimits:
         check_number("backoff", self.backoff, or_zero=True)
         if self.token is not None:
             checked_token(self.token)
+        for name, header in self.headers.items():
+            _check_header(name, header)
 
 
 def checked_token(token: str) -> str:
@@ -51,6 +64,16 @@ def checked_token(token: str) -> str:
     if not (token and all("!" <= char <= "~" for char in token)):
         raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
     return token
+
+
+def _check_header(name: str, value: object) -> None:
+    """Raises a ConfigError, which does not show the value, unless a request may carry the header beside our own."""
+    if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) or name.lower() in _OWN_HEADERS:
+        raise ConfigError(
+            f"headers: {name!r} is no header's name, or one that the client sets itself: {sorted(_OWN_HEADERS)}"
+        )
+    if not isinstance(value, str) or not all(char == "\t" or " " <= char <= "~" for char in value):
+        raise ConfigError(f"headers: the value of {name!r} must be visible ASCII characters")
 
 
 def check_number(name: str, value: object, *, or_zero: bool = False) -> None:
@@ -70,6 +93,7 @@ class Peer:
         unreachable: the error of a connection that failed or broke, made of its message.
         timeout: likewise of an answer that did not come in time.
         bad_answer: likewise of an error status or a malformed answer, made of status, detail and the call's `where`.
+        out_of_time: likewise where all of a call's time is over; None: the error of its last try stays.
         deadline_header: in which the seconds that a try may take are told to the service; None: they are not.
     """
 
@@ -77,4 +101,5 @@ class Peer:
     unreachable: Callable[[str], JudgeError]
     timeout: Callable[[str], JudgeError]
     bad_answer: Callable[[int, str, str], JudgeError]
+    out_of_time: Callable[[str], JudgeError] | None = None
     deadline_header: str | None = None

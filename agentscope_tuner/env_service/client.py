@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from agentscope_tuner._http.limits import Peer
 from agentscope_tuner.env_service import wire
 from agentscope_tuner.env_service.options import ClientOptions
 from agentscope_tuner.env_service.wire import Created, EnvCall, StepResult, Verb
-from agentscope_tuner.errors import EnvServerError, EnvTimeout, EnvUnreachable
+from agentscope_tuner.errors import EnvServerError, EnvTimeout, EnvUnreachable, InstanceNotFound
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -38,7 +38,8 @@ class AsyncEnvServiceClient:
     or a create is never sent twice unless the first surely did not arrive.
 
     Args:
-        base_url: `http://host:port` of the service.
+        base_url: `http://host:port` of the service, or several of them: another is asked when one does not answer, and
+            an episode is played where it was created.
         options: the bearer token, timeouts, limits.
         transport: stands in for the network in tests: `httpx.MockTransport`.
 
@@ -48,7 +49,7 @@ class AsyncEnvServiceClient:
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | Sequence[str],
         options: ClientOptions | None = None,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -118,6 +119,9 @@ class AsyncEnvServiceClient:
                 patient=call.verb not in {Verb.HEALTHZ, Verb.RELEASE},
                 # A service may drop the connection after this answer: no later call may inherit the connection.
                 closing=call.verb is Verb.EVALUATE,
+                home=call.instance_id,
+                home_of=_created_id if call.verb is Verb.CREATE else None,
+                unknown_here=(InstanceNotFound,),
             )
         )
 
@@ -134,6 +138,11 @@ class AsyncEnvServiceClient:
         await self.aclose()
 
 
+def _created_id(created: object) -> str:
+    assert isinstance(created, Created)
+    return created.instance_id
+
+
 class EnvServiceClient:
     """`AsyncEnvServiceClient` for callers that do not await, with the same arguments, results and errors.
 
@@ -143,7 +152,7 @@ class EnvServiceClient:
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | Sequence[str],
         options: ClientOptions | None = None,
         *,
         transport: httpx.AsyncBaseTransport | None = None,

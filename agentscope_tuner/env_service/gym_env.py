@@ -76,12 +76,18 @@ class GymEnv:
                 self._broken = exc
             raise
 
-    def evaluate(self, instance_id: str | None = None, params: Mapping[str, Any] | None = None) -> float:
+    def evaluate(
+        self,
+        instance_id: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        messages: Mapping[str, Any] | None = None,
+    ) -> float:
         """The episode's score, asked for once and kept until the next step.
 
         Args:
             instance_id: may be left out; another episode's is an error.
             params: for the environment's evaluation.
+            messages: likewise, where the environment reads them.
 
         Raises:
             EnvServiceError: there is no score to be had, or a step failed on the way.
@@ -89,9 +95,9 @@ class GymEnv:
         if instance_id is not None and instance_id != self.instance_id:
             raise EnvServiceError(f"this handle plays instance {self.instance_id!r}, asked to evaluate {instance_id!r}")
         self._raise_if_broken("evaluate")
-        key = repr(sorted((params or {}).items()))
+        key = repr((sorted((params or {}).items()), sorted((messages or {}).items())))
         if key not in self._scores:
-            self._scores[key] = self.client.evaluate(self.instance_id, params=params)
+            self._scores[key] = self.client.evaluate(self.instance_id, messages=messages, params=params)
         return self._scores[key]
 
     def get_info(self, params: Mapping[str, Any] | None = None) -> Any:

@@ -53,12 +53,14 @@ class EnvCall(Generic[T]):
         body: the JSON to POST; None for a GET.
         where: what is asked, for messages: `evaluate of instance 'x'`.
         parse: the result in an answer; raises a `BadAnswer` or an `EnvServiceError` when there is none.
+        instance_id: of the episode that must exist already; empty for none.
     """
 
     verb: Verb
     body: bytes | None
     where: str
     parse: Callable[[HttpAnswer], T]
+    instance_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def step(instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] 
             info=an_object(answer, where, data.get("info") or {}),
         )
 
-    return EnvCall(Verb.STEP, _body(instance_id=instance_id, messages=action, params=params), where, parse)
+    return EnvCall(Verb.STEP, _body(instance_id=instance_id, messages=action, params=params), where, parse, instance_id)
 
 
 def evaluate(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> EnvCall[float]:
@@ -149,7 +151,8 @@ def evaluate(instance_id: str, messages: Mapping[str, Any] | None, params: Mappi
     def parse(answer: HttpAnswer) -> float:
         return finite_score(_data(answer, where, instance_id), instance_id)
 
-    return EnvCall(Verb.EVALUATE, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
+    body = _body(instance_id=instance_id, messages=messages, params=params)
+    return EnvCall(Verb.EVALUATE, body, where, parse, instance_id)
 
 
 def get_info(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> EnvCall[Any]:
@@ -159,7 +162,8 @@ def get_info(instance_id: str, messages: Mapping[str, Any] | None, params: Mappi
     def parse(answer: HttpAnswer) -> Any:
         return _data(answer, where, instance_id)
 
-    return EnvCall(Verb.INFO, _body(instance_id=instance_id, messages=messages, params=params), where, parse)
+    body = _body(instance_id=instance_id, messages=messages, params=params)
+    return EnvCall(Verb.INFO, body, where, parse, instance_id)
 
 
 def release(instance_id: str) -> EnvCall[bool]:
@@ -169,7 +173,7 @@ def release(instance_id: str) -> EnvCall[bool]:
     def parse(answer: HttpAnswer) -> bool:
         return _envelope(answer, where, instance_id).get("success") is True
 
-    return EnvCall(Verb.RELEASE, _body(instance_id=instance_id), where, parse)
+    return EnvCall(Verb.RELEASE, _body(instance_id=instance_id), where, parse, instance_id)
 
 
 def _body(

@@ -65,6 +65,8 @@ def open_tasks(settings: RolloutSettings, *, limit: int | None = None) -> Iterat
     if isinstance(section, EnvServiceConfig):
         options = ClientOptions(
             token=os.environ.get(TOKEN_VARIABLE) or None,
+            headers=section.headers,
+            ca_file=section.ca_file,
             deadline=settings.rollout.timeout,
             # each episode must be able to make its call
             max_connections=settings.rollout.max_env_worker,

@@ -48,7 +48,12 @@ class ReasoningGymConfig(StrictSection):
 class EnvServiceConfig(StrictSection):
     """`env_service`: the tasks that an environment service lists; each rollout plays an episode of its own there."""
 
-    env_url: str
+    # of the service, or of several that serve the same environments
+    env_url: str | list[str]
+    # sent with each request
+    headers: dict[str, str] = Field(default_factory=dict)
+    # certificates in PEM, which alone are trusted
+    ca_file: str | None = None
     env_type: str
     training_split: str = "train"
     # for the episode's creation, such as `size` of the frozen lake
@@ -143,7 +148,7 @@ def load_settings(config: Source) -> RolloutSettings:
     reader = read_section(TaskReaderConfig, settings.whole, READER)
     rollout = read_section(RolloutConfig, settings.whole, ROLLOUT)
     judge = settings.task_judge.digest()
-    where = {"env_service": {"env_url"}}
+    where = {"env_service": {"env_url", "headers", "ca_file"}}
     how = {"num_repeat": True, "max_env_worker": True, "timeout": True, "model": {"base_url", "api_key"}}
     tasks, runs = reader.model_dump_json(exclude=cast("Any", where)), rollout.model_dump_json(exclude=cast("Any", how))
     digest = hashlib.sha256(f"{__version__} {tasks} {runs} {judge}".encode()).hexdigest()[:12]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from pydantic import Field
 
 from agentscope_tuner import _loop
+from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 from agentscope_tuner.env_service.score import finite_score
 from agentscope_tuner.errors import ConfigError, EnvServiceError
@@ -20,7 +22,8 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 if TYPE_CHECKING:
     from agentscope_tuner.env_service import AsyncEnvServiceClient
 
-_URL_KEY = "astuner.task_reader.env_service.env_url"
+_SECTION = "astuner.task_reader.env_service"
+_URL_KEY = f"{_SECTION}.env_url"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -32,13 +35,23 @@ def reward_from_score(score: float) -> tuple[float, bool]:
     return (1.0 + 0.5 * score, True) if score >= 1 else (0.5 * score, False)
 
 
+class EnvServiceJudgeConfig(StrictSection):
+    """EnvServiceJudge's `astuner.task_judge.judge_kwargs`: what goes along with `evaluate`."""
+
+    #: such as `{sparse: true}`, without which some environments answer a report instead of a score
+    evaluate_params: dict[str, Any] = Field(default_factory=dict)
+    #: the protocol's `messages`, for environments that read them
+    messages: dict[str, Any] = Field(default_factory=dict)
+
+
 class EnvServiceJudge(BaseJudge):
     """Asks `workflow_task.gym_env` for the episode's score and maps it with `reward_from_score`.
 
     The handle is a `GymEnv` or any object with `evaluate()` or `evaluate(instance_id, params=...)`, sync or async; the
     instance id is `workflow_task.task_env_uuid`. A foreign handle must bound its own waiting: nothing here can stop a
     thread that blocks. A task that came without a handle, from a file or over HTTP, is asked for at the configured
-    `astuner.task_reader.env_service.env_url`, with the token in ASTUNER_ENV_TOKEN.
+    `astuner.task_reader.env_service.env_url`, with the token in ASTUNER_ENV_TOKEN. What an environment wants to be told
+    when it evaluates stands in `judge_kwargs`, see EnvServiceJudgeConfig.
 
     Raises:
         BadScore: when the score is no finite number.
@@ -52,11 +65,12 @@ class EnvServiceJudge(BaseJudge):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self._service = _configured_service(config)
+        self._told = _told(config, only_ours=type(self) is EnvServiceJudge)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The environment's score as a reward. Blocks while the environment answers."""
         instance_id = workflow_task.task_env_uuid
-        evaluate = _bound_evaluate(self._handle(workflow_task), instance_id)
+        evaluate = _bound_evaluate(self._handle(workflow_task), instance_id, self._told)
         try:
             answer = evaluate()
             if inspect.isawaitable(answer):
@@ -68,7 +82,7 @@ class EnvServiceJudge(BaseJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """As `compute_reward`; a handle that blocks does so in a thread of its own."""
         instance_id = workflow_task.task_env_uuid
-        evaluate = _bound_evaluate(self._handle(workflow_task), instance_id)
+        evaluate = _bound_evaluate(self._handle(workflow_task), instance_id, self._told)
         try:
             answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await _loop.in_thread(evaluate)
             if inspect.isawaitable(answer):
@@ -94,18 +108,35 @@ class EnvServiceJudge(BaseJudge):
         return self._service if task.gym_env is None and task.task_env_uuid else task.gym_env
 
 
+def _told(config: Any, *, only_ours: bool) -> dict[str, dict[str, Any]]:
+    if not isinstance(config, DictConfig):
+        return {"params": {}}
+    given = task_judge_section(config).judge_kwargs
+    # a subclass may have settings of its own
+    known = given if only_ours else {key: given[key] for key in EnvServiceJudgeConfig.model_fields if key in given}
+    settings = validate_section(EnvServiceJudgeConfig, known, f"{SECTION}.judge_kwargs")
+    told = {"params": settings.evaluate_params}
+    return told | {"messages": settings.messages} if settings.messages else told
+
+
 def _configured_service(config: Any) -> AsyncEnvServiceClient | None:
-    url = OmegaConf.select(config, _URL_KEY) if isinstance(config, DictConfig) else None
-    if url is None:
+    if not isinstance(config, DictConfig) or (url := OmegaConf.select(config, _URL_KEY)) is None:
         return None
-    if not isinstance(url, str):
-        raise ConfigError(f"{_URL_KEY} must be a URL, got {url!r}")
+    urls = list(url) if isinstance(url, ListConfig) else [url]
+    if not urls or not all(isinstance(item, str) for item in urls):
+        raise ConfigError(f"{_URL_KEY} must be a URL, or a list of them, got {url!r}")
     from agentscope_tuner.env_service import AsyncEnvServiceClient, ClientOptions
 
-    return AsyncEnvServiceClient(url, ClientOptions(token=os.environ.get(TOKEN_VARIABLE) or None))
+    section = OmegaConf.select(config, _SECTION)
+    options = ClientOptions(
+        token=os.environ.get(TOKEN_VARIABLE) or None,
+        headers={str(name): value for name, value in (section.get("headers") or {}).items()},
+        ca_file=section.get("ca_file"),
+    )
+    return AsyncEnvServiceClient(urls, options)
 
 
-def _bound_evaluate(gym_env: object, instance_id: str) -> Callable[[], Any]:
+def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[str, Any]]) -> Callable[[], Any]:
     """`gym_env.evaluate` with the arguments it takes, ready to be called."""
     where = f"instance {instance_id!r}"
     if gym_env is None:
@@ -121,7 +152,11 @@ def _bound_evaluate(gym_env: object, instance_id: str) -> Callable[[], Any]:
     except (TypeError, ValueError):
         # some compiled callables tell nothing about themselves; the documented call has no argument
         return partial(evaluate)
-    args, keywords = _arguments(signature, instance_id)
+    args, keywords = _arguments(signature, instance_id, told)
+    if lost := [name for name, value in told.items() if value and name not in keywords]:
+        raise EnvServiceError(
+            f"{where}: gym_env.evaluate{signature} takes no {' and no '.join(lost)}: see judge_kwargs"
+        )
     try:
         signature.bind(*args, **keywords)
     except TypeError as exc:
@@ -133,8 +168,10 @@ def _bound_evaluate(gym_env: object, instance_id: str) -> Callable[[], Any]:
     return partial(evaluate, *args, **keywords)
 
 
-def _arguments(signature: inspect.Signature, instance_id: str) -> tuple[tuple[str, ...], dict[str, dict[str, str]]]:
-    """The id where the first place is for one, and `params` where they are taken by name."""
+def _arguments(
+    signature: inspect.Signature, instance_id: str, told: Mapping[str, dict[str, Any]]
+) -> tuple[tuple[str, ...], dict[str, dict[str, Any]]]:
+    """The id where the first place is for one, and of what is `told` that which is taken by name."""
     parameters = list(signature.parameters.values())
     named = {parameter.name for parameter in parameters}
     # (*args, **kwargs) is a wrapper that hands everything on: it gets the documented call
@@ -146,7 +183,7 @@ def _arguments(signature: inspect.Signature, instance_id: str) -> tuple[tuple[st
     required = first is not None and first.default is inspect.Parameter.empty and first.name != "params"
     optional = first is not None and first.name == "instance_id" and instance_id != ""
     args = (instance_id,) if required or optional or wrapper else ()
-    return args, {"params": {}} if "params" in named or wrapper else {}
+    return args, {name: value for name, value in told.items() if name in named or wrapper}
 
 
 async def _wait_for(answer: Awaitable[object]) -> object:

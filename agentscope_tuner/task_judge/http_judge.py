@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +19,7 @@ from agentscope_tuner._http.exchange import HttpExchange
 from agentscope_tuner._http.gathered import Gathered
 from agentscope_tuner._http.limits import HttpLimits, Peer, checked_token
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import cause_of
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -27,6 +29,9 @@ _WHERE = f"{SECTION}.judge_kwargs"
 #: In which the client says how many seconds it will wait; the service gives the work up by then.
 DEADLINE_HEADER = "X-Deadline-Seconds"
 _MOST_CHARS = 1000
+_DEADLINE_SECONDS = 300.0
+# apart from those of other processes that ask the same service
+_PROCESS_NAME = secrets.token_hex(4)
 # a longer row travels alone: the service refuses by size
 _BATCH_BYTES = 2**20
 
@@ -34,14 +39,20 @@ _BATCH_BYTES = 2**20
 class HttpJudgeConfig(StrictSection):
     """HttpJudge's `astuner.task_judge.judge_kwargs`."""
 
-    #: the native wire of the judge that is asked: `http://host:8000/reward`, or `http://host:8000/math/reward`
-    url: str
+    #: the native wire of the judge that is asked: `http://host:8000/reward`, or `http://host:8000/math/reward`; or a
+    #: list of them, of which another is asked when one does not answer
+    url: str | list[str]
     #: a file that holds the service's bearer token; read again when the service refuses what was in it
     token_file: str | None = None
+    #: sent with each request
+    headers: dict[str, str] | None = None
+    #: certificates in PEM, which alone are trusted; else those that SSL_CERT_FILE names, or the usual ones
+    ca_file: str | None = None
     #: seconds that one try may take; the service is told
     timeout: float = Field(default=60.0, gt=0)
-    #: seconds that a request may take in all: tries, and the waits between them; no row waits longer for its turn
-    deadline: float = Field(default=300.0, gt=0)
+    #: seconds that a verdict may take in all: the wait for its turn, tries, and the waits between them. Those of
+    #: `astuner.task_judge.deadline` when null, and never more
+    deadline: float | None = Field(default=None, gt=0)
     #: how often a request is sent at most; as often as the deadline has time for when null
     tries: int | None = Field(default=None, ge=1)
     #: requests under way at once, for each event loop
@@ -65,6 +76,7 @@ class _Verdict(BaseModel):
     error: str | None
     metrics: dict[str, float]
     cause: str | None = None
+    id: str | None = None
 
 
 class HttpJudge(BaseJudge):
@@ -96,24 +108,30 @@ class HttpJudge(BaseJudge):
         self.settings = _settings(config)
         limits = HttpLimits(
             token=_token(self.settings.token_file),
-            deadline=self.settings.deadline,
+            headers=self.settings.headers or {},
+            ca_file=self.settings.ca_file,
+            deadline=_deadline(self.settings, config),
             tries=self.settings.tries,
             max_connections=self.settings.max_connections,
         )
-        peer = Peer("reward service", _endpoint_error, _endpoint_error, self._bad_answer, DEADLINE_HEADER)
+        peer = Peer(
+            "reward service", _endpoint_error, _endpoint_error, self._bad_answer, DeadlineError, DEADLINE_HEADER
+        )
+        self._numbers = itertools.count()
         self._exchange = HttpExchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
         self._gathered: Gathered[Reward | JudgeError] = Gathered(
             self._ask,
             most_rows=self.settings.max_batch,
             most_bytes=_BATCH_BYTES,
             senders=self.settings.max_connections,
-            patience=self.settings.deadline,
+            patience=limits.deadline,
         )
-        if httpx.URL(self._exchange.base_url).path in {"", "/"}:
-            raise ConfigError(
-                f"{_WHERE}.url must be that of the service's native wire, such as {self._exchange.base_url}/reward, "
-                f"got {self.settings.url!r}"
-            )
+        for url in self._exchange.base_url.split(" or "):
+            if httpx.URL(url).path in {"", "/"}:
+                raise ConfigError(
+                    f"{_WHERE}.url must be that of the service's native wire, such as {url}/reward, "
+                    f"got {self.settings.url!r}"
+                )
 
     def ranks_groups(self) -> bool:
         """With `listwise: true`: any other judge's groups need not fail as a whole, nor go one after another."""
@@ -137,21 +155,20 @@ class HttpJudge(BaseJudge):
         """See BaseJudge. With `listwise: true` an advantage group is one request, and fails as a whole."""
         if not self.ranks_groups():
             return super().compute_rewards(workflow_task, workflow_outputs)
-        rows = [_row(workflow_task, output) for output in workflow_outputs]
+        rows = [_json(_row(workflow_task, output)) for output in workflow_outputs]
         rewards = []
-        for verdict in _loop.run(self._many(_json({"rollouts": rows}), len(rows))):
+        for verdict in _loop.run(self._many(rows, b'{"rollouts":[')):
             if isinstance(verdict, JudgeError):
                 raise verdict
             rewards.append(verdict)
         return rewards
 
-    async def _ask(self, rows: Sequence[bytes]) -> Sequence[Reward | JudgeError]:
+    async def _ask(self, rows: Sequence[bytes], ends_at: float | None = None) -> Sequence[Reward | JudgeError]:
         """One request: a verdict for each row, or the account of why there is none."""
         if len(rows) == 1:
-            return await self._one(rows[0])
+            return await self._one(rows[0], ends_at)
         # "pointwise": a judge that ranks must not take neighbours that came together by chance for a group
-        body = b'{"pointwise":true,"rollouts":[' + b",".join(rows) + b"]}"
-        return await self._many(body, len(rows))
+        return await self._many(rows, b'{"pointwise":true,"rollouts":[', ends_at)
 
     async def aclose(self) -> None:
         """Closes the running loop's connections. A later verdict opens new ones."""
@@ -161,32 +178,48 @@ class HttpJudge(BaseJudge):
         """Closes the connections of callers that do not await. A later verdict opens new ones."""
         _loop.run(self.aclose())
 
-    async def _one(self, row: bytes) -> list[Reward | JudgeError]:
+    async def _one(self, row: bytes, ends_at: float | None) -> list[Reward | JudgeError]:
         where = "judging a rollout"
+        name, body = self._named(row)
 
         def parse(answer: HttpAnswer) -> list[Reward | JudgeError]:
-            return [self._verdict(answer, where, _body(answer, where))]
+            return [self._verdict(answer, where, name, _body(answer, where))]
 
-        return await self._exchange.run(HttpCall("", row, where, parse, self.settings.timeout))
+        return await self._exchange.run(HttpCall("", body, where, parse, self.settings.timeout, ends_at=ends_at))
 
-    async def _many(self, body: bytes, rows: int) -> list[Reward | JudgeError]:
-        where = f"judging {rows} rollouts"
+    async def _many(
+        self, rows: Sequence[bytes], beginning: bytes, ends_at: float | None = None
+    ) -> list[Reward | JudgeError]:
+        where = f"judging {len(rows)} rollouts"
+        named = [self._named(row) for row in rows]
+        body = beginning + b",".join(row for _, row in named) + b"]}"
 
         def parse(answer: HttpAnswer) -> list[Reward | JudgeError]:
             judgements = _body(answer, where).get("judgements")
-            if not isinstance(judgements, list) or len(judgements) != rows:
-                raise malformed(answer, where, f"judgements must be a list of {rows}")
-            return [self._verdict(answer, where, judgement) for judgement in judgements]
+            if not isinstance(judgements, list) or len(judgements) != len(rows):
+                raise malformed(answer, where, f"judgements must be a list of {len(rows)}")
+            return [
+                self._verdict(answer, where, name, judgement)
+                for (name, _), judgement in zip(named, judgements, strict=True)
+            ]
 
-        return await self._exchange.run(HttpCall("", body, where, parse, self.settings.timeout))
+        return await self._exchange.run(HttpCall("", body, where, parse, self.settings.timeout, ends_at=ends_at))
 
-    def _verdict(self, answer: HttpAnswer, where: str, judgement: object) -> Reward | JudgeError:
+    def _named(self, row: bytes) -> tuple[str, bytes]:
+        """An id for a row, which its verdict has to name, too, and the row with it."""
+        name = f"{_PROCESS_NAME}-{next(self._numbers)}"
+        return name, b'{"id":"%s",%s' % (name.encode(), row[1:])
+
+    def _verdict(self, answer: HttpAnswer, where: str, name: str, judgement: object) -> Reward | JudgeError:
         try:
             verdict = _Verdict.model_validate(judgement)
         except ValidationError as exc:
             first = exc.errors(include_url=False)[0]
             path = ".".join(str(part) for part in first["loc"]) or "the judgement"
             raise malformed(answer, where, f"{path}: {first['msg']}") from exc
+        if verdict.id not in {None, name}:
+            # a cache or a proxy on the way has mixed up answers: this is the verdict on another rollout
+            raise malformed(answer, where, f"the verdict is on row {verdict.id!r:.80}, asked was {name!r}")
         if verdict.status == "failed":
             told = shown(verdict.error or verdict.reason) or "the service does not say why"
             # what has to be mended over there; a service of an earlier version does not say
@@ -220,6 +253,11 @@ class HttpJudge(BaseJudge):
 
 def _endpoint_error(message: str) -> JudgeError:
     return JudgeError(message, cause=Cause.ENDPOINT)
+
+
+def _deadline(settings: HttpJudgeConfig, config: Any) -> float:
+    bounds = [seconds for seconds in (settings.deadline, task_judge_section(config).deadline) if seconds is not None]
+    return min(bounds, default=_DEADLINE_SECONDS)
 
 
 def _settings(config: Any) -> HttpJudgeConfig:

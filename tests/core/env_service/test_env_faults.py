@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -493,3 +495,63 @@ def test_one_client_serves_several_event_loops() -> None:
                 return await client.evaluate(INSTANCE)
 
         assert [asyncio.run(ask_and_close()), _loop.run(ask_and_close()), asyncio.run(ask_and_close())] == [1.0] * 3
+
+
+CERTIFICATES = Path(__file__).parents[2] / "certificates"
+
+
+def private() -> ssl.SSLContext:
+    """What a server behind a private certificate authority uses; `ca.pem` is that authority's."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / "server-with-key.pem")
+    return context
+
+
+@clients
+def test_a_private_authority_is_trusted_where_it_is_named(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = str(CERTIFICATES / "ca.pem")
+    with FaultyEnvServer([data("0.5")], tls=private()) as server:
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        with pytest.raises(EnvUnreachable, match="CERTIFICATE_VERIFY_FAILED"):
+            ask(server.url, ClientOptions(tries=1), "evaluate")
+        assert ask(server.url, ClientOptions(tries=1, ca_file=authority), "evaluate") == 0.5
+        monkeypatch.setenv("SSL_CERT_FILE", authority)
+        assert ask(server.url, ClientOptions(tries=1), "evaluate") == 0.5
+
+
+def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
+    with FaultyEnvServer([data("0.5")]) as server:
+        assert ask_sync(server.url, ClientOptions(tries=1), "evaluate") == 0.5
+
+
+def test_an_episode_is_played_where_it_was_created() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        host, path = request.url.host, request.url.path
+        asked.append((host, path))
+        if path == "/create" and host == "down.test":
+            raise httpx.ConnectError("refused")
+        if path == "/create":
+            state = {"state": [], "info": {"instance_id": INSTANCE, "task_id": "t"}}
+            return httpx.Response(200, json={"success": True, "data": state})
+        if host != "up.test":
+            return httpx.Response(400, json={"detail": f"Instance {INSTANCE} not found!"})
+        return httpx.Response(200, json={"success": True, "data": 0.5})
+
+    urls = ["http://down.test", "http://other.test", "http://up.test"]
+    transport = httpx.MockTransport(handle)
+    with EnvServiceClient(urls[::2], PATIENT, transport=transport) as client:
+        client.create_instance("game", "t", INSTANCE)
+        assert client.evaluate(INSTANCE) == 0.5
+    assert asked == [("down.test", "/create"), ("up.test", "/create"), ("up.test", "/evaluate")]
+    # another process does not know where it was created: each address is asked until one knows it
+    with EnvServiceClient(urls, PATIENT, transport=transport) as client:
+        assert client.evaluate(INSTANCE) == 0.5
+    with (
+        EnvServiceClient(urls[:2], PATIENT, transport=transport) as client,
+        pytest.raises(InstanceNotFound, match="restarted"),
+    ):
+        client.evaluate(INSTANCE)

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.errors import BadScore, EnvServerError, EnvServiceError, InstanceNotFound, JudgeError
+from agentscope_tuner.errors import BadScore, ConfigError, EnvServerError, EnvServiceError, InstanceNotFound, JudgeError
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge, reward_from_score
+from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 INSTANCE = "episode-7"
@@ -258,3 +259,40 @@ def test_a_server_error_keeps_both_ends_of_a_long_detail() -> None:
     assert len(str(error)) < 2_100
     assert error.detail.startswith("Traceback")
     assert error.detail.endswith("KeyError: 'apple'")
+
+
+def told(**kwargs: Any) -> EnvServiceJudge:
+    protocol = "agentscope_tuner.task_judge.env_service_as_judge->EnvServiceJudge"
+    loaded = load_judge({"astuner": {"task_judge": {"judge_protocol": protocol, "judge_kwargs": kwargs}}}).inner
+    assert isinstance(loaded, EnvServiceJudge)
+    return loaded
+
+
+def test_what_an_environment_wants_to_be_told_goes_along() -> None:
+    # without `sparse`, AgentEvolver's BFCL answers a report instead of a score
+    judge = told(evaluate_params={"sparse": True}, messages={"last": "done"})
+    handle = HandleOfAClient(1.0)
+    assert judge.compute_reward(workflow_task(handle), WorkflowOutput()) == (1.5, True)
+    assert asyncio.run(judge.acompute_reward(workflow_task(handle), WorkflowOutput())) == (1.5, True)
+    assert handle.calls == [(INSTANCE, {"last": "done"}, {"sparse": True})] * 2
+
+
+@pytest.mark.parametrize(
+    ("handle", "lost"), [(Handle(1.0), "params and no messages"), (HandleWithArguments(1.0), "messages")]
+)
+def test_a_handle_that_cannot_be_told_is_an_error(handle: Handle, lost: str) -> None:
+    judge = told(evaluate_params={"sparse": True}, messages={"last": "done"})
+    with pytest.raises(EnvServiceError, match=f"takes no {lost}"):
+        judge.compute_reward(workflow_task(handle), WorkflowOutput())
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"evaluate_parms": {}}, "did you mean 'evaluate_params'"),
+        ({"evaluate_params": [1]}, "judge_kwargs.evaluate_params"),
+    ],
+)
+def test_a_wrong_setting_is_found_at_load(kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        told(**kwargs)

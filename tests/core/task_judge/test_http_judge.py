@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.http_judge import HttpJudge
@@ -118,7 +119,81 @@ def test_an_account_survives_a_pickle() -> None:
 
 
 def test_a_service_that_says_more_in_time_to_come_is_understood() -> None:
-    assert Wire(RIGHT | {"id": "7", "confidence": 0.9}).judge.compute_reward(TASK, OUTPUT) == (1.0, True)
+    assert Wire(RIGHT | {"confidence": 0.9}).judge.compute_reward(TASK, OUTPUT) == (1.0, True)
+
+
+def test_the_verdict_on_another_row_is_refused() -> None:
+    # a cache or a proxy that mixes answers up would pay one rollout for what another wrote
+    with pytest.raises(JudgeError, match="the verdict is on row '7', asked was"):
+        Wire(RIGHT | {"id": "7"}).judge.compute_reward(TASK, OUTPUT)
+
+    def swapped(request: httpx.Request) -> httpx.Response:
+        names = [row["id"] for row in json.loads(request.content)["rollouts"]]
+        return httpx.Response(200, json=replies(*(RIGHT | {"id": name} for name in reversed(names))))
+
+    judge = TaskJudge(HttpJudge(config(), transport=httpx.MockTransport(swapped)), compile_rules([]))
+    assert [judgement.status for judgement in judge.judge_group(TASK, OUTPUTS[:2])] == ["failed"] * 2
+
+
+def test_the_service_names_each_row_in_its_verdict() -> None:
+    def named(request: httpx.Request) -> httpx.Response:
+        rows = json.loads(request.content)["rollouts"]
+        assert len({row["id"] for row in rows}) == len(OUTPUTS)
+        return httpx.Response(200, json=replies(*(RIGHT | {"id": row["id"]} for row in rows)))
+
+    judge = TaskJudge(HttpJudge(config(), transport=httpx.MockTransport(named)), compile_rules([]))
+    assert [judgement.reward for judgement in judge.judge_group(TASK, OUTPUTS)] == [1.0] * 3
+
+
+@pytest.mark.parametrize(("kwargs", "section"), [({"deadline": 0.5}, {}), ({}, {"deadline": 0.5})])
+@pytest.mark.parametrize("fault", ["hang", "503", "nobody listens"])
+def test_a_dead_service_is_a_deadline_error_in_time(fault: str, kwargs: Any, section: Any) -> None:
+    with FaultyEnvServer([FAULTS.get(fault, FAULTS["hang"])[0]]) as server:
+        if fault == "nobody listens":
+            server.__exit__(None, None, None)
+        settings = config(url=f"{server.url}/reward", **kwargs)
+        settings["astuner"]["task_judge"] |= section
+        judge = load_judge(settings)
+        assert isinstance(judge.inner, HttpJudge)
+        started = time.monotonic()
+        judgements = [judge.judge(TASK, OUTPUT), *judge.judge_group(TASK, OUTPUTS)]
+        judge.inner.close()
+    assert time.monotonic() - started < 2 * (0.5 + 2.0)
+    for judgement in judgements:
+        assert judgement.cause == Cause.DEADLINE
+        assert str(judgement.error).startswith("task 't1': HttpJudge: no verdict within 0.5 s")
+    if fault == "nobody listens":
+        assert "ConnectError" in str(judgements[0].error)
+        assert "imeout" not in str(judgements[0].error)
+
+
+def test_another_address_is_asked_when_one_does_not_answer() -> None:
+    asked: list[str] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        if request.url.host == "down.test":
+            raise httpx.ConnectError("refused")
+        if request.url.host == "full.test":
+            return httpx.Response(429, json={"detail": "full"}, headers={"Retry-After": "30"})
+        return httpx.Response(200, json=RIGHT)
+
+    urls = [f"http://{name}.test/reward" for name in ("down", "full", "up")]
+    judge = HttpJudge(config(url=urls), transport=httpx.MockTransport(handle))
+    for _ in range(3):
+        assert asyncio.run(judge.acompute_reward(TASK, OUTPUT)) == (1.0, True)
+    # the one that answered is asked first from then on
+    assert asked == ["down.test", "full.test", "up.test", "up.test", "up.test"]
+
+
+def test_headers_are_sent_and_never_shown() -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        assert request.headers["X-Team"] == "s3cret-team"
+        return httpx.Response(403, json={"detail": f"who is {request.headers['X-Team']}?"})
+
+    inner = HttpJudge(config(headers={"X-Team": "s3cret-team"}), transport=httpx.MockTransport(refuse))
+    with pytest.raises(JudgeError, match=r"who is \*\*\*\?"):
+        TaskJudge(inner, compile_rules([])).compute_reward(TASK, OUTPUT)
 
 
 def test_a_failed_judgement_is_no_zero() -> None:
@@ -489,6 +564,11 @@ def test_a_forked_child_leaves_its_parents_connections_alone() -> None:
         ({"url": "http://reward.test:8000"}, "native wire, such as http://reward.test:8000/reward"),
         ({"url": "http://user:s3cret@reward.test/reward"}, "set a token, for 'reward.test'"),
         ({"timeout": 0}, "judge_kwargs.timeout: input should be greater than 0"),
+        ({"headers": {"Host": "x"}}, "'Host' is no header's name, or one that the client sets itself"),
+        ({"headers": {"X": "a\nb"}}, "the value of 'X' must be visible ASCII"),
+        ({"url": []}, "needs one URL or several"),
+        ({"url": ["http://a/reward", "http://b"]}, "must be that of the service's native wire"),
+        ({"url": "https://a/reward", "ca_file": "absent.pem"}, "ca_file: cannot read certificates from 'absent.pem'"),
         ({"tries": 0}, "judge_kwargs.tries"),
         ({"token": "s3"}, "token: unknown key; did you mean 'token_file'"),
         ({"token_file": "/no/such/file"}, "token_file: cannot read '/no/such/file'"),

@@ -1,0 +1,162 @@
+"""One address of a service: its connections, and one try of a call."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall
+from agentscope_tuner._http.limits import HttpLimits
+from agentscope_tuner._http.retry import Turns, pace_of, retry_after
+from agentscope_tuner.errors import ConfigError
+
+#: uvicorn drops connections idle for 5 s; a call sent down one that is closing might not be sent again.
+KEEPALIVE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Connections:
+    """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
+
+    transport: httpx.AsyncBaseTransport
+    turns: Turns
+
+
+class HttpSite:
+    """Serves any number of event loops, each with connections of its own.
+
+    Args:
+        base_url: `http://host:port`, with a path when the service lives below one.
+        limits: sizes and certificates.
+        transport: in place of the network, for tests.
+
+    Raises:
+        ConfigError: the certificates of `limits.ca_file` cannot be read.
+    """
+
+    def __init__(self, base_url: str, limits: HttpLimits, transport: httpx.AsyncBaseTransport | None) -> None:
+        self.base_url = base_url
+        self._limits = limits
+        self._transport = transport
+        # plain http has no use for certificates, whose loading takes longer than a call. True: those of the system, or
+        # of SSL_CERT_FILE and SSL_CERT_DIR
+        self._verify: ssl.SSLContext | bool = base_url.startswith("https")
+        if self._verify and limits.ca_file is not None:
+            self._verify = _trusting(limits.ca_file)
+        self._urls: dict[str, httpx.URL] = {}
+        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Connections] = weakref.WeakKeyDictionary()
+
+    async def send(
+        self, call: HttpCall[Any], call_end: float, headers: Mapping[str, str], told: str | None
+    ) -> HttpAnswer:
+        """One try, from waiting for a connection to the last byte.
+
+        Args:
+            call: what is asked.
+            call_end: when the call's own time is over, by the loop's clock.
+            headers: of the request.
+            told: the header that tells the service how many seconds the try may take; None for none.
+        """
+        connections = self._connections()
+        async with asyncio.timeout_at(call_end) as limit, connections.turns.turn(call_end) as turn:
+            now = asyncio.get_running_loop().time()
+            end = min(now + call.seconds, call_end)
+            limit.reschedule(end)
+            if told is not None:
+                headers = {**headers, told: f"{max(end - now, 0.001):.3f}"}
+            response = await connections.transport.handle_async_request(self._request(call, headers))
+            try:
+                body = await self._read(response, call.where)
+            finally:
+                await response.aclose()
+            asked = retry_after(response.headers)
+            if response.status_code == 429 or (response.status_code == 503 and asked):
+                turn.refused(asked)
+            else:
+                turn.answered()
+        return HttpAnswer(response.status_code, response.headers.get("Content-Type", ""), body, asked)
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running loop; the next call opens new ones."""
+        connections = self._by_loop.pop(asyncio.get_running_loop(), None)
+        if connections is not None:
+            await connections.transport.aclose()
+
+    def _request(self, call: HttpCall[Any], headers: Mapping[str, str]) -> httpx.Request:
+        url = self._urls.get(call.path)
+        if url is None:
+            url = self._urls[call.path] = httpx.URL(self.base_url + call.path)
+        return httpx.Request(
+            "GET" if call.body is None else "POST",
+            url,
+            headers=headers,
+            content=call.body,
+            # a try is bounded as a whole: a limit for each read would let a slow drip go on for ever
+            extensions={"timeout": {"connect": self._limits.connect_timeout}},
+        )
+
+    async def _read(self, response: httpx.Response, where: str) -> bytes:
+        limit = self._limits.max_response_bytes
+        encoding = response.headers.get("Content-Encoding", "").strip()
+        if encoding.lower() not in {"", "identity"}:
+            # it was not asked for, and a few kilobytes may unpack to gigabytes
+            raise BadAnswer(response.status_code, f"Content-Encoding {encoding!r} was not asked for", where)
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > limit:
+                detail = f"the answer is longer than max_response_bytes={limit}: {bytes(body[:200])!r}"
+                raise BadAnswer(response.status_code, detail, where)
+        return bytes(body)
+
+    def _connections(self) -> _Connections:
+        loop = asyncio.get_running_loop()
+        connections = self._by_loop.get(loop)
+        if connections is None:
+            size = self._limits.max_connections
+            # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
+            # which such a service has no use for, and half the time of a call
+            transport = self._transport or httpx.AsyncHTTPTransport(
+                limits=httpx.Limits(
+                    max_connections=size, max_keepalive_connections=size, keepalive_expiry=KEEPALIVE_SECONDS
+                ),
+                verify=self._verify,
+                # of a transport: SSL_CERT_FILE and SSL_CERT_DIR, and no proxies
+                trust_env=True,
+            )
+            turns = Turns(size, pace_of(self.base_url))
+            connections = self._by_loop[loop] = _Connections(transport, turns)
+        return connections
+
+
+def checked_url(name: str, base_url: str) -> str:
+    """`base_url` of the service called `name`, without a slash at its end.
+
+    Raises:
+        ConfigError: it is not an http URL, or carries a password, a query or a fragment.
+    """
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL as exc:
+        raise ConfigError(f"the {name}'s URL is not one: {base_url!r} ({exc})") from exc
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise ConfigError(f"the {name}'s URL must read http://host:port or https://host, got {base_url!r}")
+    if url.userinfo:
+        # it would end up in logs and errors
+        raise ConfigError(f"the {name}'s URL must carry no name and password: set a token, for {url.host!r}")
+    if url.query or url.fragment or "?" in base_url or "#" in base_url:
+        raise ConfigError(f"the {name}'s URL must have no ?query and no #fragment, got {base_url!r}")
+    return str(url).rstrip("/")
+
+
+def _trusting(ca_file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except (OSError, ssl.SSLError) as exc:
+        raise ConfigError(f"ca_file: cannot read certificates from {ca_file!r}: {exc}") from exc
