@@ -14,7 +14,9 @@ _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 
 # `\boxed{2}, \boxed{3}` and `$\boxed{2}$ or $\boxed{3}$`: one answer in two boxes, or two answers
 _BESIDE = re.compile(
-    r"(?:[\s,;.&$、，；~]|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}|\b(?:and|or)\b|[和或与])*"
+    r"(?:[\s,;.&$、，；~和或与]|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"
+    r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
+    re.IGNORECASE,
 )
 _MOST_BETWEEN = 60
 

@@ -16,8 +16,9 @@ _ENGLISH = r"""
     (?<![^\W_])(?:answers?|ans|final\s{1,3}result)(?![^\W_])[*_`"']{0,4}
     # the question it answers
     (?:\s{1,3}(?:to|for|of)\s[^.:：=\n]{1,80}?)?
+    (?:\s\([^()\n]{1,40}\))?
     (?:
-        [\s*_`]{0,8}(?:[:：]|=(?!=))
+        [\s*_`]{0,8}(?:[:：]|=(?!=)|(?<=\s)[-–—](?=\s))
       | ['’]s\b
       | [\s*_`]{1,8}(?:is|are|equals?|becomes|(?:should|must|will|would|has\s{1,3}to)\s{1,3}be
             |(?:comes|works|turns)\s{1,3}out\s{1,3}(?:to\s{1,3}be|to|as))\b(?!\s{0,3}n['’]t)
@@ -41,7 +42,20 @@ _HEADING = re.compile(
     r"[\s#>*_\-0-9.)]*(?:(?:the|my|our|final|correct)\s+)*$|[\s#>*_\-0-9.)【]*(?:最终|正确)?$", re.IGNORECASE
 )
 _VALUE = re.compile(r"[0-9０-９$\\π∞√±^]|[A-Za-z]\s*=|^[\s(\[{]*[A-Za-z][\s)\]}.:]*$")
-_MOST_WORDS, _MOST_LETTERS = 5, 60
+_MOST_WORDS, _MOST_LETTERS, _BEFORE = 5, 60, 60
+# what makes a statement of another, `I do not think the answer is 42`, or none: `if the answer is 42`
+_DETERMINERS = r"(?:(?:that|the|my|our|its|this|final|correct|right)\s){0,4}$"
+_DENIED_BEFORE = re.compile(
+    r"(?:(?:\b(?:not|never|cannot)|n['’]t)\s(?:(?:really|actually|be|think|believe|say|claim|mean|conclude|agree|accept|true"
+    rf"|certain|sure|clear|likely|possible|the\scase)\s){{0,3}}|\b(?:doubt|deny|false|wrong|unlikely|impossible)\s){_DETERMINERS}"
+    r"|(?:不认为|不觉得|不相信|不能说|并不是说|不可能)[^，。；\n]{0,6}$",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(
+    rf"\b(?:if|whether|suppose|supposing|assume|assuming|unless)\s{_DETERMINERS}"
+    r"|(?:如果|假设|假如|假定|若|是否|难道)[^，。；\n]{0,6}$",
+    re.IGNORECASE,
+)
 # what may stand between two statements that are made in one breath
 _FURNITURE = re.compile(
     r"[\s.,;:!*_`#。，；（(]*(?:(?:so|thus|or|and|then|hence|therefore|also|either|maybe|perhaps|possibly|alternatively|the|my|our"
@@ -102,7 +116,10 @@ def _statements(text: str) -> Iterator[_Statement]:
             if not re.search(r"[0-9]", said):
                 continue
         value = _VALUE.search(said)
-        denied = bool(label["denied"] or label["chinese_denied"])
+        before = text[max(label.start() - _BEFORE, 0) : label.start()]
+        if _SUPPOSED.search(before):
+            continue
+        denied = bool(label["denied"] or label["chinese_denied"] or _DENIED_BEFORE.search(before))
         if value is not None:
             yield _Statement(said, denied or is_denied(said), label.start(), end)
         elif said and not denied and len(said) <= _MOST_LETTERS and len(said.split()) <= _MOST_WORDS:

@@ -139,7 +139,9 @@ _VALUE = re.compile(
     re.DOTALL,
 )
 _TAIL = 4_000
-_LISTED = re.compile(r"[\s,;、，；]*(?:\b(?:and|or|to)\b|[和或与]|[,;、，；–-])[\s,;]*")
+_LISTED = re.compile(
+    r"[\s,;、，；(（]*(?:\b(?:and|or|to|maybe|perhaps|possibly)\b|[和或与到]|[,;、，；–-])[\s,;]*(?:\b(?:maybe|perhaps|possibly)\b\s*)?"
+)
 
 
 def _last_value(text: str) -> Found | None:

@@ -90,14 +90,15 @@ def _past_markup(text: str, at: int) -> int:
 
 _EMPHASIS = re.compile(r"(?<![\w)\]}*_])(\*\*|__|\*|_|`)(?=\S)([^*`\n]*?\S)\1(?![\w(*_])")
 _REMARK = re.compile(
-    r"[,;，；]?\s*(?:\b(?:because|since|which|so|hence|therefore|thus|giving|as\s+(?:required|desired|expected|needed|wanted"
-    r"|shown|computed|calculated|above|before)|rather\s+than|instead\s+of)\b|(?<=[,;])\s*(?:and\s+)?not\b|因为|所以|因此|其中|即)"
+    r"[,;，；(（]?\s*(?:\b(?:because|since|which|so|hence|therefore|thus|giving|as\s+(?:required|desired|expected|needed|wanted"
+    r"|shown|computed|calculated|above|before)|rather\s+than|instead\s+of)\b|(?<=[,;(（])\s*(?:and\s+)?not\b|因为|所以|因此|其中|即)"
     r".*",
     re.DOTALL | re.IGNORECASE,
 )
 _FILLER = re.compile(
     r"^(?:(?:simply|just|exactly|clearly|then|thus|therefore|indeed|also|option|choice|选项)\s*:?\s*)+", re.IGNORECASE
 )
+_AROUND = '*_` \t\n"“”✓✔✅☑\ufe0f'
 _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
 
 
@@ -106,11 +107,14 @@ def clean(text: str) -> str:
     text = text.strip()
     for _ in range(3):
         text = _EMPHASIS.sub(r"\2", text)
-    text = _FILLER.sub("", text.strip('*_` \t\n"“”'))
+    text = _FILLER.sub("", text.strip(_AROUND))
     remark = _REMARK.search(_FORMULA.sub(lambda math: "0" * len(math[0]), text), 1)
     if remark is not None:
         text = text[: remark.start()]
-    text = text.strip('*_` \t\n"“”').rstrip(".,;:，。；").rstrip()
+    text = text.strip(_AROUND).rstrip(".,;:，。；").rstrip()
+    if text.endswith("$") and text.count("$") % 2:
+        # its other half stands before the label
+        text = text[:-1].rstrip()
     if len(_DELIMITER.findall(text)) > 2:
         # several formulas and words between them
         text = _DELIMITER.sub(" ", text).strip()
