@@ -66,9 +66,13 @@ class JudgeError(AstunerError):
         task_id: the task being judged; filled in by TaskJudge when the judge did not say.
         judge: the judge's class name; filled in likewise.
         cause: what has to be mended; unless given, that of the error's class.
+
+    Attributes:
+        place: `file:line in function`, where foreign code raised; filled in by TaskJudge.
     """
 
     cause: Cause = Cause.JUDGE
+    place: str = ""
 
     def __init__(
         self, message: str, *, task_id: str | None = None, judge: str | None = None, cause: Cause | None = None
@@ -83,7 +87,8 @@ class JudgeError(AstunerError):
     def __str__(self) -> str:
         where = f"task {self.task_id!r}: " if self.task_id else ""
         who = f"{self.judge}: " if self.judge else ""
-        return f"{where}{who}{self.message}"
+        at = f" ({self.place})" if self.place else ""
+        return f"{where}{who}{self.message}{at}"
 
 
 class DeadlineError(JudgeError):

@@ -8,18 +8,47 @@ from omegaconf import DictConfig, OmegaConf
 
 from agentscope_tuner.errors import ConfigError
 
+# of `task_judge`, those whose names no other program uses: `astuner` holds sections of others, too
+_OWN_KEYS = (
+    "judge_type",
+    "judge_protocol",
+    "judge_kwargs",
+    "rules",
+    "rule_modules",
+    "rule_reward",
+    "on_error",
+    "rubrics_auto_grader",
+)
+
 
 def check_places(config: DictConfig) -> None:
-    """`astuner` is a mapping, and none of its keys is a misspelt `task_judge`; other keys belong to other programs.
+    """`astuner` is a mapping that holds our section under its name; other keys belong to other programs.
 
     Raises:
-        ConfigError: it is not, with the key and its right place.
+        ConfigError: it is not, or a setting of ours stands beside its place; with the key and the right place.
     """
     ours = config.get("astuner") if not OmegaConf.is_missing(config, "astuner") else None
     if ours is None:
+        _check_top(config)
         return
     if not isinstance(ours, DictConfig):
         raise ConfigError(f"astuner must be a mapping that holds task_judge, got {ours!r}")
     misspelt = difflib.get_close_matches("task_judge", [str(key) for key in ours], n=1, cutoff=0.8)
     if "task_judge" not in ours and misspelt:
         raise ConfigError(f"astuner.{misspelt[0]}: unknown key; did you mean 'task_judge'?")
+    for key in _OWN_KEYS:
+        if key in ours:
+            raise ConfigError(f"astuner.{key} stands where nobody reads it: write astuner.task_judge.{key}")
+    if "task_judge" not in ours:
+        _check_top(config)
+
+
+def _check_top(config: DictConfig) -> None:
+    """Without a section of ours, none must stand at the top, nor under a misspelt `astuner`."""
+    for key in ("task_judge", "judge_protocol"):
+        if key in config:
+            path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
+            raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}")
+    for name in difflib.get_close_matches("astuner", [str(key) for key in config], cutoff=0.8):
+        if name != "astuner":
+            raise ConfigError(f"{name}: unknown key; did you mean 'astuner'?")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope_tuner.rules.custom import parameters_read
 from agentscope_tuner.rules.handlers import RULE_HANDLERS, is_built_in
 from agentscope_tuner.rules.kinds import KINDS, REQUIRED, Kind
 
@@ -99,6 +100,8 @@ def _rule_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
         yield "kind", f"RULE_HANDLERS[{name!r}] must be a function of a rule and a text, got {RULE_HANDLERS[name]!r}"
     elif is_built_in(name):
         yield from _parameter_problems(rule, KINDS[name])
+    elif (read := parameters_read(RULE_HANDLERS[name])) is not None:
+        yield from _unknown_keys(rule, (*COMMON_KEYS, *sorted(read - {*COMMON_KEYS})), name)
 
 
 def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
@@ -145,11 +148,15 @@ def _parameter_problems(rule: dict[Any, Any], kind: Kind) -> Iterator[tuple[str 
         elif parameter.default is REQUIRED:
             sound = False
             yield None, f"{parameter.name} is missing: {kind.name} needs it ({parameter.shape})"
-    for key in rule:
-        if key not in known:
-            yield str(key), f"unknown key {key!r}{_nearest(key, known)}: {kind.name} takes {_listed(known)}"
+    yield from _unknown_keys(rule, known, kind.name)
     if sound and (problem := kind.cross_check(rule)):
         yield None, problem
+
+
+def _unknown_keys(rule: dict[Any, Any], known: Sequence[str], kind: str) -> Iterator[tuple[str | None, str]]:
+    for key in rule:
+        if key not in known:
+            yield str(key), f"unknown key {key!r}{_nearest(key, known)}: {kind} takes {_listed(known)}"
 
 
 def _nearest(value: Any, known: Iterable[str]) -> str:

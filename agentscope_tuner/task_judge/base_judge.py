@@ -85,6 +85,7 @@ class BaseJudge:
             whatever the policy wrote. A class that defines a verdict and does not say so is taken not to.
         reference_keys: the keys of `task.metadata` that together are the reference: two tasks of one id must have the
             same. By default `answer`; a class whose tasks have no reference names none.
+        takes_kwargs: whether `judge_kwargs` may hold settings. Said for its own class alone: a subclass may read some.
         metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which take the same ones of every
             sample; `astuner.task_judge.metric_names` names others.
     """
@@ -92,6 +93,7 @@ class BaseJudge:
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
     bounds_itself: ClassVar[bool] = False
     reference_keys: ClassVar[tuple[str, ...]] = ("answer",)
+    takes_kwargs: ClassVar[bool] = True
     metric_names: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:

@@ -37,6 +37,7 @@ class CountdownAnswerAsJudge(BaseJudge):
     judge_kind = "cpu"
     reference_keys = ("target", "nums")
     bounds_itself = True
+    takes_kwargs = False
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         target = _given("target", _number, workflow_task, workflow_output)

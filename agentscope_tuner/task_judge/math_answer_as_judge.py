@@ -37,6 +37,7 @@ class MathAnswerAsJudge(BaseJudge):
 
     judge_kind = "cpu"
     bounds_itself = True
+    takes_kwargs = False
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)

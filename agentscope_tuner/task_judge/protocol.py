@@ -10,10 +10,10 @@ from agentscope_tuner.config import SECTION, Settings, Source, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.class_check import check_class, check_kwargs, parts_of
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 
 _AUTO_GRADER = "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge"
-_VERDICTS = ("compute_reward", "acompute_reward", "compute_rewards")
 
 
 def resolve_protocol(protocol: str) -> type:
@@ -22,9 +22,7 @@ def resolve_protocol(protocol: str) -> type:
     Raises:
         ConfigError: the string is malformed, the module cannot be imported, or it has no such class.
     """
-    module_name, arrow, class_name = (part.strip() for part in protocol.partition("->"))
-    if not (arrow and module_name and class_name):
-        raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}")
+    module_name, class_name = parts_of(protocol)
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -68,13 +66,12 @@ def _build(settings: Settings) -> BaseJudge:
     if protocol is None:
         raise ConfigError(f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'")
     judge_class = resolve_protocol(protocol)
-    if not issubclass(judge_class, BaseJudge):
-        raise ConfigError(f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge")
-    if all(getattr(judge_class, name) is getattr(BaseJudge, name) for name in _VERDICTS):
-        raise ConfigError(f"{protocol!r} must define compute_reward(workflow_task, workflow_output)")
+    check_class(judge_class, protocol)
+    check_kwargs(judge_class, section.judge_kwargs)
     try:
-        return judge_class(settings.whole)
+        judge: BaseJudge = judge_class(settings.whole)
     except ConfigError:
         raise
     except (Exception, SystemExit) as exc:  # a user's constructor may fail in any way
         raise ConfigError(f"{protocol!r} could not be constructed: {type(exc).__name__}: {exc}") from exc
+    return judge

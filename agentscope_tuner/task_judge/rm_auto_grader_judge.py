@@ -56,6 +56,7 @@ class AutoGraderJudge(BaseJudge):
     """
 
     bounds_itself = True
+    takes_kwargs = False
     metric_names = ("score", *Usage.metric_names())
     reference_keys = RubricTasks.reference_keys
 

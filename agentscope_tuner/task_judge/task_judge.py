@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,10 +18,13 @@ from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.prefilter import Prefilter
+from agentscope_tuner.task_judge.raised import FramesOf, place_of
 from agentscope_tuner.task_judge.reward_check import checked, no_reward
 from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE, TimeLimit
 from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_log = logging.getLogger(__name__)
 
 _Outcome = Judgement | JudgeError
 # of the rules: the verdict, where they reached one, and the ids of those that were broken
@@ -264,7 +268,11 @@ def _is_the_callers(exc: BaseException) -> bool:
 
 def _unexpected(exc: BaseException, message: str) -> JudgeError:
     cause = Cause.CONFIG if isinstance(exc, ConfigError) else Cause.BUG
-    return JudgeError(f"{type(exc).__name__}: {message}", cause=cause)
+    error = JudgeError(f"{type(exc).__name__}: {message}", cause=cause)
+    error.place = place_of(exc)
+    # frames alone: the message may quote an answer, and is in the error
+    _log.info("the judge raised %s\n%s", type(exc).__name__, FramesOf(exc))
+    return error
 
 
 def _judgement(outcome: _Outcome, started: float) -> Judgement:

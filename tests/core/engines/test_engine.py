@@ -215,7 +215,8 @@ def test_rows_before_an_error_of_the_input_are_handed_on(judge: str, jobs: int, 
 
 
 def test_jobs_follow_the_judge(tmp_path: Path) -> None:
-    assert automatic_jobs(LineJudge(config(MATH))) == len(os.sched_getaffinity(0))
+    math = {"astuner": {"task_judge": {"judge_protocol": MATH}}}
+    assert automatic_jobs(LineJudge(math)) == len(os.sched_getaffinity(0))
     assert automatic_jobs(LineJudge(config("Meeting", at_once=1))) == 64
     assert automatic_jobs(LineJudge(config("InThisProcess", tmp_path))) == 1
     assert automatic_jobs(LineJudge(limited("Crowded", 7))) == 7

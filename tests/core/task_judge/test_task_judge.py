@@ -287,7 +287,7 @@ def test_one_failed_output_of_a_group_fails_alone_unless_the_judge_ranks() -> No
     for judge in (TaskJudge(Picky({}), compile_rules([])), TaskJudge(PickyAsync({}), compile_rules([]))):
         for verdicts in (judge.judge_group(TASK, outputs), asyncio.run(judge.ajudge_group(TASK, outputs))):
             assert [verdict.reward for verdict in verdicts] == [1.0, None, 1.0]
-        with pytest.raises(JudgeError, match=r"^task 't1': Picky\w*: ValueError: boom$"):
+        with pytest.raises(JudgeError, match=r"^task 't1': Picky\w*: ValueError: boom \(\S+:\d+ in \w+\)$"):
             judge.compute_rewards(TASK, outputs)
 
 

@@ -1,0 +1,121 @@
+"""What can be known of a judge before its first rollout: that it can be asked, and that it reads its settings."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from pydantic import BaseModel
+
+from agentscope_tuner.config import SECTION, MathConfig
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.base_judge import BaseJudge
+
+_VERDICTS = ("compute_reward", "acompute_reward", "compute_rewards")
+
+
+def parts_of(protocol: str) -> tuple[str, str]:
+    """The module and the class that a `module->Class` string names.
+
+    Raises:
+        ConfigError: it reads otherwise; the message shows how it would read.
+    """
+    module, arrow, name = (part.strip() for part in protocol.partition("->"))
+    if not (arrow and module and name):
+        raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}{_meant(protocol)}")
+    if "/" in module or "\\" in module or module.endswith(".py"):
+        raise ConfigError(
+            f"a protocol names a module, not a file, got {protocol!r}: write '{_module_of(module)}->{name}'"
+        )
+    return module, name
+
+
+def _meant(protocol: str) -> str:
+    """`: did you mean …?` for the spellings of other programs, `module:Class` and `module.Class`."""
+    for separator in (":", "."):
+        module, found, name = protocol.strip().rpartition(separator)
+        if found and name.isidentifier() and name[0].isupper() and all(map(str.isidentifier, module.split("."))):
+            return f": did you mean '{module}->{name}'?"
+    return ""
+
+
+def _module_of(path: str) -> str:
+    """The module that a path to its file means, seen from the working directory or from where Python looks."""
+    file = PurePath(path.replace("\\", "/"))
+    if file.is_absolute():
+        for folder in (os.getcwd(), *sys.path):
+            if folder and file.is_relative_to(folder):
+                file = file.relative_to(folder)
+                break
+        else:
+            # its folder has to be put on Python's path
+            file = PurePath(file.name)
+    parts = [part for part in file.with_suffix("").parts if part not in (".", "..")]
+    return ".".join(parts[:-1] if parts[-1:] == ["__init__"] else parts)
+
+
+def check_class(judge_class: type, protocol: str) -> None:
+    """Whether `judge_class` can be asked for verdicts.
+
+    Raises:
+        ConfigError: it is no BaseJudge, defines no verdict, or one that awaits where it must not, or the reverse.
+    """
+    if not issubclass(judge_class, BaseJudge):
+        raise ConfigError(f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge")
+    if all(getattr(judge_class, name) is getattr(BaseJudge, name) for name in _VERDICTS):
+        raise ConfigError(f"{protocol!r} must define compute_reward(workflow_task, workflow_output)")
+    for name, way_out in (
+        ("compute_reward", "name it acompute_reward: compute_reward then runs it for callers that do not await"),
+        ("compute_rewards", "it must answer, not be awaited: await inside of acompute_reward"),
+    ):
+        if _is_async(getattr(judge_class, name)):
+            raise ConfigError(f"{protocol!r}: {name} is `async def`: {way_out}")
+    if not _is_async(judge_class.acompute_reward):
+        raise ConfigError(f"{protocol!r}: acompute_reward must be `async def`; compute_reward is the one that is not")
+    for name in _VERDICTS:
+        _check_signature(judge_class, name, protocol)
+
+
+def _is_async(function: object) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
+def _check_signature(judge_class: type[BaseJudge], name: str, protocol: str) -> None:
+    function = inspect.getattr_static(judge_class, name)
+    if not inspect.isfunction(function):
+        # a static method, or something callable of its own: what it takes shows when it is called
+        return
+    signature = inspect.signature(function)
+    try:
+        signature.bind(object(), object(), object())
+    except TypeError as exc:
+        outputs = "workflow_outputs" if name == "compute_rewards" else "workflow_output"
+        raise ConfigError(f"{protocol!r}: {name} must take (self, workflow_task, {outputs}), got {signature}") from exc
+
+
+def check_kwargs(judge_class: type, kwargs: Mapping[str, Any]) -> None:
+    """Whether `judge_kwargs` may hold anything for this class.
+
+    Raises:
+        ConfigError: the built-in judge reads none of it; names the place where the setting belongs.
+    """
+    # a subclass may read settings of its own: only what a class says of itself counts
+    if not kwargs or vars(judge_class).get("takes_kwargs", True):
+        return
+    key, value = next(iter(kwargs.items()))
+    places = [f"{SECTION}.{place}.{key}" for place, model in _sections() if key in model.model_fields]
+    hint = f": write {places[0]}" if places else ""
+    raise ConfigError(
+        f"{SECTION}.judge_kwargs.{key}: {judge_class.__name__} reads no judge_kwargs, got {value!r}{hint}"
+    )
+
+
+def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
+    # imported where a message needs it: the graders under it take time
+    from agentscope_tuner.rubrics.config import AutoGraderConfig
+
+    yield from (("math", MathConfig), ("rubrics_auto_grader", AutoGraderConfig))

@@ -1,0 +1,244 @@
+"""What a user gets wrong on the first day is refused at load, with the way out; a judge that raises says where."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
+from agentscope_tuner.rules.custom import parameters_read
+from tutorial.custom_rule.rules import handle_balanced_brackets, handle_max_repeats
+
+BUILT_IN = "agentscope_tuner.task_judge"
+MATH = f"{BUILT_IN}.math_answer_as_judge->MathAnswerAsJudge"
+COUNTDOWN = f"{BUILT_IN}.countdown_answer_as_judge->CountdownAnswerAsJudge"
+TASK = WorkflowTask(task=Task(task_id="t1", metadata={"answer": "42"}))
+OUTPUT = WorkflowOutput(metadata={"final_answer": "x"})
+JUDGE = """
+import json
+from agentscope_tuner import BaseJudge
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+
+class Base(BaseJudge):
+    def compute_reward(self, workflow_task, workflow_output):
+        return 1.0, True
+
+class Async(BaseJudge):
+    async def compute_reward(self, workflow_task, workflow_output):
+        return 1.0, True
+
+class AsyncGroup(BaseJudge):
+    async def compute_rewards(self, workflow_task, workflow_outputs):
+        return [(1.0, True)] * len(workflow_outputs)
+
+class NotAsync(BaseJudge):
+    def acompute_reward(self, workflow_task, workflow_output):
+        return 1.0, True
+
+class OneArgument(BaseJudge):
+    def compute_reward(self, workflow_output):
+        return 1.0, True
+
+class NoSelf(BaseJudge):
+    def compute_reward(workflow_task, workflow_output):
+        return 1.0, True
+
+class OwnNames(BaseJudge):
+    def compute_reward(self, task, output, strict=False, *more, **named):
+        return 1.0, True
+
+class Static(BaseJudge):
+    @staticmethod
+    def compute_reward(task, output):
+        return 1.0, True
+
+class OwnMath(MathAnswerAsJudge):
+    def __init__(self, config):
+        super().__init__(config)
+        self.own = config.astuner.task_judge.judge_kwargs.equivalence
+
+class Raising(BaseJudge):
+    def compute_reward(self, workflow_task, workflow_output):
+        return self.read("{")
+
+    def read(self, text):
+        return json.loads(text)
+
+class RaisingLater(BaseJudge):
+    async def acompute_reward(self, workflow_task, workflow_output):
+        raise StopIteration(workflow_output)
+"""
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A module of judges that Python finds, as a user's beside the YAML is found."""
+    folder = tmp_path_factory.mktemp("judges")
+    (folder / "first_day_judges.py").write_text(JUDGE, encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    yield "first_day_judges"
+    sys.path.remove(str(folder))
+
+
+def section(protocol: str, **more: Any) -> dict[str, Any]:
+    return {"astuner": {"task_judge": {"judge_protocol": protocol, **more}}}
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (section(MATH, judge_kwargs={"equivalence": "exact"}), "write astuner.task_judge.math.equivalence"),
+        (section(MATH, judge_kwargs={"deadline": 3}), "judge_kwargs.deadline: MathAnswerAsJudge reads no judge_kwargs"),
+        (section(MATH, judge_kwargs={"threshold": 3}), "judge_kwargs.threshold: MathAnswerAsJudge"),
+        (section(COUNTDOWN, judge_kwargs={"target": 24}), "CountdownAnswerAsJudge reads no judge_kwargs, got 24"),
+        (section(f"{BUILT_IN}.env_service_as_judge->EnvServiceJudge", judge_kwargs={"env_url": "x"}), "got 'x'"),
+        (
+            section(f"{BUILT_IN}.rm_auto_grader_judge->AutoGraderJudge", judge_kwargs={"model_name": "m"}),
+            "write astuner.task_judge.rubrics_auto_grader.model_name",
+        ),
+        ({"task_judge": {"judge_protocol": MATH}}, "task_judge stands at the top, where nobody reads it"),
+        ({"astuner": {"rollout": {}}, "task_judge": {}}, "write astuner.task_judge"),
+        ({"judge_protocol": MATH}, "write astuner.task_judge.judge_protocol"),
+        ({"astuner": {"judge_protocol": MATH}}, "write astuner.task_judge.judge_protocol"),
+        ({"astuner": {"task_judge": {"judge_protocol": MATH}, "rules": []}}, "write astuner.task_judge.rules"),
+        ({"astunner": {"task_judge": {"judge_protocol": MATH}}}, "did you mean 'astuner'?"),
+    ],
+)
+def test_a_setting_in_the_wrong_place_is_refused_with_the_right_one(config: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_judge(config)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        section(MATH, judge_kwargs={}),
+        {**section(MATH), "task_judge": {"other": "program's"}, "rules": [], "judge_type": 3},
+        {"astuner": {**section(MATH)["astuner"], "rollout": {}, "math": {}}},
+    ],
+)
+def test_what_belongs_to_other_programs_passes(config: dict[str, Any]) -> None:
+    assert load_judge(config).traits.name == "MathAnswerAsJudge"
+
+
+def test_a_judge_of_ones_own_reads_its_kwargs_even_where_its_parent_takes_none(module: str) -> None:
+    judge = load_judge(section(f"{module}->OwnMath", judge_kwargs={"equivalence": "loose"}))
+    assert getattr(judge.inner, "own") == "loose"  # noqa: B009  # the class is made by this test
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        ("tutorial/my_task/my_judge.py->MyCustomJudge", "write 'tutorial.my_task.my_judge->MyCustomJudge'"),
+        ("./tutorial/my_task/my_judge.py->MyCustomJudge", "write 'tutorial.my_task.my_judge->MyCustomJudge'"),
+        (str(Path.cwd() / "tutorial/my_task/my_judge.py") + "->J", "write 'tutorial.my_task.my_judge->J'"),
+        ("/nowhere/at/all/my_judge.py->J", "write 'my_judge->J'"),
+        ("my_judge.py->J", "write 'my_judge->J'"),
+        (r"judges\mine.py->J", "write 'judges.mine->J'"),
+        ("pkg/judges/__init__.py->J", "write 'pkg.judges->J'"),
+        ("pkg.judges:Mine", "did you mean 'pkg.judges->Mine'?"),
+        ("pkg.judges.Mine", "did you mean 'pkg.judges->Mine'?"),
+        ("pkg.judges", "must read 'module->Class', got 'pkg.judges'"),
+    ],
+)
+def test_a_protocol_that_names_no_module_shows_how_it_would(protocol: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_judge(section(protocol))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Async", "compute_reward is `async def`: name it acompute_reward"),
+        ("AsyncGroup", "compute_rewards is `async def`"),
+        ("NotAsync", "acompute_reward must be `async def`"),
+        ("OneArgument", "compute_reward must take (self, workflow_task, workflow_output), got (self, workflow_output)"),
+        ("NoSelf", "got (workflow_task, workflow_output)"),
+    ],
+)
+def test_a_method_that_could_not_be_called_is_refused_at_load(module: str, name: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_judge(section(f"{module}->{name}"))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["Base", "OwnNames", "Static"])
+def test_any_method_that_can_be_called_is_taken(module: str, name: str) -> None:
+    judge = load_judge(section(f"{module}->{name}"))
+    assert judge.compute_reward(TASK, OUTPUT) == (1.0, True)
+    assert asyncio.run(judge.acompute_reward(TASK, OUTPUT)) == (1.0, True)
+
+
+@pytest.mark.parametrize(("name", "function"), [("Raising", "read"), ("RaisingLater", "acompute_reward")])
+def test_a_judge_that_raises_shows_its_file_and_line(
+    module: str, name: str, function: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    judge = load_judge(section(f"{module}->{name}"))
+    with caplog.at_level(logging.INFO):
+        judgement = judge.judge(TASK, OUTPUT)
+    raised = JUDGE.split("\n").index(next(line for line in JUDGE.split("\n") if f"def {function}(" in line)) + 2
+    if name == "RaisingLater":
+        raised = JUDGE.split("\n").index("        raise StopIteration(workflow_output)") + 1
+    assert f"first_day_judges.py:{raised} in {function})" in str(judgement.error)
+    # counted by the reason: a place in it would part what belongs together
+    assert ".py" not in judgement.reason
+    (record,) = [record for record in caplog.records if "the judge raised" in record.getMessage()]
+    assert f'first_day_judges.py", line {raised}, in {function}' in record.getMessage()
+
+
+def of_unknown_extent(rule: dict[str, Any], value: str) -> bool:
+    return any(word in value for word in rule.values())
+
+
+def of_two_keys(rule: dict[str, Any], value: str) -> bool:
+    return len(value) > rule.get("most", 3) or ("least" in rule and len(value) < rule["least"])
+
+
+def handing_on(rule: dict[str, Any], value: str) -> bool:
+    return of_two_keys(rule, value)
+
+
+def with_a_function_of_its_own(rule: dict[str, Any], value: str) -> bool:
+    def inner(rule: dict[str, Any]) -> bool:
+        return bool(rule["other"])
+
+    return inner({"other": value}) and bool(rule["most"])
+
+
+@pytest.mark.parametrize(
+    ("handler", "keys"),
+    [
+        (handle_max_repeats, {"max_repeats"}),
+        (handle_balanced_brackets, set()),
+        (of_two_keys, {"most", "least"}),
+        (of_unknown_extent, None),
+        (handing_on, None),
+        (with_a_function_of_its_own, None),
+        (lambda rule, value: rule["most"] > len(value), None),
+        (print, None),
+    ],
+)
+def test_the_keys_that_a_handler_reads_are_told_only_where_they_are_certain(
+    handler: Any, keys: set[str] | None
+) -> None:
+    assert parameters_read(handler) == (None if keys is None else frozenset(keys))
+
+
+def test_an_unknown_parameter_of_a_custom_kind_is_refused() -> None:
+    RULE_HANDLERS.update(two_keys=of_two_keys, open=of_unknown_extent)
+    try:
+        compile_rules([{"id": "a", "kind": "two_keys", "most": 1, "target": "query"}])
+        compile_rules([{"id": "a", "kind": "open", "anything": "x"}])
+        with pytest.raises(ConfigError, match=r"unknown key 'mots' \(did you mean 'most'\?\): two_keys takes .*least"):
+            compile_rules([{"id": "a", "kind": "two_keys", "mots": 1}])
+    finally:
+        del RULE_HANDLERS["two_keys"], RULE_HANDLERS["open"]
