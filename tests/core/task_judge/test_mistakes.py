@@ -227,9 +227,7 @@ def with_a_function_of_its_own(rule: dict[str, Any], value: str) -> bool:
         (print, None),
     ],
 )
-def test_the_keys_that_a_handler_reads_are_told_only_where_they_are_certain(
-    handler: Any, keys: set[str] | None
-) -> None:
+def test_the_keys_that_a_handler_reads_are_told_where_they_are_certain(handler: Any, keys: set[str] | None) -> None:
     assert parameters_read(handler) == (None if keys is None else frozenset(keys))
 
 
