@@ -14,7 +14,6 @@ import pytest
 from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_judge
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.rules.custom import parameters_read
-from tutorial.custom_rule.rules import handle_balanced_brackets, handle_max_repeats
 
 BUILT_IN = "agentscope_tuner.task_judge"
 MATH = f"{BUILT_IN}.math_answer_as_judge->MathAnswerAsJudge"
@@ -199,6 +198,14 @@ def of_unknown_extent(rule: dict[str, Any], value: str) -> bool:
     return any(word in value for word in rule.values())
 
 
+def of_one_key(rule: dict[str, Any], value: str) -> bool:
+    return any(value.count(line) > rule["most"] for line in value.splitlines())
+
+
+def of_no_key(rule: dict[str, Any], value: str) -> bool:
+    return value.count("(") != value.count(")")
+
+
 def of_two_keys(rule: dict[str, Any], value: str) -> bool:
     return len(value) > rule.get("most", 3) or ("least" in rule and len(value) < rule["least"])
 
@@ -217,8 +224,8 @@ def with_a_function_of_its_own(rule: dict[str, Any], value: str) -> bool:
 @pytest.mark.parametrize(
     ("handler", "keys"),
     [
-        (handle_max_repeats, {"max_repeats"}),
-        (handle_balanced_brackets, set()),
+        (of_one_key, {"most"}),
+        (of_no_key, set()),
         (of_two_keys, {"most", "least"}),
         (of_unknown_extent, None),
         (handing_on, None),
