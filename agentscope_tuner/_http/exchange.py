@@ -24,11 +24,11 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
-# the service, or the proxy before it, says that a later try may do better
+# Answers of the service, or of a proxy before it, after which a later try may succeed
 _PASSING_STATUS = frozenset({429, 502, 503, 504})
 # no byte of the request was sent
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-# a call that is still tried then is worth a line in the log
+# Log a warning when a call has failed so often
 _TRIES_BEFORE_A_WARNING = 3
 _MOST_CHARS = 2000
 # of things that live at one address
@@ -141,7 +141,6 @@ class HttpExchange:
         answer = await self._sites[place].send(call, end, headers, self._peer.deadline_header)
         if answer.status == 200:
             return answer
-        # a service that fails may quote the request's headers; here, before a long traceback is cut in its middle
         body = answer.body
         for secret in (self._token, *self.limits.headers.values()):
             if secret is not None and len(secret) > 3:
@@ -190,5 +189,5 @@ class HttpExchange:
         if not isinstance(exc, TimeoutError | httpx.TimeoutException):
             return self._peer.unreachable(told)
         told += f" ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)"
-        # the deadline cuts a try short; what failed before it tells more
+        # The deadline cut this try short. The error of the try before says more about the cause
         return self._peer.timeout(f"{told}; before that {earlier}"[:_MOST_CHARS] if earlier else told)

@@ -26,16 +26,16 @@ class _Row(Generic[T]):
 
 @dataclass(slots=True)
 class _Line(Generic[T]):
-    """What one event loop waits for."""
+    """The rows of one event loop that wait to be sent, and its senders."""
 
     rows: deque[_Row[T]] = field(default_factory=deque)
     senders: set[asyncio.Task[None]] = field(default_factory=set)
 
 
 class Gathered(Generic[T]):
-    """Sends what was asked for in the same turn of the loop together, and what comes while all senders are busy.
+    """Sends rows together: those asked for in one turn of the event loop, and those that come while senders are busy.
 
-    A row never waits for others to come. Serves any number of event loops.
+    A free sender never waits for more rows to come. Serves any number of event loops.
 
     Args:
         send: the results of some rows, one each, in order, given when the last of them is waited for no more, by the
@@ -90,12 +90,12 @@ class Gathered(Generic[T]):
             )
 
     async def _empty(self, line: _Line[T]) -> None:
-        # a task starts in the loop's next turn: by then all that this turn asks for is in the line
+        # The task starts in the loop's next turn: by then every row of this turn stands in the line
         try:
             while rows := self._next(line):
                 await self._send_all(rows)
         finally:
-            # here and not in a callback: until that ran, a row might count on a sender that is no more
+            # A callback would run later, and a row could wait for a sender that is gone: remove the sender here
             task = asyncio.current_task()
             assert task is not None
             line.senders.discard(task)
@@ -107,13 +107,13 @@ class Gathered(Generic[T]):
             for row, result in zip(rows, results, strict=True):
                 if not row.result.done():
                     row.result.set_result(result)
-        # the boundary between those who ask and what was sent for them: each gets the error, whatever it is
+        # boundary: every row of this sending gets its error, whatever the error is
         except Exception as exc:  # noqa: BLE001
             for row in rows:
                 if not row.result.done():
                     row.result.set_exception(copy.copy(exc))
         finally:
-            # the loop is ending: nobody may wait for ever
+            # The loop is ending: cancel the rows, so that no caller waits for ever
             for row in rows:
                 row.result.cancel()
 
@@ -124,7 +124,7 @@ class Gathered(Generic[T]):
         while line.rows and len(rows) < self._most_rows:
             row = line.rows[0]
             if row.result.done():
-                line.rows.popleft()  # nobody waits for it any more
+                line.rows.popleft()  # its caller has gone
                 continue
             if now - row.asked_at > self._patience:
                 self._expire(line.rows.popleft().result, "not sent")

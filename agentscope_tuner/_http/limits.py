@@ -60,7 +60,7 @@ class HttpLimits:
 
 def checked_token(token: str) -> str:
     """`token`; raises a ConfigError that does not show it when a header cannot carry it."""
-    # "!" to "~": whatever else there is, and the network's error would show it
+    # Only "!" to "~". On other characters the network library raises an error that quotes the token
     if not (token and all("!" <= char <= "~" for char in token)):
         raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
     return token
@@ -86,7 +86,7 @@ def check_number(name: str, value: object, *, or_zero: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The kind of service that is asked: what it is called, and what its failures become.
+    """A kind of service: its name in messages, and the errors that its failures become.
 
     Attributes:
         name: for messages: `env service`.
@@ -94,7 +94,7 @@ class Peer:
         timeout: likewise of an answer that did not come in time.
         bad_answer: likewise of an error status or a malformed answer, made of status, detail and the call's `where`.
         out_of_time: likewise where all of a call's time is over; None: the error of its last try stays.
-        deadline_header: in which the seconds that a try may take are told to the service; None: they are not.
+        deadline_header: tells the service how many seconds a try may take; None for services that do not read it.
     """
 
     name: str

@@ -95,10 +95,10 @@ class AsyncEnvServiceClient:
         return await self._result(wire.get_info(instance_id, messages, params))
 
     async def release_instance(self, instance_id: str) -> bool:
-        """Ends the episode, as well as can be: True when the service says it did.
+        """Ends the episode, best effort: True when the service confirms it.
 
-        A failure is logged and gives False: it comes at an episode's end, whose own error must not be hidden, and the
-        service lets idle instances go by itself.
+        A failure is logged and gives False. Raised, it would hide the episode's own error. The service releases idle
+        instances by itself.
         """
         try:
             return await self._result(wire.release(instance_id))

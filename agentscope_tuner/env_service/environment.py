@@ -1,4 +1,4 @@
-"""What an environment is to the reference server, and which ones come with it."""
+"""The interface of the reference server's environments, and the built-in ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOKEN_VARIABLE = "ASTUNER_ENV_TOKEN"
 class Environment(Protocol):
     """One episode. Its process serves no other, so it may keep what it likes in globals, print, and crash.
 
-    Whatever a method raises is told to the caller as status 400 and leaves the episode as it is.
+    An exception in a method becomes status 400 for the caller and leaves the episode as it is.
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None: ...
@@ -31,7 +31,7 @@ class Environment(Protocol):
         """Anything JSON can carry."""
 
     def close(self) -> None:
-        """Frees what the process's end would not."""
+        """Frees resources that outlive the process."""
 
     @staticmethod
     def get_query_list(split: str, params: dict[str, Any]) -> list[str]:

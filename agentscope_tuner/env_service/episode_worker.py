@@ -149,7 +149,7 @@ def _profile_problem(data: object) -> str | None:
     return f"get_query_list must give a list of task ids, got {data!r:.200}"
 
 
-# of what was made plain for the wire: a tuple is a list there, and numpy's True is one
+# Checked after the trip through JSON, where a tuple has become a list and numpy's True a plain one
 _SHAPE_PROBLEMS: dict[str, Callable[[Any], str | None]] = {
     "create": partial(_state_problem, "get_init_state"),
     "step": _step_problem,

@@ -70,7 +70,7 @@ class GymEnv:
         try:
             return self.client.step(self.instance_id, action, params)
         except BaseException as exc:
-            # Ctrl-C too: whatever cut the step short, nobody knows whether it was played
+            # Ctrl-C, too: after any interruption nobody knows whether the step was played
             refused = isinstance(exc, EnvServerError) and 400 <= exc.status < 500
             if not refused and not isinstance(exc, InstanceNotFound):
                 self._broken = exc
@@ -105,7 +105,7 @@ class GymEnv:
         return self.client.get_info(self.instance_id, params=params)
 
     def release(self) -> bool:
-        """Ends the episode, as well as can be; `with` does this. The score, once asked for, stays."""
+        """Ends the episode, best effort; `with` does this. A score that was asked for stays known."""
         return self.client.release_instance(self.instance_id)
 
     def _raise_if_broken(self, verb: str) -> None:
@@ -119,7 +119,7 @@ class GymEnv:
         try:
             self.create()
         except BaseException:
-            # the service may have created it all the same: a lost answer, or Ctrl-C while waiting
+            # The answer may be lost, or Ctrl-C came in between: the service may hold the episode
             self.release()
             raise
         return self

@@ -16,7 +16,7 @@ from agentscope_tuner.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 
-# an environment may quote what the policy wrote, and then some
+# An answer may quote the whole request and add its own text
 _ANSWER_FACTOR = 4
 
 
@@ -44,7 +44,7 @@ class ServerLimits:
 
 @dataclass(slots=True)
 class _Instance:
-    """An episode; `worker` is None while its process starts. One call at a time, in the order of their coming."""
+    """An episode; `worker` is None while its process starts. One call at a time, in the order of arrival."""
 
     instance_id: str
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -64,7 +64,7 @@ class Instances:
         self._protocols = protocols
         self._limits = limits
         self._table: dict[str, _Instance] = {}
-        # starting Python is work for the processor: more at once than there are processors makes all of them late
+        # Starting Python keeps a processor busy. More starts at once than processors would make all of them late
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._profiles = asyncio.Semaphore(os.cpu_count() or 1)
 
@@ -78,7 +78,7 @@ class Instances:
         """
         protocol = self._protocol(env_type)
         instance_id = instance_id or uuid.uuid4().hex
-        # until there is none: another create of this id may come in while an old worker is being stopped
+        # Repeat: while an old process is being stopped, another create may use this id
         while await self.release(instance_id):
             pass
         if len(self._table) >= self._limits.max_instances:
@@ -87,7 +87,7 @@ class Instances:
         try:
             async with instance.turn:
                 instance.worker = await self._start(protocol)
-                # released, or created anew, while the process started
+                # the instance may have been released, or created anew, while the process started
                 self._check_current(instance)
                 data: dict[str, Any] = await self._ask(instance, "create", task_id, instance_id, params)
                 instance.last_used = time.monotonic()
@@ -97,7 +97,7 @@ class Instances:
         return data | {"info": {**(data.get("info") or {}), "instance_id": instance_id, "task_id": task_id}}
 
     async def call(self, instance_id: str, method: str, messages: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
-        """What the episode's environment returns from `step`, `evaluate` or `get_info`.
+        """The result of the environment's `step`, `evaluate` or `get_info`.
 
         Raises:
             EpisodeRefusal: the instance is unknown, or the environment raised, or it was lost on the way.
@@ -133,7 +133,7 @@ class Instances:
         protocol = self._protocol(env_type)
         async with self._profiles:
             worker = await self._start(protocol)
-        # past the queue: one that answers or dies slowly keeps nobody from starting
+        # Ask outside the semaphore: an environment that answers slowly must not delay other starts
         try:
             return await worker.call("get_env_profile", split, params, seconds=self._limits.call_seconds)
         finally:

@@ -11,7 +11,7 @@ from agentscope_tuner.errors import BadScore
 def finite_score(value: object, instance_id: str) -> float:
     """`value` as a float when it is a finite number, of Python's or numpy's types.
 
-    `True`, `"0.8"` and `None` are refused: an environment that answers so is broken: a guess would score the policy.
+    `True`, `"0.8"` and `None` are refused: they show a broken environment, and a guess would pay the policy for that.
 
     Raises:
         BadScore: when `value` is anything else; the message names `instance_id`.

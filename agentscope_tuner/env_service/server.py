@@ -125,7 +125,7 @@ async def _healthz() -> Response:
 
 async def _refuse(_: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, EpisodeRefusal)
-    # a client that still sends its body would have it taken for the next request's
+    # The rest of a refused body would be read as the next request: close the connection
     headers = {"Connection": "close"} if refusal.status == 413 else {}
     headers |= {"Retry-After": "1"} if refusal.status == 429 else {}
     return _json({"detail": refusal.detail}, refusal.status, headers)
@@ -148,7 +148,7 @@ async def _read(request: Request, max_bytes: int) -> ServiceRequest:
     except TimeoutError as exc:
         raise EpisodeRefusal(408, f"the request did not arrive within {_BODY_SECONDS:g} s") from exc
     try:
-        # not pydantic's reader: it refuses lone surrogates, which a policy may write
+        # pydantic's parser refuses lone surrogates, which a policy may write: use the standard one
         return ServiceRequest.model_validate(json.loads(body))
     except (ValidationError, ValueError, RecursionError) as exc:
         raise EpisodeRefusal(400, f"the request cannot be read: {exc}") from exc

@@ -116,7 +116,7 @@ def create(env_type: str, task_id: str, instance_id: str, params: Mapping[str, A
     def parse(answer: HttpAnswer) -> Created:
         data = an_object(answer, where, _data(answer, where))
         info = an_object(answer, where, data.get("info", {}))
-        # the service has the last word on the id
+        # the service may have replaced the id
         given = str(info.get("instance_id") or instance_id)
         return Created(_messages(answer, where, data), given, str(info.get("task_id") or task_id), info)
 

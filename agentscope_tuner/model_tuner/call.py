@@ -14,7 +14,7 @@ from agentscope.tool import ToolChoice
 
 NO_RESPONSE_YET = "no response yet"
 INTERRUPTED = "interrupted: the call was cancelled"
-ABANDONED = "abandoned: whoever read the stream stopped before its end"
+ABANDONED = "abandoned: the stream's reader stopped before its end"
 BROKEN_OFF = "broken off: the stream ended without its last chunk"
 _ERROR_CHARS = 2_000
 
@@ -62,7 +62,7 @@ class ModelCall:
 
 
 class Recording:
-    """A call on its way; `call()` tells what is known of it."""
+    """A call under way; `call()` gives its record as far as it is known."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Recording:
         tool_choice: ToolChoice | None,
     ) -> None:
         self._role, self._trainable, self._model = role, trainable, model
-        # copies: the agent goes on working with its own
+        # The agent changes its own objects later: keep copies
         self._tools = [copy.deepcopy(dict(tool)) for tool in tools] if tools else None
         self._tool_choice = None if tool_choice is None else str(tool_choice.mode)
         self.messages: list[dict[str, Any]] = []
@@ -88,7 +88,7 @@ class Recording:
 
     def finish(self, response: ChatResponse) -> None:
         """The whole response is there, or as much of it as a cancelled call got."""
-        # copies: the agent takes the blocks over and goes on changing them
+        # The agent takes the blocks over and changes them: keep copies
         blocks = [block.model_copy() for block in response.content]
         self._arrived = ChatResponse(blocks, is_last=True, usage=response.usage, metadata=dict(response.metadata))
         self._end(INTERRUPTED if interrupted(response) else None)
@@ -152,6 +152,6 @@ def assistant_message(blocks: Sequence[Any]) -> dict[str, Any]:
     if calls:
         message["tool_calls"] = calls
     if others:
-        # sounds and pictures, for which a chat completion has no one place
+        # A chat completion has no standard place for sounds and pictures: keep them under a key of ours
         message["data"] = others
     return message

@@ -79,7 +79,7 @@ class EndpointModel(OpenAIChatModel):
         try:
             answer: ChatResponse | AsyncGenerator[ChatResponse, None] = await super()._call_api(*args, **kwargs)
         except openai.APIError as exc:
-            # "Connection error." and "Error code: 404" are all that the client says
+            # The client says no more than "Connection error." or "Error code: 404": add the URL and the cause
             exc.add_note(f"asked {exc.request.url}" + (f": {exc.__cause__}" if exc.__cause__ else ""))
             if isinstance(exc, openai.NotFoundError) and "/v1" not in exc.request.url.path:
                 exc.add_note("is base_url without its /v1?")
@@ -90,7 +90,7 @@ class EndpointModel(OpenAIChatModel):
         self, start_datetime: datetime, response: Any, audio_format: str = "wav"
     ) -> ChatResponse:
         heard = _Heard(response)
-        # a body that is not JSON comes as a str
+        # the client hands a body that is not JSON on as a str
         for choice in (getattr(response, "choices", None) or [])[:1]:
             heard.listen(choice)
         metadata = heard.metadata()
@@ -102,7 +102,7 @@ class EndpointModel(OpenAIChatModel):
         self, start_datetime: datetime, response: Any
     ) -> AsyncGenerator[ChatResponse, None]:
         heard: Any = _Heard(response)
-        # agentscope puts the last response together from the chunks by itself, but without their metadata
+        # agentscope joins the chunks without their metadata: join them here, and add it
         whole = ChatResponse(content=[], is_last=True)
         async with aclosing(super()._parse_stream_response(start_datetime, heard)) as chunks:
             async for chunk in chunks:
@@ -114,7 +114,7 @@ class EndpointModel(OpenAIChatModel):
 
 
 class _Heard:
-    """What came over the wire, on its way to agentscope, which passes on less of it."""
+    """Passes the endpoint's answer on to agentscope, and keeps the fields that agentscope drops."""
 
     def __init__(self, wire: Any) -> None:
         self._wire = wire

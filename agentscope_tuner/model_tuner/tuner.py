@@ -15,7 +15,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.model_tuner.call import ABANDONED, BROKEN_OFF, ModelCall, Recording, interrupted
 from agentscope_tuner.model_tuner.endpoint import EndpointModel, endpoint_model
 
-# the role of whoever uses the tuner itself as its model
+# The role of an agent that uses the tuner itself as its model
 DEFAULT_ROLE = "default"
 
 
@@ -50,7 +50,7 @@ class RecordedModel(ChatModelBase):
         **kwargs: Any,
     ) -> ChatResponse | AsyncGenerator[ChatResponse, None]:
         """Ask the model; see ChatModelBase. A stream's last chunk holds the whole response."""
-        # not by the base class's way: `inner` has retried and put its stream together
+        # Bypass the base class's retries and stream handling: `inner` has done both
         return await self._call_api(self.model, messages, tools, tool_choice, **kwargs)
 
     async def _call_api(
@@ -85,7 +85,7 @@ class RecordedModel(ChatModelBase):
                     if not chunk.is_last:
                         recording.add(chunk)
                     else:
-                        # before it is handed on: its reader may stop here
+                        # Record first: the reader may stop after this chunk
                         recording.finish(chunk)
                         if interrupted(chunk):
                             raise asyncio.CancelledError
@@ -103,12 +103,12 @@ class RecordedModel(ChatModelBase):
         count: int = await self.inner.count_tokens(messages, tools)
         return count
 
-    # what agentscope's structured output asks a model about itself
+    # Capabilities that agentscope's structured output queries
     def _get_disable_thinking_kwargs(self) -> dict[str, Any]:
         kwargs: dict[str, Any] = self.inner._get_disable_thinking_kwargs()
         return kwargs
 
-    # a class method there; which exceptions they are depends on the model that is wrapped
+    # The base class has a class method. Here the exceptions depend on the wrapped model
     def _get_structured_output_fallback_exceptions(  # type: ignore[override]
         self,
     ) -> tuple[type[Exception], ...]:
@@ -169,7 +169,7 @@ class ModelTuner(RecordedModel):
         trainable = self._is_trainable(role)
         model = self.inner if trainable or default_model is None else default_model
         if isinstance(model, RecordedModel) and model._recordings is self._recordings:
-            # `default_model=tuner`: the call would be recorded twice, once as trainable
+            # A tuner in a tuner (`default_model=tuner`) would record the call twice, once as trainable
             model = model.inner
         return RecordedModel(model, self._recordings, role, trainable)
 

@@ -19,13 +19,13 @@ from agentscope_tuner.on_ray.session import enter, own_error, portable, session
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Rollout
 
-# units a call, of quick verdicts: many, so that Ray's half a millisecond is little beside them
+# Units in one call, for quick verdicts: a call costs Ray half a millisecond, so it must hold many
 _QUICK = 256
-# calls an actor is given at once: the next one is there when one is done
+# Calls that an actor holds at once: it begins the second without waiting for us
 _CALLS = 2
-# rows that wait for an earlier one, in calls an actor
+# How far finished rows may run ahead of an unfinished earlier row, in calls of each actor
 _AHEAD = 16
-# actors that die one after another with nothing judged in between: the cluster cannot run this judge
+# When so many actors die in a row without a verdict, the cluster cannot run this judge
 _MOST_DEATHS = 10
 
 RolloutUnit = Unit[Rollout, Judgement]
@@ -69,7 +69,7 @@ def score(
 
 
 class _UnitActor:
-    """Judges units where Ray put it."""
+    """Judges units in an actor process that Ray has placed."""
 
     def __init__(self, config: dict[str, Any], directory: str) -> None:
         enter(directory)
@@ -89,11 +89,11 @@ class _UnitActor:
 
 @dataclass(eq=False, slots=True)
 class _Worker:
-    """An actor, and what it was given.
+    """An actor and its work.
 
     Attributes:
         calls: how many are under way.
-        alone: what it judges may have killed another: it is given nothing beside it.
+        alone: its unit may have killed another actor: send it no second unit.
     """
 
     actor: Any
@@ -125,7 +125,7 @@ class _ActorPool:
         awaited = max(1, judge.concurrency // _CALLS)
         self._batch = awaited if awaits else _QUICK if judge.traits.kind == "cpu" else 1
         self._actor = ray.remote(num_cpus=1, max_concurrency=_CALLS if awaits else 1)(_UnitActor)
-        # actors that Ray has still to find a place for get nothing to do: there may be none since a node was lost
+        # Ray may have no place for an actor, such as after the loss of a node: give no work to actors that still start
         self._starting: dict[Any, _Worker] = {}
         self._workers: list[_Worker] = []
         self._most = workers
@@ -181,7 +181,7 @@ class _ActorPool:
                 self._call(worker, [self._suspects.waiting.popleft()])
 
     def _take(self, ref: Any) -> None:
-        """An actor that is ready, or the end of a call."""
+        """Handle a result of Ray's: an actor has started, or a call has ended."""
         call, starting = self._calls.pop(ref, None), self._starting.pop(ref, None)
         try:
             results = self._ray.get(ref)
@@ -219,5 +219,5 @@ class _ActorPool:
             del self._suspects.deaths[unit.number]
             error = JudgeError("its worker died twice while it was judged", cause=Cause.WORKER)
             self._rows.finish([(unit, self._judge.failed(unit.items, error))])
-            # that was the row's doing, not the cluster's
+            # the row killed its workers: the cluster is not to blame
             self._in_vain = 0

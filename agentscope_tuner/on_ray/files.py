@@ -72,7 +72,7 @@ def score_files(
     settings = resolve(config)
     judge = RolloutJudge(settings)
     output = PartitionedOutput(folder.resolve(), digest)
-    # an advantage group lies in one partition: it cannot be ranked in parts
+    # The rows of an advantage group must share a partition, or each part would be ranked by itself: keep files whole
     wanted = None if judge.traits.ranks else size or partition_bytes(files)
     job = FileJob(portable(settings), digest, str(output.folder), uuid.uuid4().hex[:12], resume)
     with session(address, workers=jobs) as ray:
@@ -92,7 +92,7 @@ def _run(job: FileJob, partitions: Sequence[Partition], workers: int) -> Iterato
     ray, data = ray_module(), ray_module("ray.data")
     with _quiet(data):
         rows = [{"partition": json.dumps(asdict(partition))} for partition in partitions]
-        # a block a partition, which is what Ray repeats when a worker or its node is lost
+        # Ray repeats whole blocks when a worker or its node is lost: give each partition a block of its own
         judged = data.from_items(rows, override_num_blocks=len(rows)).map_batches(
             _FileActor,
             fn_constructor_args=(job, os.getcwd()),
@@ -101,7 +101,7 @@ def _run(job: FileJob, partitions: Sequence[Partition], workers: int) -> Iterato
                 min_size=1, max_size=workers, initial_size=workers, max_tasks_in_flight_per_actor=2
             ),
             num_cpus=1,
-            # Ray Data restarts actors and repeats their tasks without an end, unless told otherwise
+            # Ray Data restarts actors and repeats their tasks without limit by default, as is wanted here
         )
         try:
             for row in judged.iter_rows():
@@ -114,7 +114,7 @@ def _run(job: FileJob, partitions: Sequence[Partition], workers: int) -> Iterato
 
 @contextmanager
 def _quiet(data: Any) -> Iterator[None]:
-    """Ray Data's own account of its progress is left out: ours counts rows."""
+    """Silence Ray Data's progress bars: the command line shows its own, in rows."""
     context = data.DataContext.get_current().copy()
     context.enable_progress_bars = False
     context.print_on_execution_start = False

@@ -14,7 +14,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Line, read_lines
 
 _LEAST_BYTES, _MOST_BYTES = 64 * 2**10, 8 * 2**20
-# a run's partitions: enough that workers share them evenly, few enough for a directory
+# Partitions of a run: enough to share them evenly among workers, few enough for one directory
 _AIMED_AT, _MOST_PARTITIONS = 64, 8192
 _PARQUET = (".parquet", ".pq")
 _BUFFER_BYTES, _BATCH_ROWS = 2**20, 1024
@@ -102,7 +102,7 @@ class _Range(io.BufferedReader):
         super().__init__(raw, _BUFFER_BYTES)
         self._end = end
         self._begins = True
-        # one byte back: when a line ends there, the next one begins exactly at `start`
+        # Start one byte early: if a line ends at that byte, the next line begins exactly at `start`
         self._at = self.seek(max(start - 1, 0))
         while start and self._at <= end and (piece := super().readline(_BUFFER_BYTES)):
             self._at += len(piece)
@@ -110,7 +110,7 @@ class _Range(io.BufferedReader):
                 break
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        # counted, not asked of tell(): that is a system call a line
+        # `tell()` would cost a system call for each line: count the bytes instead
         if self._begins and self._at >= self._end:
             return b""
         line = super().readline(size)
@@ -174,7 +174,7 @@ def _parquet_line(batch: Any, index: int, where: str) -> Line:
 
 
 def _cell(value: Any) -> Any:
-    # a struct column has the fields of all its rows: a null is a field that this row has not
+    # A struct column lists the fields of all rows. A null stands for a field that this row lacks: leave it out
     if isinstance(value, dict):
         return {key: _cell(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):

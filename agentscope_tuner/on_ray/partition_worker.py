@@ -21,10 +21,10 @@ from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecor
 from agentscope_tuner.records import EarlierRow, Line, Summary, earlier_rows
 from agentscope_tuner.task_judge.judgement import Judgement
 
-# rows that a worker loses with its life have cost it less than this. Where one has died, each unit is written at once:
-# the file then ends before the row that its worker dies on
+# A worker that dies loses less than this much work. After a death every unit is written at once, so that the file
+# ends before the row that kills the next worker
 _FLUSH_SECONDS = 0.1
-# a worker that dies before it reaches a row would be started for ever
+# A worker that always dies before its first row would be restarted for ever
 _MOST_DEATHS = 5
 
 LineUnit = Unit[Line, ScoredLine]
@@ -32,7 +32,7 @@ LineUnit = Unit[Line, ScoredLine]
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
-    """What every worker of a run is told.
+    """The job of a run, the same for every worker.
 
     Attributes:
         config: the configuration, its `astuner` section resolved.
@@ -59,7 +59,7 @@ class PartitionWorker:
     def __init__(self, job: FileJob) -> None:
         self._job = job
         self._judge = LineJudge(job.config, job.digest)
-        # what computes does not wait, whatever its form
+        # an async judge that computes blocks the loop: it gains nothing from several rows at once
         traits = self._judge.traits
         self._at_once = self._judge.concurrency if traits.shares_loop and traits.kind == "io" else 1
         self._output = PartitionedOutput(Path(job.folder), job.digest)
@@ -119,7 +119,7 @@ class PartitionWorker:
 
 
 class _Tally:
-    """What the rows of a partition add up to."""
+    """Counts and checksums of a partition's rows."""
 
     def __init__(self) -> None:
         self._summary = Summary()
@@ -152,7 +152,7 @@ class _Tally:
 
 
 class _Deaths:
-    """What the files of earlier attempts tell: each ends before the row that its worker died on.
+    """The evidence of earlier attempts: each attempt's file ends before the row that killed its worker.
 
     Args:
         ends: how many rows each attempt of this run wrote.

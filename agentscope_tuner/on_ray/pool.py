@@ -22,10 +22,10 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Out = TypeVar("Out")
 
-# a call that loses its actor goes to the actor that takes its place; one that has killed four has no verdict
+# Ray repeats a call in the actor that replaces a dead one. A call that has killed four actors gets no verdict
 _RETRIES = 3
 _NAMESPACE = "astuner"
-# beyond the time that calls have to finish, for an actor to say that they have
+# An actor reports that its calls have ended: this is its time for the report, beyond the calls' own
 _ANSWER_SECONDS = 5.0
 
 
@@ -68,7 +68,7 @@ class RayJudge:
         self.compute_rewards: _RemoteMethod[list[Reward]] = _RemoteMethod(self, "compute_rewards")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # in another process: the same pool, found by its name
+        # a handle that arrives in another process finds the same pool by its name
         self._pool()
         return _found, (self.name,)
 
@@ -115,7 +115,7 @@ class RayJudge:
         except ConfigError:
             return True  # another handle has ended it
         ends = time.monotonic() + timeout
-        # first this handle's own: an actor may take up a call later than one that was made after it
+        # Wait for this handle's calls before the drain: an actor may begin a call after a `drain` that was sent later
         clean = all(handle.is_idle_by(ends) for handle in handles)
         left = max(ends - time.monotonic(), 0.0)
         drained = [handle.actor.drain.remote(left) for handle in handles]
@@ -138,7 +138,7 @@ class RayJudge:
     def _made(self, ray: Any) -> list[Any]:
         config = portable(self._config or {})
         digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
-        # here, for its ConfigError to be raised as such; actors that cannot be made would be restarted for ever
+        # Load the judge here first: its ConfigError reaches the caller, where Ray would restart broken actors for ever
         load_judge(config)
         made = ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
@@ -158,7 +158,7 @@ class RayJudge:
 
     def _submit(self, method: str, *args: Any) -> Any:
         pool = self._pool()
-        # the one that has least to do for this handle; at random among equals, since others have handles too
+        # Other handles use the same actors, and we do not see their calls: choose at random among the least busy
         handle = min(pool, key=lambda handle: (handle.under_way, random.random()))
         return handle.call(method, *args)
 
@@ -210,7 +210,7 @@ class _ActorHandle:
 
 
 class _JudgeActor:
-    """One of a pool: a judge, behind a door that can be closed."""
+    """An actor of the pool: it judges until `drain` tells it to refuse calls."""
 
     def __init__(self, config: dict[str, Any], directory: str, digest: str, workers: int) -> None:
         enter(directory)
@@ -281,6 +281,6 @@ def _is_drained(ray: Any, ref: Any) -> bool:
 
 
 def _judge_error(exc: BaseException) -> AstunerError:
-    """What Ray raised, as the error of ours that it wraps, or one that says what Ray says."""
+    """The error of ours inside an error of Ray's; without one, a JudgeError with Ray's words."""
     told = f"no judge actor answered: {type(exc).__name__}: {exc}"
     return own_error(exc) or JudgeError(told, cause=Cause.WORKER)

@@ -14,7 +14,7 @@ from agentscope_tuner.service.settings import ServiceSettings
 
 #: The application's name in Ray Serve.
 APP = "astuner"
-# readiness, metrics and the description are asked for beside the requests that are judged
+# Requests that are not judged pass beside the others: readiness, metrics, the description
 _OPERATORS = 16
 
 
@@ -48,7 +48,7 @@ def deployed(
     """
     ray_serve = ray_module("ray.serve")
     port = port or _free_port(host)
-    # the processes of a cluster have another working directory, and none of the files named here
+    # Replicas on other nodes cannot read the files that are named here: send them the content
     plain = {name: portable(config) for name, config in configs.items()}
     with session(address, workers=None):
         try:
@@ -75,7 +75,7 @@ def _application(
     drain_seconds: float,
 ) -> Any:
     def build() -> Any:
-        # in the replica: judges hold sockets, threads and worker processes, which stay where they were made
+        # Sockets, threads and worker processes cannot be sent: make the judges inside the replica
         from agentscope_tuner.service.app import create_app
         from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
@@ -84,7 +84,7 @@ def _application(
     deployment = ray_serve.deployment(
         name=APP,
         num_replicas=replicas,
-        # more than the gate lets in: it answers 429, where Ray would let requests wait without end
+        # Ray would let requests wait without end. Admit more than the gate does, so that the gate answers 429
         max_ongoing_requests=settings.concurrency + settings.queue + _OPERATORS,
         graceful_shutdown_timeout_s=drain_seconds,
     )

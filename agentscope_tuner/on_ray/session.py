@@ -17,7 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import AstunerError, ConfigError
 
-# of this machine's shared memory, for a session of our own: rows pass by, and Ray spills what is too much
+# Shared memory of a session of our own. Rows only pass through it, and Ray spills a surplus to disk
 _OBJECT_STORE_BYTES = 256 * 2**20
 
 
@@ -37,7 +37,7 @@ def ray_module(name: str = "ray") -> Any:
 def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
     """Ray, connected: the session that this process has, the cluster at `address`, or one of this machine's own.
 
-    What was begun here ends here. A cluster gets the modules of this process that stand in the working directory.
+    A session that was begun here ends here. A cluster is sent this process's modules from the working directory.
 
     Args:
         address: as `ray.init` takes it, such as `auto`; None for this machine.
@@ -52,7 +52,7 @@ def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
         return
     try:
         if address is None:
-            # it is for this run: nothing of it is reported or shown anywhere
+            # The session serves this run alone: no usage report, no dashboard
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
             ray.init(
                 num_cpus=workers,

@@ -24,10 +24,10 @@ from agentscope_tuner.verify.math.answer import Verdict
 MEMORY_BYTES = 512 * 1024**2
 DEADLINE = 0.5
 _START_SECONDS = 120.0
-# a worker that gets no CPU at all (a stopped container) must not hold a trainer for ever
+# A worker that gets no CPU, as in a stopped container, must not hold up a trainer for ever: bound the wall time, too
 _WALL_FACTOR, _WALL_FLOOR = 40.0, 20.0
 _TRIES = 3
-# workers that die while they start or wait say nothing about an answer, but an end there must be
+# A worker that dies before it has the question says nothing about the answer: try again, but not without end
 _MOST_STARTS = 20
 _PACKAGE_PARENT = str(Path(__file__).parents[2])
 

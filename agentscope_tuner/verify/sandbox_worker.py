@@ -55,7 +55,7 @@ def _prepare_sympy() -> dict[str, Any]:
 
 
 def _allow_cpu(seconds: float) -> None:
-    # the parent kills in time; should it be gone, the kernel does
+    # The parent kills a late worker. Should the parent hang, the kernel kills it by this limit
     used = int(time.process_time() + 2 * seconds) + 2
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (used if hard == resource.RLIM_INFINITY else min(used, hard), hard))
@@ -70,7 +70,7 @@ def _comparing(stage: str) -> type[SymbolicComparer] | None:
 
 
 def _limit(what: int, value: int) -> None:
-    # a limit already in force may be lowered, never raised
+    # an unprivileged process may lower a hard limit, never raise it
     hard = resource.getrlimit(what)[1]
     lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(what, (lower, lower))
