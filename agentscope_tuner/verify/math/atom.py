@@ -262,7 +262,7 @@ class AtomParser:
         while True:
             found = self.peek()
             if found == "!":
-                node = Node("fact", (node,))
+                node = self._factorial(node)
             elif found == "%":
                 node = Node("percent", (node,))
             elif found == "'" and node.head == "matrix":
@@ -275,6 +275,15 @@ class AtomParser:
                 return node
             self.bound_chain(node.args[0].head in ("fact", "percent", "deg", "fn"))
             self.at += 1
+
+    def _factorial(self, node: Node) -> Node:
+        """`n!`, or the double factorial `n!!`; the last sign is left to be taken."""
+        if self.peek(1) != "!":
+            return Node("fact", (node,))
+        if self.peek(2) == "!":
+            raise Unreadable("three factorial signs in a row")
+        self.at += 1
+        return Node("fn", (node,), "doublefact")
 
     def with_unit(self, node: Node) -> Node:
         """The number with the unit that the words after it name."""

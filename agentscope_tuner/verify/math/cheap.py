@@ -134,7 +134,7 @@ def is_rational(node: Node) -> bool:
     """Whether no symbol, constant or function stands in the expression."""
     return all(
         n.head in ("num", "add", "mul", "div", "pow", "neg", "percent", "fact")
-        or (n.head == "fn" and n.name in ("binom", "mod"))
+        or (n.head == "fn" and n.name in ("binom", "mod", "doublefact"))
         for n in walk(node)
     )
 

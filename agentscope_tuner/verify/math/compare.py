@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from agentscope_tuner.verify.math.dummy import with_names_of
 from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.names import has_factor, label, named_value
+from agentscope_tuner.verify.math.names import has_factor, is_condition, label, named_value
 from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
@@ -87,7 +87,9 @@ class Comparer:
             return self._named(ref, ans)
         if isinstance(ref, Family) or isinstance(ans, Family):
             return same_family(self, ref, ans)
-        ref, ans = _only_element(ref, ans)
+        inner = _only_element(ref, ans)
+        if inner is not None:
+            return self.compare(*inner)
         if isinstance(ref, Region) or isinstance(ans, Region):
             return self._regions(ref, ans)
         if isinstance(ref, Ratio) or isinstance(ans, Ratio):
@@ -96,8 +98,6 @@ class Comparer:
             return self._grids(ref, ans)
         if isinstance(ref, Listing) or isinstance(ans, Listing):
             return self._listings(ref, ans)
-        assert isinstance(ref, Value)
-        assert isinstance(ans, Value)
         return self._values(ref.node, ans.node)
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
@@ -187,6 +187,9 @@ class Comparer:
             and self.question.has_inequality
         ):
             # `2x > 4` for `x > 2`: the question's own inequality, a step further
+            return DIFFERENT
+        if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
+            # a set by its condition, for a set by its elements
             return DIFFERENT
         left, right = _as_region(ref), _as_region(ans)
         if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
@@ -331,13 +334,13 @@ def _same_parameter(ref: Named, ans: Named) -> Reading | None:
     return resolve(renamed_to(ans.value.node, mine.args, theirs.args))
 
 
-def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading]:
+def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
     """A set of one element is that element where the other side is no set."""
     if isinstance(ref, Listing) and ref.kind == "set" and len(ref.items) == 1 and not _is_collection(ans):
         return ref.items[0], ans
     if isinstance(ans, Listing) and ans.kind == "set" and len(ans.items) == 1 and not _is_collection(ref):
         return ref, ans.items[0]
-    return ref, ans
+    return None
 
 
 def _is_collection(reading: Reading) -> bool:

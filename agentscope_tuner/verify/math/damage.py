@@ -28,6 +28,8 @@ def lost_backslash(text: str) -> str | None:
     Tabs and line breaks are layout, except where the rest of a command follows: a tab before `imes` was `\times`. Every
     other control character is damage.
     """
+    if text.isprintable():
+        return None
     match = _LOST.search(text) or next((m for m in _CONTROL.finditer(text) if m.group() not in _LAYOUT), None)
     if match is None:
         return None

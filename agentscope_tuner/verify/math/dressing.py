@@ -11,6 +11,8 @@ import re
 from agentscope_tuner.verify.math.unit import changes_number, known, singular
 
 _TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"
+# without one of these there is nothing to take off
+_PLAIN_WORD = re.compile(r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)]")
 _LABEL = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*)?(?:(?:the\s+)?(?:final\s+)?(?:answer|ans|result|ratio)(?:\s+is)?|答案(?:是|为)?)\s*"
     r"(?P<close>\}?)\s*(?:[:：=]|(?<=is)|(?<=是)|(?<=ratio))\s*\}?(?:\\[ ,;:!~]|~|\s)*",
@@ -37,6 +39,8 @@ _MOST_WORDS = 6
 
 def undressed(text: str) -> str:
     """The value without what stands around it."""
+    if not _PLAIN_WORD.search(text):
+        return text
     text = _without_label(text)
     if match := _ORDINAL.fullmatch(text):
         return match[1]
@@ -66,7 +70,7 @@ def _without_label(text: str) -> str:
 
 def choice(text: str) -> tuple[str, str] | None:
     r"""The letter and the value of `\textbf{(A) }5`; None where no letter of a choice stands before a value."""
-    match = _CHOICE.match(text)
+    match = _CHOICE.match(text) if text[:1] in "\\(ABCDEFGHIJ" else None
     if match is None:
         return None
     rest = text[match.end() :].strip()

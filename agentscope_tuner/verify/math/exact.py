@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from fractions import Fraction
-from math import comb, factorial, isqrt
+from math import comb, factorial, isqrt, prod
 
 from agentscope_tuner.verify.math.node import Node
 
@@ -178,6 +178,8 @@ class Exact:
             return 1 / self.apply(_RECIPROCAL[name], *args)
         if name == "binom":
             return self.binomial(*args)
+        if name == "doublefact" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
+            return Fraction(prod(range(int(args[0]), 0, -2)))
         if name == "mod":
             return self.remainder(*args)
         if name in ("log", "ln") and len(args) == 1 and args[0] == 1:

@@ -171,6 +171,11 @@ def _solved_bounds(node: Node) -> Node | None:
     return _unknown(node.args[names[0]])
 
 
+def is_condition(node: Node) -> bool:
+    """Whether the set is given by what its elements satisfy."""
+    return any(n.head in ("where", "rel") for n in walk(node))
+
+
 def has_factor(node: Node) -> bool:
     """Whether a number or a sign stands before an unknown between its ends, as in `-2x > 4`."""
     if node.head == "rel":

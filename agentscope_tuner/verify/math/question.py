@@ -30,6 +30,8 @@ _PLAIN = re.compile(
     r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
+# a number in plain text that may be asked for in another form
+_WRITTEN = re.compile(r"(?<![\w.])\d*\.\d+|(?<![\w.])\d+\s?\\?%")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # `20 percent of 50` does not ask for a percentage, `what percent` does
 _ASKS_PERCENT = re.compile(
@@ -136,6 +138,7 @@ def _segments(text: str) -> Iterator[str]:
         for run in _PLAIN.finditer(part):
             if _OPERATION.search(run.group()):
                 yield run.group()
+        yield from (number.group() for number in _WRITTEN.finditer(part))
 
 
 def _read(text: str) -> Iterator[Node]:

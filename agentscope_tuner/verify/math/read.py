@@ -84,6 +84,7 @@ def _whole_box(text: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=1024)
 def reference(text: str) -> str:
     """The answer that a data set's reference states: what follows `####`, what stands in its last box, or all of it.
 
@@ -140,7 +141,8 @@ def _resolved(side: Side) -> Side:
 
 def _key(tokens: list[Token]) -> tuple[str, ...]:
     # two numbers side by side are kept apart; no other space has a meaning
-    return tuple(t.text if t.kind != "word" else t.text.lower() for t in tokens)
+    # `Mg` is not `mg`
+    return tuple(t.text.lower() if t.kind == "word" and len(t.text) > 3 else t.text for t in tokens)
 
 
 def read_answer(text: str, ref: Side, question: Question | None) -> Side:

@@ -181,6 +181,7 @@ _FUNCTIONS: dict[str, Callable[..., Expression]] = {
     "ln": sympy.log, "ceil": sympy.ceiling, "sgn": sympy.sign, "conj": sympy.conjugate, "binom": sympy.binomial,
     "max": sympy.Max, "min": sympy.Min, "det": lambda m: m.det(), "transpose": lambda m: m.T, "Re": sympy.re,
     "Im": sympy.im,
+    "doublefact": sympy.factorial2,
 }  # fmt: skip
 _HANDLERS: dict[str, Callable[[Translator, Node], Expression]] = {
     "num": _number,

@@ -12,6 +12,8 @@ from agentscope_tuner.verify.math.question import Question
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
+_CAPITAL = re.compile("[A-J]")
+_LONGEST_LETTER = 40
 _TAKES_BACK = re.compile(r"\b(?:yes|no|not|true|false|but|however|unless|never|or|wrong|\w+n't)\b", re.IGNORECASE)
 
 
@@ -25,8 +27,8 @@ def wordings(pair: Pair) -> Outcome:
 
 
 def _choices(pair: Pair) -> Outcome:
-    truth = letter(pair.truth) if re.search("[A-J]", pair.truth) else None
-    stated = letter(pair.answer)
+    truth = letter(pair.truth) if _CAPITAL.search(pair.truth) else None
+    stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:
         # the reference gives the letter and the value
         return EQUAL if stated is not None and stated == pair.ref.letter else UNKNOWN
@@ -47,6 +49,8 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
 
 
 def _times(pair: Pair) -> Outcome:
+    if ":" not in pair.truth or ":" not in pair.answer:
+        return UNKNOWN
     truth, stated = time_of_day(pair.truth), time_of_day(pair.answer)
     if truth is None or stated is None or not (truth[1] or stated[1]):
         return UNKNOWN
@@ -54,7 +58,8 @@ def _times(pair: Pair) -> Outcome:
 
 
 def _yes_no(pair: Pair) -> Outcome:
-    truth, stated = _said(pair.truth), _said(pair.answer)
+    truth = _said(pair.truth) if _YES_NO.search(pair.truth) else None
+    stated = None if truth is None else _said(pair.answer)
     if truth is None or stated is None:
         return UNKNOWN
     return EQUAL if truth == stated else DIFFERENT
