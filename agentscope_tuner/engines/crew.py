@@ -1,4 +1,4 @@
-"""What all that judge many units at once have in common, and the loop that feeds them and hands on what they finish."""
+"""A crew judges many units at once: what every crew offers, and the loop that feeds it and hands on its results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Crew(ABC, Generic[In, Out]):
     Args:
         work: what is done with a unit.
         rows: where finished rows go.
-        ahead: units begun and not handed on, at most: more would only fill the memory.
+        ahead: how many units may be begun and not yet handed on: more would only fill the memory.
     """
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], ahead: int) -> None:
@@ -30,23 +30,23 @@ class Crew(ABC, Generic[In, Out]):
 
     @abstractmethod
     def begin(self, unit: Unit[In, Out]) -> None:
-        """Take a unit; one that comes with results is finished with them."""
+        """Take a unit. A unit that already has results is not judged: its results are handed on."""
 
     @abstractmethod
     def drop(self) -> None:
-        """Begin no more: what is not begun by now is dropped, what is under way is finished."""
+        """Begin no more units: those that are waiting are dropped, those being judged are finished."""
 
     @abstractmethod
     def close(self) -> None:
-        """End all that was started: nobody waits for a verdict any more."""
+        """End every thread and process of the crew: nobody waits for a verdict any more."""
 
 
 class _Feed(Generic[In, Out]):
-    """The input's end of a run: takes units from it as the crew, and who takes the rows, can have them.
+    """Reads the input: takes a unit only when the crew has room for it and the caller keeps up with the results.
 
     Attributes:
-        open: whether there may be more.
-        error: what the input raised.
+        open: whether the input may hold more units.
+        error: the exception that reading the input raised.
     """
 
     def __init__(self, crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> None:
@@ -65,28 +65,28 @@ class _Feed(Generic[In, Out]):
         ):
             try:
                 unit = next(self._units, None)
-            # boundary: the input's own error is raised once what was read before it is handed on
+            # boundary: an error of the input is raised after the rows that were read before it are handed on
             except Exception as exc:  # noqa: BLE001
                 unit, self.error = None, exc
             if unit is None:
                 self.open = False
                 return
             crew.begin(unit)
-            # counted last: Ctrl-C in between must not leave a unit that the run waits for in vain
+            # Count last: a unit that Ctrl-C stopped before `begin` must not be waited for
             self._begun += 1
             self._begun_bytes += unit.size
 
     @property
     def under_way(self) -> bool:
-        """Whether begun units are neither finished nor dropped."""
-        return self._begun > self._rows.settled
+        """Whether some unit is begun and neither finished nor dropped."""
+        return self._begun > self._rows.ended
 
 
 def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[int, Out], None, None]:
     """`(place in the input, result)` for every row; `units` is read as the crew and the caller can take them.
 
-    Ctrl-C ends the reading, and so does an error of the input; what is under way is finished and handed on, for it may
-    have been paid for. A second Ctrl-C ends that too.
+    Ctrl-C, or an error of the input, stops the reading. Units that are being judged are still finished and handed on,
+    because their verdicts may have been paid for. A second Ctrl-C stops those, too.
     """
     feed = _Feed(crew, units)
     try:
@@ -108,10 +108,10 @@ def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[
 def _hand_on(feed: _Feed[In, Out], rows: Rows[Out]) -> Iterator[tuple[int, Out]]:
     ready = rows.ready
     while feed.open or feed.under_way or ready:
-        # before looking: what is finished while we look rings again
+        # Clear before looking: a unit that finishes while we look sets the event again
         rows.news.clear()
         while ready:
-            # no call from here to the yield: Ctrl-C strikes after calls, and a row that was taken out is handed on
+            # Ctrl-C is raised after calls, so there is none between taking a row out and yielding it: no row is lost
             row = ready[0]
             del ready[0]
             yield row

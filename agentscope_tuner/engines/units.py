@@ -1,4 +1,4 @@
-"""Units: the rows that are judged together. One row each, or a whole advantage group where the judge ranks."""
+"""Units: rows that are judged together. A unit is one row, or a whole advantage group where the judge ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentscope_tuner.task_judge.traits import Traits
 In = TypeVar("In")
 Out = TypeVar("Out")
 
-# more neighbours with one task id than any trainer's group has: a constant column, which must not fill the memory
+# No trainer has larger groups. A longer run is a data set with the same task id everywhere: it must not fill the memory
 MOST_IN_GROUP = 1024
 
 
@@ -26,9 +26,9 @@ class Unit(Generic[In, Out]):
     Attributes:
         number: the units of a run are numbered from 0.
         first: the place of its first row in the input, from 0.
-        items: the rows, neighbours in the input.
-        size: about how many bytes they hold.
-        results: one for each row, once there are any. A unit that comes with results is handed on in its place.
+        items: its rows, which are neighbours in the input.
+        size: roughly how many bytes the rows hold.
+        results: one for each row, where they are known before judging; the unit is then handed on without judging it.
     """
 
     number: int
@@ -39,7 +39,7 @@ class Unit(Generic[In, Out]):
 
 
 class Work(Protocol[In, Out]):
-    """What an engine does with a unit; each process has its own.
+    """Judges units for an engine; every process that judges makes its own from `recipe`.
 
     Attributes:
         traits: how the judge wants to be asked.
@@ -54,7 +54,7 @@ class Work(Protocol[In, Out]):
     recipe: tuple[object, ...]
 
     def units(self, items: Iterable[Any]) -> Iterator[Unit[In, Out]]:
-        """What is judged together, read from `items` as needed."""
+        """Groups `items` into units, reading them as needed."""
 
     def judge(self, items: Sequence[In]) -> Sequence[Out]:
         """A result for each item of a unit."""
@@ -63,25 +63,25 @@ class Work(Protocol[In, Out]):
         """`judge` for judges that await."""
 
     def failed(self, items: Sequence[In], error: JudgeError) -> Sequence[Out]:
-        """Results that say why there is no verdict."""
+        """A failed result for each item, all with this error."""
 
-    # between processes travels plain data where it can: a pickle that names classes takes twenty times as long to read
+    # Plain tuples go between processes: a pickle that names classes takes twenty times as long to read
 
     def pack(self, items: Sequence[In]) -> Any:
-        """A unit's items, for another process."""
+        """The items of a unit as plain data, to be sent to another process."""
 
     def judge_packed(self, packed: Any) -> Any:
         """`judge` in that process."""
 
     def unpack(self, packed: Any) -> Sequence[Out]:
-        """The results of `judge_packed`."""
+        """The results from what `judge_packed` returned."""
 
 
 def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tuple[list[In], str | None]]:
-    """Neighbours with one key, and items whose key is empty each by itself; and why a group cannot be judged, or None.
+    """Groups of neighbours with the same key, each with the reason why it cannot be judged, or None.
 
-    Without a `key` every item is by itself. A run of more than `MOST_IN_GROUP` neighbours is no group that a judge
-    could rank: its items come one by one.
+    An item with an empty key is a group by itself; so is every item where there is no `key`. No judge can rank a run
+    of more than `MOST_IN_GROUP` neighbours: its items come one by one, each with that reason.
     """
     if key is None:
         for item in items:
@@ -105,22 +105,22 @@ def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tup
 
 
 class Rows(Generic[Out]):
-    """Where those who judge lay finished rows, and the caller finds them: in the input's order, or as they come.
+    """The results of a run: the crew adds them, the caller takes them, in the order of the input or as they come.
 
-    The caller's thread only takes from `ready` and reads the counts: Ctrl-C may strike it anywhere.
+    The caller's thread takes no lock: Ctrl-C may interrupt it anywhere, and a held lock would stop the crew.
 
     Attributes:
-        ready: `(place in the input, result)`, to be handed on.
-        news: set when anything here has changed.
-        settled: how many units are finished or dropped.
-        released: how many of them, and how many bytes of them, have come to `ready`.
-        error: what ended the judging as a whole; None as long as it goes on.
+        ready: `(place in the input, result)` of rows that can be handed on.
+        news: set after every change.
+        ended: how many units are finished or dropped.
+        released: how many units have come to `ready`; `released_bytes` is their size.
+        error: the exception that ended the whole run; None as long as it goes on.
     """
 
     def __init__(self, *, ordered: bool) -> None:
         self.ready: deque[tuple[int, Out]] = deque()
         self.news = threading.Event()
-        self.settled = 0
+        self.ended = 0
         self.released = 0
         self.released_bytes = 0
         self.error: BaseException | None = None
@@ -130,7 +130,7 @@ class Rows(Generic[Out]):
         self._next = 0
 
     def finish(self, units: Iterable[tuple[Unit[Any, Out], Sequence[Out]]]) -> None:
-        """Take the results of units, from any thread."""
+        """Add the results of units; any thread may call it."""
         with self._lock:
             count = 0
             for unit, results in units:
@@ -142,18 +142,18 @@ class Rows(Generic[Out]):
             while self._next in self._held:
                 self._release(*self._held.pop(self._next))
                 self._next += 1
-            # counted last: the caller reads without the lock, and goes home when all is settled and nothing is ready
-            self.settled += count
+            # Increment last: the lock-free reader stops when every unit has ended and `ready` is empty
+            self.ended += count
         self.news.set()
 
     def drop(self, count: int) -> None:
-        """Note that `count` units will never be judged."""
+        """Count `count` units that will never be judged."""
         with self._lock:
-            self.settled += count
+            self.ended += count
         self.news.set()
 
     def fail(self, error: BaseException) -> None:
-        """Note that nothing more will come."""
+        """End the run with `error`: no more results will come."""
         self.error = error
         self.news.set()
 

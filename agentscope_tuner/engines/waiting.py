@@ -13,12 +13,12 @@ from agentscope_tuner.engines.crew import Crew
 from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
 from agentscope_tuner.errors import Cause, JudgeError
 
-# units begun but not yet handed on, for each job: enough that a slow one does not idle the others at once
+# Units begun and not yet handed on, for each job: while one unit is slow, the other jobs still find work
 _AHEAD = 8
 
 
 class ThreadCrew(Crew[In, Out]):
-    """`jobs` threads. They are daemons: a judge that hangs cannot keep the program from ending."""
+    """Judges in `jobs` threads. They are daemon threads: a judge that hangs cannot keep the program from ending."""
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], jobs: int) -> None:
         super().__init__(work, rows, jobs * _AHEAD)
@@ -42,7 +42,7 @@ class ThreadCrew(Crew[In, Out]):
                 continue
             try:
                 self.rows.finish([(unit, self._results(unit))])
-            # boundary: the fault is not the judge's, which reports its own; the caller's thread raises it
+            # boundary: a judge's own errors are failed rows by now, so this is a fault of ours: the caller raises it
             except BaseException as exc:  # noqa: BLE001
                 self.rows.fail(exc)
 
@@ -52,7 +52,7 @@ class ThreadCrew(Crew[In, Out]):
         try:
             return self.work.judge(unit.items)
         except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
-            # raised by the judge itself: nobody interrupts or cancels a thread of ours
+            # The judge itself raised it: nobody interrupts or cancels our threads
             return self.work.failed(unit.items, _raised(exc))
 
     def drop(self) -> None:
@@ -67,7 +67,7 @@ class ThreadCrew(Crew[In, Out]):
 
 
 class LoopCrew(Crew[In, Out]):
-    """`jobs` units at once on the process's background event loop, where clients keep their connections."""
+    """Judges `jobs` units at once on the process's background event loop, where clients keep their connections."""
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], jobs: int) -> None:
         super().__init__(work, rows, jobs * _AHEAD)
@@ -98,7 +98,7 @@ class LoopCrew(Crew[In, Out]):
         try:
             return await self.work.ajudge(unit.items)
         except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
-            # the judge's own, or the run was abandoned, and then nobody reads this
+            # The judge itself raised it, or the run was abandoned and nobody reads this result
             return self.work.failed(unit.items, _raised(exc))
 
     def drop(self) -> None:

@@ -60,8 +60,8 @@ class Group:
         """Whether no rollout is missing."""
         return len(self.rows) + len(self.played) == self.size
 
-    def settle(self, index: int, played: Played, judgement: Judgement) -> None:
-        """One row is done."""
+    def finish(self, index: int, played: Played, judgement: Judgement) -> None:
+        """Add the finished row at `index`."""
         self.rows[index] = RolloutRow(f"{self.task.task_id}-{index}", played, judgement, self.digest)
 
     def in_order(self) -> list[RolloutRow]:
@@ -73,7 +73,7 @@ class Group:
         why = "interrupted before there was a verdict"
         for index, played in (self.played | self.to_judge).items():
             if index not in self.rows:
-                self.settle(index, played, Judgement.failed(why, cause=Cause.INTERRUPTED))
+                self.finish(index, played, Judgement.failed(why, cause=Cause.INTERRUPTED))
         return self.in_order()
 
 
@@ -142,7 +142,7 @@ class Job:
         self.verdicts = dict(zip(places, verdicts, strict=True))
 
     def overdue(self, timeout: float, grace: float) -> None:
-        """Settle it without its thread, which does not come back in time."""
+        """Give a verdict of failure in place of the thread, which did not come back in time."""
         if self.index is not None and self.played is None:
             assert self.attempt is not None
             self.played = self.attempt.overdue(grace)
@@ -163,17 +163,17 @@ class Job:
         if self.index is not None and not self.cancelled and self.played is not None and self.played.output is not None:
             self.group.to_judge[self.index] = self.played
 
-    def settle(self) -> Job | None:
-        """Hand the outcome to the group; the group's ranking, when this was all it waited for."""
+    def hand_over(self) -> Job | None:
+        """Give the outcome to the group; the job that ranks the group, when this was its last missing rollout."""
         assert self.verdicts is not None
         group = self.group
         if self.index is None:
             for place, judgement in self.verdicts.items():
-                group.settle(place, group.played.pop(place), judgement)
+                group.finish(place, group.played.pop(place), judgement)
             return None
         assert self.played is not None
         if self.verdicts:
-            group.settle(self.index, self.played, self.verdicts[self.index])
+            group.finish(self.index, self.played, self.verdicts[self.index])
             group.to_judge.pop(self.index, None)
         else:
             group.played[self.index] = self.played

@@ -136,7 +136,7 @@ class RolloutRunner:
             job = self._ended.get(timeout=max(0.0, until - time.monotonic()))
             # one that was left behind ends unheard
             if job is not None and job in self._jobs:
-                self._settle(job)
+                self._finish(job)
         now = time.monotonic()
         for late in [job for job in self._jobs if job.deadline <= now]:
             self._leave_behind(late)
@@ -147,13 +147,13 @@ class RolloutRunner:
             job.overdue(self._script.timeout, self._grace)
         for attempt in job.holds():
             self._release(attempt)
-        self._settle(job)
+        self._finish(job)
 
-    def _settle(self, job: Job) -> None:
+    def _finish(self, job: Job) -> None:
         self._jobs.discard(job)
         if job.cancelled:
             return
-        ranking = job.settle()
+        ranking = job.hand_over()
         if ranking is not None and not self._stopping:
             self._begin(ranking)
 

@@ -177,7 +177,7 @@ class CountedRows(Rows[int]):
 
     def _release(self, unit: Unit[Any, int], results: Sequence[int]) -> None:
         super()._release(unit, results)
-        self.noted = [*getattr(self, "noted", ()), self.settled - self.released]
+        self.noted = [*getattr(self, "noted", ()), self.ended - self.released]
 
 
 def test_no_unit_counts_as_settled_before_its_rows_are_ready() -> None:
@@ -187,7 +187,7 @@ def test_no_unit_counts_as_settled_before_its_rows_are_ready() -> None:
     rows.finish([(Unit(0, 0, [0]), [0])])
     assert [row for _, row in rows.ready] == [0, 1, 2, 3]
     assert max(rows.noted) < 3
-    assert rows.settled == rows.released == 4
+    assert rows.ended == rows.released == 4
 
 
 @pytest.mark.parametrize(("at_once", "jobs"), [(3, 3), (64, None)])
