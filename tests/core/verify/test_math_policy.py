@@ -1,0 +1,51 @@
+"""The policy table of docs/math_equivalence.md: every example in it is judged."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.sandbox import shared
+
+PAGE = Path(__file__).parents[3] / "docs" / "math_equivalence.md"
+EXAMPLE = re.compile(r"`([^`]*)` for `([^`]*)`(?: to `([^`]*)`)?")
+Example = tuple[str, str, str | None, bool]
+
+
+def table() -> list[list[str]]:
+    """The cells of each row below the heading."""
+    page = PAGE.read_text(encoding="utf-8")
+    section = page.split("## The policy\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def examples() -> list[Example]:
+    return [
+        (match[1], match[2], match[3], equal)
+        for row in table()
+        for cell, equal in ((row[2], True), (row[3], False))
+        for match in EXAMPLE.finditer(cell)
+    ]
+
+
+@pytest.mark.parametrize("row", table(), ids=lambda row: row[0])
+def test_a_cell_holds_examples_and_nothing_else(row: list[str]) -> None:
+    assert len(row) == 4
+    assert row[2] or row[3]
+    for cell in row[2:]:
+        assert EXAMPLE.sub("", cell).strip("; ") == ""
+
+
+@pytest.mark.parametrize(("answer", "reference", "question", "equal"), examples())
+def test_every_example_holds(answer: str, reference: str, question: str | None, equal: bool) -> None:
+    verdict = compare(answer, reference, symbolic=shared().compare, question=question)
+    assert (verdict.outcome == "equal") is equal, verdict.reason
+
+
+def test_the_table_is_read() -> None:
+    assert len(table()) >= 40
+    assert len(examples()) >= 120
