@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 from rich.padding import Padding
 from rich.text import Text
 
 from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, fail, out, printable
+from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, fail, opened, out, printable
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import read_lines
+from agentscope_tuner.records.formats import FORMATS, as_rollouts
 from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
 from agentscope_tuner.rubrics.config import auto_grader_config
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
 _INPUT = "Tasks or rollouts, one JSON object a line, to be read as the judge would; - reads standard input."
+_FORMAT = f"The rows are a trainer's: {', '.join(FORMATS)}; as in `astuner judge`."
+_MAP = "Where a column of the rows belongs, such as gold=task.metadata.answer; may be repeated."
 
 
 def check(
     conf: Conf,
     overrides: Overrides = None,
     input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
+    format_: Annotated[str | None, typer.Option("--format", help=_FORMAT)] = None,
+    map_: Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what --input holds as one JSON object.")] = False,
 ) -> None:
     """Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every problem when not.
 
     With --input every row is read, too: 3 when any could not be judged, each kind of problem with its first rows.
     """
-    if as_json and input_ is None:
-        raise fail("--json prints what --input holds: name a file there")
+    if input_ is None and (as_json or format_ or map_):
+        raise fail("--json, --format and --map are about the rows of --input: name a file there")
     with config_errors():
         settings = resolve(conf, overrides or ())
         judge, loaded = _judge(settings, rows_only=input_ is not None)
@@ -45,8 +46,10 @@ def check(
             out.print(Text(loaded), soft_wrap=True)
         if input_ is None:
             return
-        with _opened(input_) as (stream, name):
-            report = check_tasks(read_lines(stream, name), judge)
+        with opened(input_) as (stream, name):
+            lines = read_lines(stream, name)
+            rows = as_rollouts(lines, format_, map_ or ()) if format_ or map_ else lines
+            report = check_tasks(rows, judge)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:
@@ -66,19 +69,6 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
             return RubricTasks(grader), f"no rubrics are learned yet ({path}): only the rows are checked"
     judge = load_judge(settings).inner
     return judge, f"ok: {type(judge).__name__}, {len(section.rules)} rules, on_error: {section.on_error}"
-
-
-@contextlib.contextmanager
-def _opened(source: str) -> Iterator[tuple[BinaryIO, str]]:
-    if source == "-":
-        yield sys.stdin.buffer, "<stdin>"
-        return
-    try:
-        stream = open(source, "rb")  # noqa: SIM115 - closed below; the with of an except would hide errors of the check
-    except OSError as exc:
-        raise ConfigError(f"cannot read {source!r}: {exc}") from exc
-    with stream:
-        yield stream, Path(source).name
 
 
 def _show(report: TaskReport, name: str) -> None:

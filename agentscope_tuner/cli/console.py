@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
 
 import typer
 from rich.console import Console
@@ -38,3 +41,21 @@ def config_errors() -> Iterator[None]:
         yield
     except ConfigError as exc:
         raise fail(str(exc)) from exc
+
+
+@contextmanager
+def opened(source: str) -> Iterator[tuple[BinaryIO, str]]:
+    """The file `source`, or standard input for `-`, and its name in messages.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    if source == "-":
+        yield sys.stdin.buffer, "<stdin>"
+        return
+    try:
+        stream = open(source, "rb")  # noqa: SIM115 - closed below; the with of an except would hide errors of its user
+    except OSError as exc:
+        raise ConfigError(f"cannot read {source!r}: {exc}") from exc
+    with stream:
+        yield stream, Path(source).name

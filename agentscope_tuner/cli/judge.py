@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +20,7 @@ from agentscope_tuner.cli.console import (
     config_errors,
     err,
     fail,
+    opened,
     out,
     printable,
 )
@@ -85,7 +84,7 @@ def judge(
         # before the output is touched
         line_judge = LineJudge(settings, digest)
         try:
-            with _opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
+            with opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
                 lines = _watched(islice(read_lines(stream, name), limit), stream, summary)
                 if format_ or map_:
                     lines = as_rollouts(lines, format_, map_ or ())
@@ -137,19 +136,6 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
             f"{row.where}: the earlier output was judged under another configuration or version; run without --resume"
         )
     return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None
-
-
-@contextlib.contextmanager
-def _opened(source: str) -> Iterator[tuple[BinaryIO, str]]:
-    if source == "-":
-        yield sys.stdin.buffer, "<stdin>"
-        return
-    try:
-        stream = open(source, "rb")  # noqa: SIM115 - closed below; the with of an except would hide judging errors
-    except OSError as exc:
-        raise ConfigError(f"cannot read {source!r}: {exc}") from exc
-    with stream:
-        yield stream, Path(source).name
 
 
 def _watched(lines: Iterator[Line], stream: BinaryIO, summary: Summary) -> Iterator[Line]:

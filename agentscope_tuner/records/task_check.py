@@ -16,6 +16,8 @@ from agentscope_tuner.records.reader import Line
 from agentscope_tuner.workflow import Task, WorkflowOutput
 
 _FIRST = 5
+_MOST_KINDS = 50
+_LONGEST_KIND, _LONGEST_PROBLEM = 40, 1_000
 _LONGEST_KEPT = 200
 
 
@@ -56,11 +58,14 @@ class TaskReport:
 
     def add(self, finding: Finding) -> None:
         """Count a row under the kind of its problem, the words before the first colon."""
-        kind = finding.problem.partition(":")[0].strip()[:40] or "problem"
+        kind = finding.problem.partition(":")[0].strip()[:_LONGEST_KIND] or "problem"
+        # a check that puts its row's values before the colon would make a kind of every row
+        if kind not in self.counts and len(self.counts) >= _MOST_KINDS:
+            kind = "other"
         self.counts[kind] = self.counts.get(kind, 0) + 1
         places = self.first.setdefault(kind, [])
         if len(places) < _FIRST:
-            places.append(finding)
+            places.append(finding._replace(problem=finding.problem[:_LONGEST_PROBLEM]))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

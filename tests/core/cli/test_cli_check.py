@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agentscope_tuner.cli.app import app
+from agentscope_tuner.records.task_check import Finding, TaskReport
 from tests.rubric_world import write_samples
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
@@ -293,6 +294,25 @@ def test_what_cannot_be_checked_at_all_is_exit_code_2(tmp_path: Path) -> None:
         result = run("check", *arguments)
         assert result.exit_code == 2
         assert words in result.output.replace("\n", "")
+
+
+def test_rows_of_a_trainer_are_read_as_judge_reads_them(tmp_path: Path) -> None:
+    rows = [{"gold": "42", "uid": 1}, {"gold": None, "uid": 2}, {"gold": "3 +", "uid": 3}]
+    path = tmp_path / "dump.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    mapped = ["--map", "gold=task.metadata.answer", "--map", "uid=task.task_id"]
+    result = run("check", "--conf", conf(tmp_path, MATH), "--input", path, "--json", *mapped)
+    assert (result.exit_code, kinds(json.loads(result.stdout))) == (3, {"unreadable row": ["2"], "unreadable": ["3"]})
+    assert run("check", "--conf", conf(tmp_path, MATH), "--input", path, "--format", "none").exit_code == 2
+
+
+def test_a_check_cannot_make_a_kind_of_every_row() -> None:
+    report = TaskReport()
+    for number in range(1_000):
+        report.add(Finding(f"f:{number}", "t", f"kind {number}: " + "x" * 10_000))
+    assert len(report.counts) == 51
+    assert report.counts["other"] == 950
+    assert len(report.first["other"][0].problem) == 1_000
 
 
 def test_standard_input_is_read(tmp_path: Path) -> None:
