@@ -115,12 +115,14 @@ rubrics-demo: $(LOCAL_LLM)/.ready ## learn rubrics from the tutorial's samples w
 
 # Inside real trainers: each in an environment of its own, which tests/with_trainers/<name>.txt describes.
 # HF_HUB_OFFLINE: nothing comes from a hub, and what asks for it should fail at once. One thread: the models are tiny.
-TRAINERS := trl verl openrlhf agentscope1 trinity nemogym envs
+TRAINERS := trl verl openrlhf agentscope1 trinity nemogym envs more
 .PHONY: train test-trainers $(TRAINERS:%=test-%)
 # asks for packages that build against CUDA
 NODEPS_openrlhf := openrlhf==0.11.2
 # asks for a Python that few have yet, and for much that its verify classes never import
 NODEPS_nemogym := --ignore-requires-python nemo-gym==0.7.0
+# each asks for engines that build against CUDA, or pins the others away: their reward code needs none of it
+NODEPS_more := ms-swift==4.6.0 areal==1.0.4 miles-rl==0.0.2 tinker-cookbook==0.6.1
 # --no-compile: most of what is installed is never imported
 TRAINER_PIP := --quiet --disable-pip-version-check --no-compile
 TRAINER_ENV := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
@@ -138,6 +140,7 @@ test-agentscope1: ## agentscope 1.0.21's tuner
 test-trinity: ## Trinity-RFT's registry and workflows
 test-nemogym: ## NeMo-Gym's own classes on our wire
 test-envs: ## the guide's snippets inside SkyRL-gym and verifiers
+test-more: ## ms-swift, AReaL, miles, verifiers 0.1, tinker-cookbook and NeMo RL's environment
 $(TRAINERS:%=test-%): test-%: .venvs/%/.trainer
 	$(TRAINER_ENV) .venvs/$*/bin/python -m pytest -W default tests/with_trainers/test_$*.py
 

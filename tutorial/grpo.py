@@ -1,20 +1,28 @@
-"""GRPO with TRL under configured judges, and its curves as CSV and PNG."""
+"""GRPO with TRL under configured judges: progress on the terminal, curves as CSV, PNG and TensorBoard scalars."""
 
 from __future__ import annotations
 
 import csv
+import importlib.util
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from datasets import Dataset
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast, PrinterCallback
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast, PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from agentscope_tuner.adapters.trl import reward_func
+from agentscope_tuner.adapters.trl import combined, reward_func
+
+# between two drawings of the curves, which take about one
+_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,75 @@ class Step:
     step_seconds: float
 
 
+class Board:
+    """What a training shows while it goes: a bar on a terminal, and every few seconds the curves anew.
+
+    Args:
+        path: of the curves, without a suffix: the numbers go to `.csv`, the picture to `.png`.
+        total: steps of all runs together.
+    """
+
+    def __init__(self, path: Path, total: int) -> None:
+        self.steps: list[Step] = []
+        self._path = path
+        self._drawn = time.monotonic()
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+        # to standard error: the report alone is the output
+        self._progress = Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
+        self._bar = self._progress.add_task("training", total=total)
+
+    def __enter__(self) -> Board:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._progress.stop()
+        # also what an interrupted training has learned so far
+        self.draw()
+
+    def add(self, step: Step) -> None:
+        """One more step is done."""
+        self.steps.append(step)
+        described = f"{step.run}, seed {step.seed}: reward {step.reward:.3f}, success {step.success:.3f}"
+        self._progress.update(self._bar, advance=1, description=described)
+        if time.monotonic() - self._drawn > _SECONDS:
+            self.draw()
+            self._drawn = time.monotonic()
+
+    def draw(self) -> None:
+        """Write the curves of the steps so far."""
+        if self.steps:
+            write_csv(self.steps, self._path.with_suffix(".csv"))
+            plot(self.steps, self._path.with_suffix(".png"))
+
+
+class _Steps(TrainerCallback):  # type: ignore[misc]  # transformers is absent where types are checked
+    """Hands on each step as TRL logs it."""
+
+    def __init__(self, names: tuple[str, str], run: str, seed: int, done: Callable[[Step], None]) -> None:
+        self._trains, self._watches = names
+        self._run, self._seed, self._done = run, seed, done
+        self.count = 0
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **rest: Any) -> None:
+        if logs is None or "reward" not in logs:
+            return
+        self.count += 1
+        self._done(
+            Step(
+                run=self._run,
+                seed=self._seed,
+                step=state.global_step,
+                reward=logs["reward"],
+                success=logs[f"{self._watches}/success_rate"],
+                filtered=logs[f"{self._trains}/filtered"],
+                failed=logs[f"{self._trains}/failed"],
+                judge_seconds=logs[f"{self._trains}/judge_seconds"],
+                step_seconds=logs["step_time"],
+            )
+        )
+
+
 def train(
     policy: tuple[LlamaForCausalLM, PreTrainedTokenizerFast],
     rows: Sequence[Mapping[str, Any]],
@@ -53,9 +130,11 @@ def train(
     seed: int,
     steps: int,
     completion_length: int,
+    done: Callable[[Step], None],
+    out: Path,
     learning_rate: float = 1e-3,
     watch: str | None = None,
-) -> list[Step]:
+) -> None:
     """Train `policy` in place.
 
     Args:
@@ -66,6 +145,8 @@ def train(
         seed: of the sampling.
         steps: of 128 completions in groups of 16.
         completion_length: at most, in tokens.
+        done: gets each step when it is over.
+        out: TensorBoard's scalars go to a folder in it, where tensorboard is installed.
         learning_rate: constant.
         watch: the configuration of a judge that only looks on, at weight 0; its success rate is then the one reported.
 
@@ -73,12 +154,16 @@ def train(
         RuntimeError: not every step was logged.
     """
     configs = [judge] if watch is None else [judge, watch]
-    functions = [reward_func(config) for config in configs]
+    parts = [reward_func(config) for config in configs]
+    # one function of both: beside a second one, TRL would count a failed verdict as 0
+    function = parts[0] if watch is None else combined(parts, weights=[1.0, 0.0])
+    name = "".join(character if character.isalnum() else "-" for character in f"{run} {seed}")
     arguments = GRPOConfig(
-        output_dir=tempfile.mkdtemp(prefix="astuner-grpo-"),
+        # TensorBoard's callback writes into `runs` here
+        output_dir=str(out / "tensorboard" / name) if _has_tensorboard() else tempfile.mkdtemp(prefix="astuner-grpo-"),
         use_cpu=True,
         bf16=False,
-        report_to="none",
+        report_to="tensorboard" if _has_tensorboard() else "none",
         save_strategy="no",
         disable_tqdm=True,
         per_device_train_batch_size=128,
@@ -91,37 +176,26 @@ def train(
         max_steps=steps,
         logging_steps=1,
         seed=seed,
-        reward_weights=[1.0, 0.0][: len(functions)],
     )
     model, tokenizer = policy
+    watched = _Steps((parts[0].__name__, parts[-1].__name__), run, seed, done)
     trainer = GRPOTrainer(
         model=model,
-        reward_funcs=list(functions),
+        reward_funcs=function,
         args=arguments,
         processing_class=tokenizer,
         train_dataset=Dataset.from_list([dict(row) for row in rows]),
+        callbacks=[watched],
     )
-    # a dictionary of thirty numbers a step says less than the report
+    # a dictionary of thirty numbers a step says less than the board
     trainer.remove_callback(PrinterCallback)
     trainer.train()
-    trains, watches = functions[0].__name__, functions[-1].__name__
-    logged = [entry for entry in trainer.state.log_history if "reward" in entry]
-    if len(logged) != steps:
-        raise RuntimeError(f"TRL logged {len(logged)} of {steps} steps")
-    return [
-        Step(
-            run=run,
-            seed=seed,
-            step=entry["step"],
-            reward=entry["reward"],
-            success=entry[f"{watches}/success_rate"],
-            filtered=entry[f"{trains}/filtered"],
-            failed=entry[f"{trains}/failed"],
-            judge_seconds=entry[f"{trains}/judge_seconds"],
-            step_seconds=entry["step_time"],
-        )
-        for entry in logged
-    ]
+    if watched.count != steps:
+        raise RuntimeError(f"TRL logged {watched.count} of {steps} steps")
+
+
+def _has_tensorboard() -> bool:
+    return importlib.util.find_spec("tensorboard") is not None
 
 
 def ends(steps: Sequence[Step], value: str, width: int = 10) -> tuple[float, float]:

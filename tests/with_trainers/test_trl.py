@@ -14,15 +14,17 @@ import pytest
 import trl
 from datasets import Dataset
 
-from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, reward_func
+from agentscope_tuner import JudgeError
+from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func
 from tests.with_trainers.judges import HOSTILE, config
-from tutorial.example_math_agent.train_trl import OURS, draw, rows
+from tutorial.example_math_agent.train_trl import LENIENT, OURS, draw, rows
+from tutorial.grpo import Board, train
 from tutorial.tiny_policy import new_policy
 
 STEPS = 5
 
 
-def grpo(function: Any, out: Path, *, steps: int = STEPS, batch: int = 16) -> Any:
+def grpo(function: Any, out: Path, *, steps: int = STEPS, batch: int = 16, generations: int = 4, **options: Any) -> Any:
     model, tokenizer = new_policy("0123456789+=", draw, seed=0, warm_up_steps=60)
     arguments = trl.GRPOConfig(
         output_dir=str(out),
@@ -32,11 +34,12 @@ def grpo(function: Any, out: Path, *, steps: int = STEPS, batch: int = 16) -> An
         save_strategy="no",
         disable_tqdm=True,
         per_device_train_batch_size=batch,
-        num_generations=4,
+        num_generations=generations,
         max_completion_length=6,
         learning_rate=1e-3,
         max_steps=steps,
         logging_steps=1,
+        **options,
     )
     trainer = trl.GRPOTrainer(
         model=model,
@@ -160,3 +163,104 @@ def test_groups_that_ranks_share_are_ranked_whole(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("ranked whole") == 2, done.stdout + done.stderr[-3000:]
+
+
+def test_the_tutorials_training_writes_curves_and_scalars_as_it_goes(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    with Board(tmp_path / "math", total=2) as board:
+        policy = new_policy("0123456789+=", draw, seed=0, warm_up_steps=60)
+        train(
+            policy,
+            rows(seed=0),
+            LENIENT,
+            run="substring",
+            seed=0,
+            steps=2,
+            completion_length=6,
+            done=board.add,
+            out=tmp_path,
+            watch=OURS,
+        )
+        board.draw()
+        assert (tmp_path / "math.csv").read_text(encoding="utf-8").count("\n") == 3
+    assert (tmp_path / "math.png").stat().st_size > 10_000
+    assert [step.step for step in board.steps] == [1, 2]
+    (events,) = (tmp_path / "tensorboard").rglob("events.*")
+    scalars = EventAccumulator(str(events))
+    scalars.Reload()
+    logged = [event.value for event in scalars.Scalars("train/reward")]
+    assert logged == pytest.approx([step.reward for step in board.steps], abs=1e-5)
+    assert "train/MathAnswerAsJudge/success_rate" in scalars.Tags()["scalars"]
+
+
+def brevity(completions: Any, **named: Any) -> list[float]:
+    return [1.0 / (1 + len(completion)) for completion in completions]
+
+
+@pytest.mark.parametrize("aggregation", ["sum_then_normalize", "normalize_then_sum"])
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another reward"])
+def test_a_failed_verdict_has_advantage_0_in_grpos_own_code(beside: bool, aggregation: str, tmp_path: Path) -> None:
+    parts = [config("FailsSome"), brevity] if beside else [config("FailsSome")]
+    trainer = grpo(combined(parts), tmp_path, steps=2, generations=8, multi_objective_aggregation=aggregation)
+    rewards = list(trainer._logs["rewards"]["combined"])
+    advantages = list(trainer._logs["advantages"])
+    missing = [math.isnan(reward) for reward in rewards]
+    assert any(missing)
+    assert [advantage for advantage, gone in zip(advantages, missing, strict=True) if gone] == [0.0] * sum(missing)
+    if beside:
+        assert any(advantages), "no completion was better than another: the test shows nothing"
+        # the part was logged, and its failures were no zeros of the sum
+        assert [math.isnan(reward) for reward in trainer._logs["extra"]["rewards/FailsSome"] if reward is not None] == [
+            False
+        ] * (len(missing) - sum(missing))
+
+
+def test_without_combined_trl_would_pay_a_failed_verdict_like_a_wrong_answer(tmp_path: Path) -> None:
+    """Why `combined` is there: a function that answers None, beside another, is summed as 0 by TRL itself."""
+
+    def fails_some(completions: Any, **named: Any) -> list[float | None]:
+        return [1.0 if completion.startswith("\\boxed{") else None for completion in completions]
+
+    trainer = grpo([fails_some, brevity], tmp_path, steps=1, generations=8)
+    missing = [math.isnan(reward) for reward in trainer._logs["rewards"]["fails_some"]]
+    assert any(advantage for advantage, gone in zip(trainer._logs["advantages"], missing, strict=True) if gone)
+
+
+@pytest.mark.parametrize("build", [reward_func, async_reward_func])
+def test_a_bare_function_beside_another_warns_and_fails_the_step(build: Any, tmp_path: Path) -> None:
+    with (
+        pytest.warns(UserWarning, match=r"FailsSome stands beside brevity.*combined"),
+        pytest.raises(JudgeError, match="beside brevity TRL would count that as 0"),
+    ):
+        grpo([build(config("FailsSome")), brevity], tmp_path, steps=1)
+
+
+def test_online_dpo_fails_the_step(tmp_path: Path) -> None:
+    from trl.experimental.online_dpo import OnlineDPOConfig, OnlineDPOTrainer
+
+    model, tokenizer = new_policy("0123456789+=", draw, seed=0, warm_up_steps=60)
+    arguments = OnlineDPOConfig(
+        output_dir=str(tmp_path), use_cpu=True, bf16=False, report_to="none", max_steps=2, max_new_tokens=6
+    )
+    trainer = OnlineDPOTrainer(
+        model=model,
+        reward_funcs=reward_func(config("FailsSome")),
+        args=arguments,
+        processing_class=tokenizer,
+        train_dataset=Dataset.from_list(rows(seed=0)),
+    )
+    with pytest.raises(JudgeError, match="OnlineDPO and SDPO do"):
+        trainer.train()
+
+
+def test_extras_of_a_rollout_function_split_no_group(tmp_path: Path) -> None:
+    function = reward_func(config("Shortest"))
+
+    class WithExtras(RewardFunc):
+        def __call__(self, prompts: Any, completions: Any, *rest: Any, **named: Any) -> list[float | None]:
+            named["turns"] = list(range(len(completions)))
+            return super().__call__(prompts, completions, *rest, **named)
+
+    steps = steps_of(grpo(WithExtras(function._config), tmp_path, steps=2))
+    assert [entry["Shortest/failed"] for entry in steps] == [0.0, 0.0]

@@ -3,7 +3,8 @@ r"""GRPO on a CPU: a tiny Llama learns a countdown of two numbers from Countdown
     python -m tutorial.example_countdown.train_trl --seeds 0
 
 `3,4>12=` asks for `\boxed{3*4}`. A well-formed equation that misses the target earns 0.1, so that the policy first
-learns to write equations, then which. Curves go to `<out>/countdown.png`, the numbers to `<out>/countdown.csv`.
+learns to write equations, then which. Curves go to `<out>/countdown.png` as it goes, the numbers to
+`<out>/countdown.csv`, TensorBoard's scalars to `<out>/tensorboard`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import random
 from pathlib import Path
 
-from tutorial.grpo import Step, plot, report, train, write_csv
+from tutorial.grpo import Board, report, train
 from tutorial.tiny_policy import new_policy, shuffled, speak
 
 OURS = "configs/countdown.yaml"
@@ -47,10 +48,10 @@ def rows(seed: int) -> list[dict[str, object]]:
     return shuffled(games, seed=seed, times=40)
 
 
-def learn(*, seed: int, steps: int) -> list[Step]:
+def learn(board: Board, out: Path, *, seed: int, steps: int) -> None:
     """Train a new policy; prints what it answers in the end."""
     policy = new_policy("0123456789+-*,>=", draw, seed=seed)
-    learned = train(
+    train(
         policy,
         rows(seed),
         OURS,
@@ -58,12 +59,12 @@ def learn(*, seed: int, steps: int) -> list[Step]:
         seed=seed,
         steps=steps,
         completion_length=6,
-        learning_rate=1e-3,
+        done=board.add,
+        out=out,
     )
     asked = ["3,4>12=", "5,2>3=", "4,1>5="]
     answers = speak(policy, asked, completion_length=6)
     print(f"seed {seed}, answers:", *(f"{query}{answer}" for query, answer in zip(asked, answers, strict=True)))
-    return learned
 
 
 def main() -> None:
@@ -72,12 +73,10 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--out", type=Path, default=Path("out/train"))
     arguments = parser.parse_args()
-    steps: list[Step] = []
-    for seed in arguments.seeds:
-        steps += learn(seed=seed, steps=arguments.steps)
-    report(steps)
-    write_csv(steps, arguments.out / "countdown.csv")
-    plot(steps, arguments.out / "countdown.png")
+    with Board(arguments.out / "countdown", total=arguments.steps * len(arguments.seeds)) as board:
+        for seed in arguments.seeds:
+            learn(board, arguments.out, seed=seed, steps=arguments.steps)
+    report(board.steps)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@ r"""GRPO on a CPU: a tiny Llama learns a+b from MathAnswerAsJudge, and games a j
 
     python -m tutorial.example_math_agent.train_trl --seeds 0 1 2
 
-The policy, the data and the sampling follow the seed. Curves go to `<out>/math.png`, the numbers to `<out>/math.csv`.
+The policy, the data and the sampling follow the seed. Curves go to `<out>/math.png` as it goes, the numbers to
+`<out>/math.csv`, TensorBoard's scalars to `<out>/tensorboard`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import random
 from pathlib import Path
 
-from tutorial.grpo import Step, plot, report, train, write_csv
+from tutorial.grpo import Board, report, train
 from tutorial.tiny_policy import new_policy, shuffled, speak
 
 OURS = "configs/math.yaml"
@@ -34,10 +35,10 @@ def rows(seed: int) -> list[dict[str, object]]:
     return shuffled([{"prompt": f"{a}+{b}=", "answer": str(a + b)} for a, b in PAIRS], seed=seed, times=80)
 
 
-def learn(judge: str, run: str, *, seed: int, steps: int, completion_length: int = 6) -> list[Step]:
+def learn(board: Board, out: Path, judge: str, run: str, *, seed: int, steps: int, completion_length: int = 6) -> None:
     """Train a new policy under `judge`; success is what MathAnswerAsJudge says, whoever trains."""
     policy = new_policy("0123456789+=", draw, seed=seed)
-    learned = train(
+    train(
         policy,
         rows(seed),
         judge,
@@ -45,12 +46,13 @@ def learn(judge: str, run: str, *, seed: int, steps: int, completion_length: int
         seed=seed,
         steps=steps,
         completion_length=completion_length,
+        done=board.add,
+        out=out,
         watch=None if judge == OURS else OURS,
     )
     asked = ["1+1=", "4+3=", "2+4="]
     answers = speak(policy, asked, completion_length=completion_length)
     print(f"{run}, seed {seed}, answers:", *(f"{query}{answer}" for query, answer in zip(asked, answers, strict=True)))
-    return learned
 
 
 def main() -> None:
@@ -59,15 +61,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("out/train"))
     arguments = parser.parse_args()
-    steps: list[Step] = []
-    for seed in arguments.seeds:
-        steps += learn(OURS, "MathAnswerAsJudge", seed=seed, steps=arguments.steps)
-    # room enough to say many digits instead of one: whether the policy does is up to the judge
-    for judge, run in ((OURS, "ours, 12 tokens"), (LENIENT, "substring, 12 tokens")):
-        steps += learn(judge, run, seed=arguments.seeds[0], steps=arguments.steps, completion_length=12)
-    report(steps)
-    write_csv(steps, arguments.out / "math.csv")
-    plot(steps, arguments.out / "math.png")
+    steps, out = arguments.steps, arguments.out
+    with Board(out / "math", total=steps * (len(arguments.seeds) + 2)) as board:
+        for seed in arguments.seeds:
+            learn(board, out, OURS, "MathAnswerAsJudge", seed=seed, steps=steps)
+        # room enough to say many digits instead of one: whether the policy does is up to the judge
+        for judge, run in ((OURS, "ours, 12 tokens"), (LENIENT, "substring, 12 tokens")):
+            learn(board, out, judge, run, seed=arguments.seeds[0], steps=steps, completion_length=12)
+    report(board.steps)
 
 
 if __name__ == "__main__":
