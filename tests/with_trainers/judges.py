@@ -94,3 +94,11 @@ HOSTILE = [
     r"\boxed{__import__('os').system('sleep 60')}",
     "\x00\ud800" * 1_000,
 ]
+
+
+class Hangs(BaseJudge):
+    """Waits for what never comes."""
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        await asyncio.Event().wait()
+        return 1.0, True

@@ -195,7 +195,8 @@ def test_the_tutorials_training_writes_curves_and_scalars_as_it_goes(tmp_path: P
 
 
 def brevity(completions: Any, **named: Any) -> list[float]:
-    return [1.0 / (1 + len(completion)) for completion in completions]
+    # as many values as there are answers: of equal ones no group would learn
+    return [sum(map(ord, completion)) % 7 / 10 for completion in completions]
 
 
 @pytest.mark.parametrize("aggregation", ["sum_then_normalize", "normalize_then_sum"])

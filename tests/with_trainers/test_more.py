@@ -1,0 +1,310 @@
+"""ms-swift, AReaL, miles, verifiers 0.1 and tinker-cookbook: their own reward code, from PyPI, around our judges.
+
+Each is there without the engines that it trains with. AReaL's package imports those at its top, so that the one module
+that calls rewards is imported without it. NeMo RL is not on PyPI: its environment runs against the types it documents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import inspect
+import math
+import re
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from omegaconf import OmegaConf
+
+from agentscope_tuner import JudgeError
+from agentscope_tuner.adapters import areal, ms_swift, slime
+from tests.with_trainers.judges import config
+
+ROOT = Path(__file__).parents[2]
+RIGHT, WRONG = r"\boxed{42}", r"\boxed{41}"
+# FailsSome has no verdict on what is no box
+NONE = "no box"
+GROUP = [RIGHT, NONE, WRONG, RIGHT, RIGHT, WRONG, RIGHT, RIGHT]
+
+
+def written(tmp_path: Path, settings: dict[str, Any], name: str = "judge.yaml") -> str:
+    OmegaConf.save(OmegaConf.create(settings), tmp_path / name)
+    return str(tmp_path / name)
+
+
+@pytest.fixture
+def math_judge(tmp_path: Path) -> str:
+    protocol = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
+    return written(tmp_path, {"astuner": {"task_judge": {"judge_protocol": protocol}}}, "math.yaml")
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> str:
+    return written(tmp_path, config("FailsSome"))
+
+
+class TestVerifiers01:
+    def states(self, answers: list[str]) -> list[Any]:
+        prompt = [{"role": "user", "content": "6*7?"}]
+        return [
+            {
+                "prompt": prompt,
+                "completion": [{"role": "assistant", "content": answer}],
+                "answer": "42",
+                "info": {},
+                "error": None,
+                "trajectory": [{"advantage": None, "reward": None}],
+            }
+            for answer in answers
+        ]
+
+    def test_a_group_is_scored(self, math_judge: str) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        states = self.states([RIGHT, WRONG])
+        asyncio.run(judge_rubric(math_judge).score_group(states))
+        assert [state["reward"] for state in states] == [1.0, 0.0]
+        assert [state["advantage"] for state in states] == [0.5, -0.5]
+        assert states[0]["trajectory"][0] == {"advantage": 0.5, "reward": 1.0}
+        assert states[0]["metrics"]["MathAnswerAsJudge/success"] == 1.0
+
+    @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another reward"])
+    @pytest.mark.parametrize("answers", [[NONE], GROUP], ids=["alone in its group", "in a group of 8"])
+    def test_a_failed_verdict_has_advantage_0_and_stands_in_no_mean(
+        self, answers: list[str], beside: bool, failing: str
+    ) -> None:
+        import verifiers as vf
+
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        async def brevity(completion: Any, **named: Any) -> float:
+            return 1.0 / len(completion[-1]["content"])
+
+        rubric = judge_rubric(failing)
+        if beside:
+            rubric.add_reward_func(brevity, weight=0.5)
+        states = self.states(answers)
+        asyncio.run(rubric.score_group(states))
+        failed = [state for state in states if state["error"] is not None]
+        assert [state["completion"][0]["content"] for state in failed] == [NONE]
+        # what verifiers retries, and prime-rl leaves out
+        assert isinstance(failed[0]["error"], vf.InfraError)
+        assert "the judge model did not answer" in str(failed[0]["error"])
+        assert failed[0]["advantage"] == 0.0
+        assert math.isclose(sum(state["advantage"] for state in states), 0.0, abs_tol=1e-9)
+
+    def test_a_plain_rubric_pays_0(self) -> None:
+        """Why the rubric is ours: what a reward function raises is counted as 0 by verifiers itself."""
+        import verifiers as vf
+
+        async def broken(completion: Any, **named: Any) -> float:
+            raise vf.Error("no verdict")
+
+        states = self.states([RIGHT, WRONG])
+        asyncio.run(vf.Rubric(funcs=[broken]).score_group(states))
+        assert [state["reward"] for state in states] == [0.0, 0.0]
+        assert states[0]["error"] is None
+
+
+class TestMsSwift:
+    def rewards(self, answers: list[str], *functions: Any) -> Any:
+        from swift.rl_core.data import GRPOSample
+        from swift.rl_core.grpo_algorithm import compute_rewards_per_func
+
+        asked = {"role": "user", "content": "6*7?"}
+        samples = [
+            GRPOSample(
+                messages=[asked, {"role": "assistant", "content": answer}], prompt_id="p", extra={"solution": "42"}
+            )
+            for answer in answers
+        ]
+        return compute_rewards_per_func(samples, list(functions), [None] * len(functions), torch.device("cpu"))
+
+    def test_its_own_code_calls_us(self, math_judge: str) -> None:
+        function = ms_swift.orm(math_judge)(args=SimpleNamespace(num_generations=2))
+        assert self.rewards([RIGHT, WRONG], function).tolist() == [[1.0], [0.0]]
+
+    @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another reward"])
+    @pytest.mark.parametrize("answers", [[NONE], GROUP], ids=["alone in its group", "in a group of 8"])
+    def test_a_failed_verdict_fails_the_step(self, answers: list[str], beside: bool, failing: str) -> None:
+        def brevity(completions: list[str], **named: Any) -> list[float]:
+            return [0.5] * len(completions)
+
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.rewards(answers, ms_swift.orm(failing)(), *([brevity] if beside else []))
+
+    def test_a_missing_reward_would_move_the_policy(self) -> None:
+        """Why it raises: ms-swift sums with nansum and masks nothing."""
+        from swift.rl_core.advantage import compute_advantages
+
+        rewards = torch.tensor([[1.0], [math.nan], [1.0], [1.0]])
+        advantages, _ = compute_advantages(rewards, torch.ones(1), 4)
+        assert advantages[1] < 0
+
+
+class TestMiles:
+    def ask(self, judge: str, tmp_path: Path, answers: list[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+        from miles.rollout.rm_hub import batched_async_rm
+        from miles.utils.types import Sample
+
+        name = f"my_rm_{abs(hash((judge, str(tmp_path))))}"
+        (tmp_path / f"{name}.py").write_text(
+            f"from agentscope_tuner.adapters.slime import custom_rm\nreward = custom_rm({judge!r})\n", encoding="utf-8"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+        arguments = SimpleNamespace(custom_rm_path=f"{name}.reward", rm_type=None)
+        samples = [Sample(group_index=0, prompt="6*7?", response=answer, label="42") for answer in answers]
+        return asyncio.run(batched_async_rm(arguments, samples))
+
+    def test_its_own_code_calls_us(self, math_judge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.ask(math_judge, tmp_path, [RIGHT, WRONG], monkeypatch) == [1.0, 0.0]
+
+    @pytest.mark.parametrize("answers", [[NONE], GROUP], ids=["alone", "in a group of 8"])
+    def test_a_failed_verdict_fails_the_rollout(
+        self, answers: list[str], failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.ask(failing, tmp_path, answers, monkeypatch)
+
+    def test_its_sample_is_read(self) -> None:
+        from miles.utils.types import Sample
+
+        task, output = slime.as_pair(Sample(prompt="6*7?", response="42</s>", label="42", metadata={"level": 2}))
+        assert (task.task.metadata["level"], output.metadata["final_answer"]) == (2, "42")
+
+
+@pytest.fixture(scope="module")
+def reward_api() -> ModuleType:
+    """`areal.api.reward_api`, without the engines that `areal/__init__.py` imports."""
+    found = importlib.util.find_spec("areal")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    package = ModuleType("areal")
+    package.__path__ = list(found.submodule_search_locations)
+    sys.modules["areal"] = package
+    return importlib.import_module("areal.api.reward_api")
+
+
+class TestAreal:
+    def ask(self, reward_api: ModuleType, reward: Any, answer: str, **options: Any) -> Any:
+        wrapper = reward_api.AsyncRewardWrapper(reward, max_workers=1, max_retries=0, **options)
+        return asyncio.run(wrapper("6*7?", answer, [1], [2], answer="42"))
+
+    def test_its_pool_calls_us(self, math_judge: str, reward_api: ModuleType) -> None:
+        reward = areal.reward_fn(math_judge)
+        assert [self.ask(reward_api, reward, answer) for answer in (RIGHT, WRONG)] == [1.0, 0.0]
+
+    def test_a_failed_verdict_is_raised_out_of_the_pool(self, failing: str, reward_api: ModuleType) -> None:
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.ask(reward_api, areal.reward_fn(failing), NONE)
+
+    def test_a_hanging_judge_raises_where_areal_would_answer_0(self, tmp_path: Path, reward_api: ModuleType) -> None:
+        hanging = written(tmp_path, config("Hangs"), "hangs.yaml")
+        with pytest.raises(JudgeError, match="no verdict within"):
+            self.ask(reward_api, areal.reward_fn(hanging, seconds=0.2), RIGHT)
+        # what it would answer: 0, after its own limit
+        assert self.ask(reward_api, areal.reward_fn(hanging, seconds=60), RIGHT, timeout_seconds=0.2) == 0
+
+
+def snippet(heading: str, judge: str) -> dict[str, Any]:
+    """What the code under `heading` of the guide defines, with `judge` for the YAML it names."""
+    guide = (ROOT / "docs" / "trainers.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    assert "configs/math.yaml" in found[1]
+    names: dict[str, Any] = {"__name__": "snippet"}
+    exec(found[1].replace("configs/math.yaml", judge), names)  # noqa: S102, the guide is ours
+    return names
+
+
+class Renderer:
+    """What `ProblemEnv.step` asks of a renderer, for one action."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    def parse_response(self, action: Any) -> Any:
+        ended = SimpleNamespace(is_stop_sequence=True, is_clean=True)
+        return {"role": "assistant", "content": self.said}, ended
+
+    def get_stop_sequences(self) -> list[str]:
+        return ["</s>"]
+
+
+class TestTinkerCookbook:
+    def step(self, judge: str, said: str) -> Any:
+        env = snippet("tinker-cookbook", judge)["JudgedEnv"](Renderer(said), "6*7?", "42")
+        return asyncio.run(env.step([1, 2]))
+
+    def test_the_guides_environment_steps(self, math_judge: str) -> None:
+        assert self.step(math_judge, RIGHT).reward == 1.0
+        assert self.step(math_judge, WRONG).reward == 0.0
+
+    def test_a_failed_verdict_is_raised_out_of_the_step(self, failing: str) -> None:
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.step(failing, NONE)
+
+
+class TestNemoRl:
+    def environment(self, judge: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+        monkeypatch.syspath_prepend(str(ROOT / "tests" / "stand_ins"))
+        from agentscope_tuner.adapters.nemo_rl import JudgeEnvironmentInPlace
+
+        return JudgeEnvironmentInPlace({"config": judge})
+
+    def log(self, answer: str) -> list[dict[str, Any]]:
+        tokens = torch.zeros(3)
+        return [
+            {"role": "user", "content": "6*7?", "token_ids": tokens},
+            {"role": "assistant", "content": answer + "<|im_end|>", "token_ids": tokens},
+        ]
+
+    def test_a_step_judges_the_batch(self, math_judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        environment = self.environment(math_judge, monkeypatch)
+        truth = [{"ground_truth": "42"}] * 2
+        step = environment.step([self.log(RIGHT), self.log(WRONG)], truth)
+        assert step.rewards.tolist() == [1.0, 0.0]
+        assert step.terminateds.tolist() == [1.0, 1.0]
+        assert step.answers == [RIGHT, WRONG]
+        assert [observation["role"] for observation in step.observations] == ["environment"] * 2
+        batch: dict[str, Any] = {}
+        assert environment.global_post_process_and_metrics(batch)[1]["MathAnswerAsJudge/success_rate"] == 0.5
+        assert "MathAnswerAsJudge/success_rate" not in environment.global_post_process_and_metrics(batch)[1]
+
+    @pytest.mark.parametrize("answers", [[NONE], GROUP], ids=["alone", "in a group of 8"])
+    def test_a_failed_verdict_fails_the_step(
+        self, answers: list[str], failing: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        environment = self.environment(failing, monkeypatch)
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            environment.step([self.log(answer) for answer in answers], [{"ground_truth": "42"}] * len(answers))
+
+    def test_it_is_a_ray_actor(self, math_judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.environment(math_judge, monkeypatch)
+        from agentscope_tuner.adapters.nemo_rl import JudgeEnvironment
+
+        # how NeMo RL starts one: `get_object(fqn).options(...).remote(config)`
+        assert callable(JudgeEnvironment.options)
+
+
+class TestSnippets:
+    """The guide's other snippets, against objects of their trainers' shapes."""
+
+    def test_art(self, math_judge: str, failing: str) -> None:
+        def trajectory(said: str) -> Any:
+            turns = [{"role": "user", "content": "6*7?"}, {"role": "assistant", "content": said}]
+            return SimpleNamespace(messages=lambda: turns, reward=0.0, metrics={})
+
+        judged = snippet("OpenPipe ART", math_judge)["judged"]
+        assert asyncio.run(judged(trajectory(RIGHT), "6*7?", "42")).reward == 1.0
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            asyncio.run(snippet("OpenPipe ART", failing)["judged"](trajectory(NONE), "6*7?", "42"))
+
+    def test_axolotl_which_takes_functions_of_two_parameters_or_more(self, math_judge: str) -> None:
+        function = snippet("Axolotl and Unsloth", math_judge)["math"]
+        assert len(inspect.signature(function).parameters) >= 2
+        assert function(["6*7?"], [RIGHT], answer=["42"]) == [1.0]
