@@ -81,7 +81,7 @@ def judge(
     with config_errors():
         settings = resolve(conf, overrides or ())
         digest = settings.task_judge.digest()
-        # before the output is touched
+        # Load the judge first: a wrong configuration must leave an earlier output as it is
         line_judge = LineJudge(settings, digest)
         try:
             with opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:

@@ -17,7 +17,7 @@ from agentscope_tuner.config.problems import SectionT, validate_section
 from agentscope_tuner.config.sections import SECTION, TaskJudgeConfig
 from agentscope_tuner.errors import ConfigError
 
-# in a configuration's own __dict__: the section as it was validated, for judges, who are given the configuration alone
+# The key in a configuration's `__dict__` under which its validated section lies: judges receive the configuration alone
 _VALIDATED = "_astuner_validated"
 
 
@@ -59,9 +59,9 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         assert isinstance(merged, DictConfig)
         check_places(merged)
         section = read_section(TaskJudgeConfig, merged, SECTION)
-        # the caller's flag is for the caller's configuration; this is a copy
+        # The flag belongs to the caller's configuration: this is a copy
         OmegaConf.set_readonly(merged, False)
-        # judges read the whole configuration: they find our defaults in it, too
+        # Judges read the whole configuration and expect our defaults in it
         OmegaConf.update(merged, SECTION, section.model_dump(), merge=False, force_add=True)
     # OmegaConf says TypeError of a list merged into a mapping, and lets the YAML of an override fail as YAML
     except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:

@@ -1,4 +1,4 @@
-"""What every engine does with a row: judge it, alone or with its group, and say so when nothing could be judged."""
+"""How every engine judges a row: alone or with its group, and with a failed verdict where it cannot be judged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RolloutJudge:
         self.deadline = settings.task_judge.deadline
 
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
-        """One rollout each; for a listwise judge, neighbours with one task id."""
+        """A unit for each rollout; for a judge that ranks, a unit for each run of neighbours with one task id."""
         first = 0
         for number, (rollouts, problem) in enumerate(groups(items, self.group_of if self.traits.ranks else None)):
             results = None if problem is None else self.failed(rollouts, JudgeError(problem, cause=Cause.INPUT))
@@ -46,13 +46,13 @@ class RolloutJudge:
             first += len(rollouts)
 
     def group_of(self, rollout: Rollout) -> str:
-        """The name of the advantage group; empty for a rollout that is judged by itself."""
+        """The task id, which names the advantage group; empty for a rollout that is judged by itself."""
         return rollout.task.task_id
 
     def judge(self, items: Sequence[Rollout]) -> list[Judgement]:
         """A judgement for each rollout of a unit; a failed one where there is no verdict."""
         task, outputs = _task_and_outputs(items)
-        # a judge that ranks is given a group even of one
+        # A judge that ranks is given a group even where it has one member
         return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
 
     async def ajudge(self, items: Sequence[Rollout]) -> list[Judgement]:
@@ -67,7 +67,7 @@ class RolloutJudge:
         return [_failed(rollout, error) for rollout in items]
 
     def pack(self, items: Sequence[Rollout]) -> Any:
-        """A unit's rollouts, for another process: whatever trainers hang on them goes along."""
+        """The rollouts of a unit, to be sent to another process with every extra field that a trainer added."""
         return list(items)
 
     def judge_packed(self, packed: Any) -> Any:
@@ -124,7 +124,7 @@ class ScoredLine(NamedTuple):
 
 
 class JudgedBefore(NamedTuple):
-    """A line that an earlier run judged: it is handed on in its place, unless its group has to be ranked anew."""
+    """A line that an earlier run judged. It is handed on as it is, unless its group has to be ranked again."""
 
     line: Line
     scored: ScoredLine
@@ -136,7 +136,7 @@ def judged_before(line: Line, written: bytes, judgement: Judgement) -> JudgedBef
 
 
 class LineJudge:
-    """Judges lines of rollout files, by units; they are parsed here, and leave ready to be written.
+    """Judges lines of rollout files, by units: parses each line and returns it with its verdict, ready to be written.
 
     Args:
         digest: names the configuration, for `scored_line`.
@@ -155,11 +155,11 @@ class LineJudge:
         self.deadline = self._rollouts.deadline
 
     def units(self, items: Iterable[Line | JudgedBefore]) -> Iterator[Unit[Line, ScoredLine]]:
-        """One line each; for a listwise judge, neighbours with one task id."""
+        """A unit for each line; for a judge that ranks, a unit for each run of neighbours with one task id."""
         first, group = 0, ""
 
         def group_of(item: Line | JudgedBefore) -> str:
-            # a line that cannot be read does not part the group that it stands in: the parts would be ranked apart
+            # An unreadable line joins the group around it: it must not split the group into two that are ranked apart
             nonlocal group
             rollout = parse_line(item.line if isinstance(item, JudgedBefore) else item).rollout
             group = rollout.task.task_id if rollout else group
@@ -170,7 +170,7 @@ class LineJudge:
             results: Sequence[ScoredLine] | None = None
             if problem is not None:
                 results = self.failed(lines, JudgeError(problem, cause=Cause.INPUT))
-            # a part has no rank: where one row of a group is new, all are judged
+            # Ranks hold for a whole group only: where one row of a group is new, rank the whole group again
             elif all(isinstance(item, JudgedBefore) for item in found):
                 results = [item.scored for item in found if isinstance(item, JudgedBefore)]
             yield Unit(number, first, lines, sum(len(line.raw) for line in lines), results)
@@ -221,13 +221,13 @@ class LineJudge:
 def _bad_row(row: Row) -> Judgement:
     assert row.problem is not None
     problem = row.problem
-    # failures are counted by reason: one kind of mistake is one reason, wherever in the row it is
+    # Summaries count failures by reason: drop the column, so that the same mistake always has the same reason
     kind = re.sub(r" at column \d+", "", problem)
     return Judgement.failed(problem, cause=Cause.INPUT, reason=f"bad row: {kind}")
 
 
 def name_and_label(row: Row) -> tuple[str, bool | None]:
-    """What `Summary.add` is told of a row: its id, or its place; and its own `label.is_success`."""
+    """The name of a row (its id, else its place in the file) and its `label.is_success`, for `Summary.add`."""
     if row.rollout is None:
         return row.where, None
     is_success = row.rollout.label.get("is_success") if row.rollout.label else None

@@ -32,7 +32,7 @@ from agentscope_tuner.workflow import Rollout
 
 _log = logging.getLogger(__name__)
 
-# workers note their results in memory that survives them, and end with their parent by a signal of its pipe
+# Workers keep their results in a memfd, which outlives them, and end with their parent: both need Linux
 _HAS_PROCESSES = sys.platform == "linux"
 
 
@@ -83,7 +83,7 @@ def _score(
 
 
 def automatic_jobs(work: Work[In, Out]) -> int:
-    """How many rows are judged at once when nobody says."""
+    """How many rows are judged at once where `jobs` is not given."""
     if work.traits.kind == "cpu":
         return len(os.sched_getaffinity(0)) if _HAS_PROCESSES else 1
     return work.concurrency if work.traits.shares_loop else 1

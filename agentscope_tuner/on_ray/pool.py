@@ -217,7 +217,7 @@ class _JudgeActor:
         settings = resolve(config)
         self._judge = load_judge(settings)
         self._about = {"digest": digest, "workers": workers}
-        # a judge that computes does one call after the other, any other waits for something
+        # A judge that computes gains nothing from several calls at once
         at_once = 1 if self._judge.traits.kind == "cpu" else settings.task_judge.concurrency
         self._slots = asyncio.Semaphore(at_once)
         self._begun = 0

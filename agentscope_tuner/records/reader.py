@@ -1,4 +1,4 @@
-"""Reading rollouts: streamed, bounded, and no bad line stops the run."""
+"""Reads rollout files line by line, with bounded memory; a bad line becomes a row with its problem."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_rows(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYT
 
 
 def read_lines(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
-    """The lines that `read_rows` reads, for `parse_line` to read elsewhere."""
+    """The unparsed lines of the stream; `parse_line` parses them, possibly in another process."""
     number = 0
     while line := stream.readline(max_line_bytes + 1):
         number += 1
@@ -89,7 +89,7 @@ def _rollout(raw: bytes) -> Rollout:
     except ValidationError:
         if _HALF_PAIR.search(raw) is None:
             raise
-        # models do write half a surrogate pair: broken JSON to pydantic's parser, readable to the standard one
+        # Models write half surrogate pairs: pydantic's JSON parser refuses them, the standard one reads them
         try:
             return Rollout.model_validate(json.loads(raw))
         except (ValueError, RecursionError):
@@ -98,7 +98,7 @@ def _rollout(raw: bytes) -> Rollout:
 
 
 def parse_line(line: Line) -> Row:
-    """What a line holds; a line that is no rollout gives a Row with a `problem`."""
+    """The rollout of a line; a line that holds none gives a Row with a `problem`."""
     where, raw, problem = line
     if problem is not None:
         return Row(where, raw, None, problem)
@@ -108,6 +108,6 @@ def parse_line(line: Line) -> Row:
         first = exc.errors(include_url=False)[0]
         path = ".".join(str(part) for part in first["loc"])
         more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
-        # the file's line is named by `where`: pydantic counts lines within the row, of which there is one
+        # `where` names the line of the file; pydantic counts lines inside the row, which is always line 1
         message = first["msg"].replace(" at line 1 column ", " at column ")
         return Row(where, raw, None, f"{path}: {message}{more}" if path else f"{message}{more}")

@@ -27,7 +27,7 @@ class ScoredFile:
     """
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
-        # through a link to the file it names: renaming would put a file in the link's place
+        # Follow a symbolic link: renaming onto it would replace the link by a file
         self.path = path.resolve() if path.is_symlink() else path
         self._resume = resume
         self._earlier: Path | None = None
@@ -63,7 +63,7 @@ class ScoredFile:
             raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
 
     def _locked(self) -> IO[bytes]:
-        """The lock's file, held until it is closed. Two runs would write over each other's rows."""
+        """The lock file, locked until it is closed: two runs would overwrite each other's rows."""
         path = self.path.with_name(f"{self.path.name}.partial.lock")
         while True:
             stream = open(path, "ab")  # noqa: SIM115  # closing it lets the lock go
@@ -73,21 +73,21 @@ class ScoredFile:
                 stream.close()
                 raise ConfigError(f"another run is writing {str(self.path)!r}: wait for it, or name another") from exc
             except OSError:
-                # a file system without locks
+                # This file system has no locks: go on without one
                 return stream
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
                     return stream
-            # the run that held it has just ended, and removed it
+            # The run that held the lock has just ended and removed its file: lock the new one
             stream.close()
 
     def _unlock(self) -> None:
-        # removed while it is held: whoever waits for this file sees that it is gone, and makes a new one
+        # Remove the file while it is locked: a run that waits for it sees that it is gone and makes a new one
         Path(self._lock.name).unlink(missing_ok=True)
         self._lock.close()
 
     def _furthest(self) -> Path | None:
-        """The file to take rows from: a resumed run that was interrupted too may have come further."""
+        """The file to take rows from: a resumed run that was interrupted, too, may have come further than the first."""
         start = self.partial if _size(self.partial) else self.path
         if _size(self._next) > _size(start):
             os.replace(self._next, self.partial)

@@ -1,4 +1,4 @@
-"""What a run's verdicts add up to, kept while they stream by."""
+"""Totals over the verdicts of a run, updated row by row."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Summary:
             self.agreed += judgement.is_success == label
 
     def _add_failures(self, reason: str, count: int) -> None:
-        # reasons may quote rows: past a thousand different ones the rest share a line
+        # Reasons may quote rows, so their number is bounded: further ones are counted together
         self.failures[reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"] += count
 
     def merge(self, other: Summary) -> None:
@@ -107,12 +107,12 @@ class Summary:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
-        """What `to_dict` made."""
+        """The summary that `to_dict` turned into `data`."""
         summary = cls()
         for name, judgement in data["examples"]:
             if example := Judgement.from_dict(judgement):
                 summary.add(example, name=name)
-        # a record that was written before causes were counted has none
+        # Records of earlier versions hold no causes
         for name in filter(data.__contains__, _PLAIN):
             kind = type(getattr(summary, name))
             setattr(summary, name, kind(data[name]))

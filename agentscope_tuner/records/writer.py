@@ -18,12 +18,12 @@ def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> byte
     unjudged = _without_judgement(row.raw) if row.rollout is not None else None
     if unjudged is None:
         return _encode({**own_keys(row.raw), "judgement": verdict}) + b"\n"
-    # spliced, not parsed and printed again: numbers and escapes of the row stay as they were written
+    # Insert the judgement into the bytes: parsing and printing the row would change its numbers and escapes
     return unjudged[:-1] + b', "judgement": ' + _encode(verdict) + b"}\n"
 
 
 def _without_judgement(raw: bytes) -> bytes | None:
-    """The object without the judgement at its end; None when one stands elsewhere in it, or may."""
+    """The object without a judgement at its end; None when a judgement stands, or may stand, anywhere else."""
     if b'"judgement"' not in raw:
         return raw
     before, separator, judgement = raw.rpartition(b', "judgement": ')
@@ -37,7 +37,7 @@ def _without_judgement(raw: bytes) -> bytes | None:
 
 
 def own_keys(raw: bytes) -> dict[str, Any]:
-    """What a line holds besides its judgement; nothing when it is not a JSON object."""
+    """The keys of a line besides its judgement; empty when the line is no JSON object."""
     try:
         parsed = json.loads(raw)
     except (ValueError, RecursionError):
@@ -52,5 +52,5 @@ def _encode(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        # a model can write half a surrogate pair, which UTF-8 has no form for; JSON's escape does
+        # A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
         return json.dumps(value).encode()

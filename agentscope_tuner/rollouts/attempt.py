@@ -63,7 +63,7 @@ class Attempt:
 
     def __init__(self, script: Script, task: Task) -> None:
         self._script = script
-        # copies: what a workflow writes into its task must not reach the other repeats, nor the judge
+        # Copies, because a workflow may write into its task: other repeats and the judge must not see that
         self._given = task.model_copy(deep=True)
         self._task = WorkflowTask(task=task.model_copy(deep=True))
         self._lender: Lender | None = None
@@ -85,7 +85,7 @@ class Attempt:
             return self._without_output("timed_out", f"no end within {self._script.timeout:g} s", exc.__cause__)
         # the boundary to a user's workflow: it may fail in any way, sys.exit included, and none of them is an answer
         except BaseException as exc:  # noqa: BLE001
-            # not str(exc), which may fail in its turn
+            # Not `str(exc)`: the exception's own `__str__` may raise
             return self._without_output("failed", " ".join("".join(traceback.format_exception_only(exc)).split()), exc)
         status, why_not = ending(output)
         if why_not is not None:
@@ -110,7 +110,7 @@ class Attempt:
                 self._cancel()
 
     def release(self) -> None:
-        """Let the environment's episode go, as well as can be, now or as soon as it is created."""
+        """Release the environment's episode, best effort: now, or as soon as it is created."""
         with self._lock:
             self._given_up = True
             env, self._env = self._env, None
@@ -119,7 +119,7 @@ class Attempt:
 
     def _without_output(self, status: str, reason: str, exc: BaseException | None = None, *, stack: str = "") -> Played:
         told = "".join(traceback.format_exception(exc)) if exc is not None else stack
-        # a traceback ends with its exception; where something stood, and polite answers, do not say why
+        # The last line of a traceback is its exception. A stack, or an agent's reply, needs the reason after it
         error = told.rstrip() if status == "failed" and told else f"{told}{reason}"
         task, calls, short = self._judged_task(), self._calls(), reason[:MOST_REASON_CHARS]
         return Played(status, task, None, calls, bounded(error), self._seconds(), short)
@@ -127,7 +127,7 @@ class Attempt:
     def _judged_task(self) -> WorkflowTask:
         """The data set's part as it was read: a tool that the policy talked into it could change the ground truth."""
         given = {"task": self._given, "task_id": self._given.task_id, "env_type": self._given.env_type}
-        # an environment of the workflow's own stays: the judge may ask it
+        # Keep an environment that the workflow brought along: the judge may ask it
         return self._task.model_copy(update=given)
 
     def _seconds(self) -> float:
@@ -148,7 +148,7 @@ class Attempt:
         try:
             env.create()
         except BaseException:
-            # the service may have created it all the same: its answer was lost
+            # The answer was lost, but the service may have created the episode
             env.release()
             raise
         with self._lock:
@@ -187,7 +187,7 @@ class Attempt:
                 raise
             raise _OutOfTime from exc
         if limit.expired():
-            # cancelled, it returned all the same: agents answer politely then
+            # The workflow returned although it was cancelled: agents then return a polite message, which is no answer
             raise _OutOfTime
         if not isinstance(output, WorkflowOutput):
             raise TypeError(f"execute must return a WorkflowOutput, got {output!r:.200}")
@@ -230,4 +230,4 @@ class _DaemonThreads(ThreadPoolExecutor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Waits for nothing."""
+        """Returns at once, without waiting for the threads."""

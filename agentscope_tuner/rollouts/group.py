@@ -36,7 +36,7 @@ class Group:
     attempts: list[Attempt] = field(default_factory=list)
 
     def take_over(self, earlier: Mapping[int, RolloutRow], *, rejudge: bool) -> None:
-        """Keep of an earlier run what stands: outputs, with their verdicts unless the judge ranks.
+        """Keep the outputs of an earlier run, with their verdicts unless the judge ranks.
 
         `rejudge` says whether an output without a verdict can still be judged: an environment's episode is over.
         """
@@ -69,7 +69,7 @@ class Group:
         return [self.rows[index] for index in sorted(self.rows)]
 
     def what_there_is(self) -> list[RolloutRow]:
-        """The rows of a group that was interrupted; outputs that wait for their verdict are kept without one."""
+        """The rows of an interrupted group. An output that still waits for its verdict becomes a failed row."""
         why = "interrupted before there was a verdict"
         for index, played in (self.played | self.to_judge).items():
             if index not in self.rows:
@@ -101,7 +101,7 @@ class Job:
 
     @property
     def is_done(self) -> bool:
-        """Whether all is known, and only an episode's release is waited for."""
+        """Whether the verdicts are known; the thread may still be releasing its episode."""
         return self.verdicts is not None
 
     def holds(self) -> Sequence[Attempt]:
@@ -116,7 +116,7 @@ class Job:
             self._rank(judge)
         else:
             self._play_and_judge(judge, self.index, judge_seconds)
-        # an output that is to be ranked with others keeps its episode until then
+        # The judge may ask the episode while it ranks: release it only after the ranking
         if self.verdicts:
             for attempt in self.holds():
                 attempt.release()
@@ -124,7 +124,7 @@ class Job:
     def _play_and_judge(self, judge: TaskJudge, index: int, judge_seconds: float) -> None:
         if self.attempt is not None:
             played = self.attempt.play()
-            # the deadline first: whoever reads `played` must not see it with the workflow's deadline
+            # Set the deadline first: the runner must never see `played` beside the deadline of the workflow
             self.deadline = time.monotonic() + judge_seconds
             self.played = played
         assert self.played is not None
@@ -153,7 +153,7 @@ class Job:
         self.verdicts = {place: Judgement.failed(why, cause=Cause.DEADLINE) for place in places}
 
     def cancel(self) -> None:
-        """End the workflow, when it is what runs, and forget it; a judge goes on to its verdict."""
+        """Cancel the workflow if it is running. A judge that is running goes on to its verdict."""
         if self.attempt is not None and self.played is None:
             self.cancelled = True
             self.attempt.cancel()
@@ -188,7 +188,7 @@ def _verdicts(judge: TaskJudge, played: Sequence[Played]) -> list[Judgement]:
         if judge.traits.ranks:
             return judge.judge_group(played[0].task, outputs)
         return [judge.judge(played[0].task, outputs[0])]
-    # the thread's boundary: a judge's own failures are judgements already; what passes them must not lose the row
+    # The thread's boundary: TaskJudge already turns a judge's failures into judgements; anything else fails the row
     except BaseException as exc:  # noqa: BLE001
         why = f"{type(exc).__name__}: {exc}"[:2000]
         return [Judgement.failed(why, cause=Cause.BUG) for _ in played]

@@ -68,7 +68,7 @@ def open_tasks(settings: RolloutSettings, *, limit: int | None = None) -> Iterat
             headers=section.headers,
             ca_file=section.ca_file,
             deadline=settings.rollout.timeout,
-            # each episode must be able to make its call
+            # One connection for each rollout that runs at the same time
             max_connections=settings.rollout.max_env_worker,
         )
         with EnvServiceClient(section.env_url, options) as client:
@@ -148,7 +148,7 @@ def _gym_task(entry: dict[str, Any], task_id: str) -> Task:
     # how the entry was made; what JSON has no form for (a fraction, a set) stands there as its text
     about = json.loads(json.dumps(entry.get("metadata") or {}, default=str))
     if "numbers" in about:
-        # countdown's, under the name that its judge here reads
+        # Countdown's numbers, under the key that our judge reads
         about.setdefault("nums", about["numbers"])
     return Task(task_id=task_id, main_query=entry["question"], metadata={**about, "answer": entry["answer"]})
 

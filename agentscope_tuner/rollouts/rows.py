@@ -17,7 +17,7 @@ from agentscope_tuner.records.reader import MAX_LINE_BYTES
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-# how an agent's reply ended, where that leaves nothing to judge: the row's status, and why
+# Endings of an agent's reply that leave nothing to judge: the status of the row, and the reason
 _NO_VERDICT = {
     "interrupted": ("interrupted", "the agent was interrupted, and says so in place of an answer"),
     "awaiting_tool_calls": (
@@ -35,7 +35,7 @@ MOST_REASON_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What one run of the workflow came to.
+    """The result of one run of the workflow.
 
     Attributes:
         status: `finished`; `failed`, it raised; `timed_out`; `interrupted` or `awaiting_tool_calls`, which leave
@@ -100,7 +100,7 @@ class RolloutRow:
         row: dict[str, Any] = {
             "id": self.id,
             "task": _set_fields(played.task.task),
-            # null, not empty: whoever judges the file again finds no output to reward either
+            # Null, not an empty output: judging this file again must not reward the row
             "output": None if played.output is None else _set_fields(played.output),
             "status": played.status,
             "error": played.error,
@@ -117,7 +117,7 @@ class RolloutRow:
 
 
 def task_digest(task: Task) -> str:
-    """Names what a reader gave: two tasks with one digest are the same task."""
+    """Names the task as the reader gave it: two tasks with one digest are the same task."""
     return hashlib.sha256(_encode(task.model_dump())).hexdigest()[:12]
 
 
@@ -183,12 +183,12 @@ def _encode(row: dict[str, Any]) -> bytes:
     try:
         return text.encode() + b"\n"
     except UnicodeEncodeError:
-        # a model can write half a surrogate pair, which UTF-8 has no form for; JSON's escape does
+        # A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
         return json.dumps(row, default=_plain, skipkeys=True).encode() + b"\n"
 
 
 def _plain(value: object) -> Any:
-    """What a workflow left in its metadata and JSON cannot hold."""
+    """A plain form of a value that a workflow left in its metadata and JSON cannot hold."""
     if isinstance(value, BaseModel):
         return value.model_dump()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

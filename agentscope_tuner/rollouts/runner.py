@@ -16,7 +16,7 @@ from agentscope_tuner.workflow import Task
 
 #: Seconds that a workflow has to end after it was cancelled, before it is left behind.
 GRACE_SECONDS = 5.0
-# the env service's client gives a release up after ten
+# The env service's client gives up releasing an episode after ten seconds
 _RELEASE_SECONDS = 12.0
 
 EarlierRows = Callable[[str], Mapping[int, RolloutRow]]
@@ -64,7 +64,7 @@ class RolloutRunner:
 
     @property
     def running(self) -> int:
-        """Rollouts and rankings under way."""
+        """How many rollouts and rankings are running."""
         return len(self._jobs)
 
     def stop(self) -> None:
@@ -112,11 +112,11 @@ class RolloutRunner:
                 elif index not in group.rows and index not in group.played:
                     yield Job(group, index, Attempt(self._script, task))
             if group.is_played and group.played:
-                # all of it was played before; only its ranking is missing
+                # An earlier run played all rollouts of this group: only the ranking is missing
                 yield Job(group, None, None)
 
     def _begin(self, job: Job) -> None:
-        # the attempt bounds itself; this is for one that does not end, and for the judge
+        # An attempt has its own timeout. This deadline is for an attempt that ignores it, and for the judge
         job.deadline = time.monotonic() + self._script.timeout + self._grace
         self._jobs.add(job)
         threading.Thread(target=self._work, args=(job,), daemon=True).start()
@@ -134,7 +134,7 @@ class RolloutRunner:
         """Until a job ends, or is overdue, or `stop` is called."""
         with suppress(Empty):
             job = self._ended.get(timeout=max(0.0, until - time.monotonic()))
-            # one that was left behind ends unheard
+            # A job that was left behind may still end: its result is no longer wanted
             if job is not None and job in self._jobs:
                 self._finish(job)
         now = time.monotonic()
@@ -172,7 +172,7 @@ class RolloutRunner:
             job.keep_unjudged()
 
     def _let_go(self) -> None:
-        """Release every episode that is still held, as well as can be."""
+        """Release every episode that is still held, best effort."""
         for job in self._jobs:
             job.cancel()
             for attempt in job.holds():
@@ -185,7 +185,7 @@ class RolloutRunner:
             thread.join(max(0.0, until - time.monotonic()))
 
     def _release(self, attempt: Attempt) -> None:
-        # in a thread: the environment service may be what hangs
+        # In a thread, because the environment service itself may hang
         thread = threading.Thread(target=attempt.release, daemon=True)
         self._releases = [*(one for one in self._releases if one.is_alive()), thread]
         thread.start()

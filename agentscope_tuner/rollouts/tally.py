@@ -1,4 +1,4 @@
-"""What a run's rollouts add up to, beside their verdicts."""
+"""Totals over the rollouts of a run, beside those over their verdicts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agentscope_tuner.rollouts.rows import RolloutRow
 
-# two rewards of a group that differ by less than this give the same advantage
+# Rewards of a group that differ by less than this count as equal
 _SPREAD = 1e-9
 _MOST_STATUSES = 50
 
@@ -25,7 +25,7 @@ class RolloutTally:
     seconds: float = 0.0
     rows: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
-    # roles to be trained of which no call was seen yet
+    # Roles that are to be trained and have made no call so far
     unheard: set[str] = field(default_factory=set)
 
     def add(self, group: Sequence[RolloutRow]) -> None:
@@ -56,7 +56,7 @@ class RolloutTally:
         told.append(("model calls", f"{self.calls:,} ({self.calls / self.rows:.1f} a rollout)"))
         told.append(("tokens", f"{self.prompt_tokens:,} in, {self.completion_tokens:,} out"))
         if self.unheard:
-            # a misspelt role is one that nobody plays
+            # A role without any call is probably misspelt
             told.append(("trainable_targets without a call", ", ".join(sorted(self.unheard))))
         return told
 

@@ -35,7 +35,7 @@ def max_chars(rule: dict[str, Any]) -> Check:
 
 def non_empty(rule: dict[str, Any]) -> Check:
     """Nothing is left once white space is stripped."""
-    # isspace stops at the first character that is none; strip would copy the text
+    # `isspace` stops at the first visible character, where `strip` would copy the text
     return lambda text: not text or text.isspace()
 
 
@@ -48,7 +48,7 @@ def allowed_values(rule: dict[str, Any]) -> Check:
 
     def check(text: str) -> bool:
         stripped = text.strip()
-        # a long text is not hashed to find that it is none of a few short ones
+        # Compare the length first: hashing a long text costs more, and no allowed value is that long
         return len(stripped) > longest or stripped not in allowed
 
     return check
@@ -63,7 +63,7 @@ def contains_any(rule: dict[str, Any]) -> Check:
     folded = [fold(keyword) for keyword in keywords if not has_no_case(keyword)]
 
     def check(text: str) -> bool:
-        # folding costs more than everything else here, so first what can be found without
+        # Folding costs more than all searches, so search the keywords without case before it
         return not (any_in(caseless, text) or (folded and any_in(folded, fold(text))))
 
     return check
@@ -86,9 +86,9 @@ def regex_match(rule: dict[str, Any]) -> Check:
     """`pattern` is found nowhere in the text. The check raises TimeoutError where a search runs away."""
     ignore_case = rule.get("ignore_case", False)
     search = compile_pattern(rule["pattern"], ignore_case).search
-    # under full case folding a class may match one character or two, and a repetition of it is no longer linear
+    # Under full case folding a class may match one or two characters, so repeating it is no longer linear
     if _LINEAR.fullmatch(rule["pattern"]) and not ignore_case:
-        return lambda text: search(text) is None  # keeping time would cost more than the search
+        return lambda text: search(text) is None  # a time limit would cost more than the search
     return lambda text: not is_found(search, text)
 
 
@@ -98,7 +98,7 @@ def starts_with(rule: dict[str, Any]) -> Check:
     if not rule.get("ignore_case", False):
         return lambda text: not text.startswith(prefix)
     folded = fold(prefix)
-    # folding never makes two characters out of fewer than one in two: only `i` and its dot fall together
+    # Folding at most halves the number of characters (`i` and its dot become one): this much of the text is enough
     enough = 2 * len(folded)
     return lambda text: not fold(text[:enough]).startswith(folded)
 
@@ -109,7 +109,7 @@ def ends_with(rule: dict[str, Any]) -> Check:
     if not rule.get("ignore_case", False):
         return lambda text: not text.endswith(suffix)
     folded = fold(suffix)
-    # one more than twice: the cut may fall between an `i` and its dot
+    # One more, because the cut may fall between an `i` and its dot
     enough = 2 * len(folded) + 1
     return lambda text: not fold(text[-enough:]).endswith(folded)
 

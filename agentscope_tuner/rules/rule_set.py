@@ -15,7 +15,7 @@ from agentscope_tuner.rules.problems import find_problems, plain
 Action = Literal["mark_bad", "record"]
 
 
-# what `compile_rules` was given, as plain values: rules, rule_modules, where
+# The arguments of `compile_rules` as plain values: rules, rule_modules, where
 _Source = tuple[list[dict[str, Any]], list[str], str]
 
 
@@ -139,7 +139,7 @@ def _custom_check(kind: str, rule: dict[str, Any]) -> Check:
     def check(text: str) -> bool:
         violated: object = handler(own, text)
         if not isinstance(violated, bool):
-            # a handler that forgets to return would pass everything
+            # A handler without a `return` gives None, which must not count as "no violation"
             raise TypeError(f"a handler must return True (a violation) or False, got {violated!r}")
         return violated
 

@@ -59,7 +59,7 @@ def exceeds_tokens(text: str, limit: int) -> bool:
         return True
     classes = _classes(text, blocks)
     letters = classes.count(_WORD)
-    # words lie apart, and only long ones are further words
+    # Words do not overlap, so only the parts of long words are left to count
     most_further = letters // LONGEST_WORD
     others = len(text) - cjk - letters
     if cjk + (others + cjk + 1) + most_further + others // 4 <= limit:

@@ -1,4 +1,4 @@
-"""What a judge is, and what it answers."""
+"""The base class of every judge, and the reward that it returns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Reward(tuple[float, bool]):
         return reward
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # tuple's own way would call __new__ with the pair as one argument
+        # The inherited `tuple.__reduce_ex__` would call `__new__` with the pair as one argument
         return _rebuild_reward, (
             self[0],
             self[1],
@@ -97,15 +97,18 @@ class BaseJudge:
     metric_names: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """A subclass of a built-in judge that overrides `compute_reward` means it for trainers that await, too. The
-        other way round nothing is done: an async form may well call the sync one it inherits."""
+        """Keeps the two forms of a verdict together.
+
+        A subclass that overrides only `compute_reward` must not inherit its parent's `acompute_reward`: trainers that
+        await would get the parent's verdicts. An overridden `acompute_reward` may call the inherited `compute_reward`.
+        """
         super().__init_subclass__(**keywords)
         if "compute_reward" in cls.__dict__ and "acompute_reward" not in cls.__dict__:
             cls.acompute_reward = BaseJudge.acompute_reward  # type: ignore[method-assign]
         if "compute_rewards" in cls.__dict__ and "ranks_groups" not in cls.__dict__:
             cls.ranks_groups = BaseJudge.ranks_groups  # type: ignore[method-assign]
         if not _VERDICTS.isdisjoint(cls.__dict__):
-            # what a parent says of its own verdicts says nothing of others
+            # The parent spoke of its own verdicts: the subclass has others
             if "judge_kind" not in cls.__dict__:
                 cls.judge_kind = "io"
             if "bounds_itself" not in cls.__dict__:

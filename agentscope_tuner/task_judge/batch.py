@@ -1,4 +1,4 @@
-"""The judge a trainer's process holds: loaded once, asked one rollout at a time, a batch, or in whole groups."""
+"""The judge in a trainer's process: loaded once, then asked for single rollouts, batches or whole groups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
-# how long a batch may keep its event loop to itself
+# Seconds that a batch may judge before other work of its event loop has a turn
 _TURN_SECONDS = 0.005
 
 
@@ -61,7 +61,7 @@ class ConfiguredJudge:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
         try:
             return await self._judge.ajudge(task, output)
-        # in a server's main thread, where Ctrl-C is no exception, it is the judge's own, and would end the server
+        # A server handles Ctrl-C by a signal handler, so the judge itself raised it: it must not end the server
         except KeyboardInterrupt as exc:
             error = JudgeError(f"{self.name}: {exc!r}", task_id=task.task_id, cause=Cause.BUG)
             return Judgement.failed(error)
@@ -104,7 +104,7 @@ class ConfiguredJudge:
         return reward
 
     async def _judge_rows(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        """Each pair by itself, in the caller's task while none waits: a cheap verdict costs less than a task."""
+        """Judge each pair by itself. Further tasks start only when a row awaits: a task costs more than a cheap verdict."""
         judgements: list[Judgement | None] = [None] * len(pairs)
         rows = iter(enumerate(pairs))
         helpers: list[asyncio.Task[None]] = []
@@ -116,7 +116,7 @@ class ConfiguredJudge:
             for index, (task, output) in rows:
                 judgements[index] = await self.ajudge(task, output)
                 if time.monotonic() > turn:
-                    # many cheap rows must not hold up everything else in the loop
+                    # Many cheap rows in a row must not block the rest of the event loop
                     waiting.cancel()
                     await asyncio.sleep(0)
                     waiting = loop.call_soon(help_out)
@@ -127,7 +127,7 @@ class ConfiguredJudge:
                 helpers.extend(loop.create_task(work()) for _ in range(min(self._at_once, len(pairs)) - 1))
 
         loop = asyncio.get_running_loop()
-        # runs when a row waits for something, and not at all when none does
+        # The loop calls `help_out` as soon as a row awaits something; where no row does, it is cancelled below
         waiting = loop.call_soon(help_out)
         try:
             await work()

@@ -1,4 +1,4 @@
-"""The full account of one verdict, as `TaskJudge.judge` returns it and as rollout files keep it."""
+"""The full account of one verdict, as `TaskJudge.judge` returns it and as rollout files store it."""
 
 from __future__ import annotations
 
@@ -69,19 +69,19 @@ class Judgement:
 
     @classmethod
     def from_dict(cls, data: object) -> Judgement | None:
-        """What `to_dict` made, or None when `data` is not such a thing."""
+        """The judgement that `to_dict` turned into `data`, or None when `data` is no judgement."""
         if not isinstance(data, dict) or data.get("status") not in get_args(Status):
             return None
         try:
             judgement = cls(**{**data, "violations": tuple(data["violations"])})
         except (TypeError, KeyError):
             return None
-        # a file that was written before causes were has none
+        # Files of earlier versions hold no cause
         return replace(judgement, cause=cause_of(judgement.cause) if judgement.cause else None)
 
 
 def cause_of(value: object) -> Cause:
-    """`value` as a Cause; what is none of them (a judge's own errors may hold anything there) is the judge's."""
+    """`value` as a Cause; `Cause.JUDGE` for any other value: a judge's own error class may keep anything there."""
     try:
         return Cause(value)  # type: ignore[arg-type]
     except ValueError:

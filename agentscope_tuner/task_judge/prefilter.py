@@ -1,4 +1,4 @@
-"""Rules before any judge: what a rule marks bad is never worth a judge's time."""
+"""Runs the rules before the judge: an output that a rule marks bad never reaches the judge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Prefilter:
     def __init__(self, rules: RuleSet, rule_reward: float) -> None:
         self._rules = rules
         self._rule_reward = rule_reward
-        # judges that never read the answer (an environment's) may have rules on other fields alone
+        # The judge of an environment never reads the answer, so without a rule on it the output may lack one
         self._reads_answer = "output" in rules.targets
 
     def check(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Judgement | None, tuple[str, ...]]:
