@@ -104,7 +104,7 @@ class ConfiguredJudge:
         return reward
 
     async def _judge_rows(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        """Judge each pair by itself. Further tasks start only when a row awaits: a task costs more than a cheap verdict."""
+        """Judge each pair by itself. Only rows that await start more tasks: a task costs more than a cheap verdict."""
         judgements: list[Judgement | None] = [None] * len(pairs)
         rows = iter(enumerate(pairs))
         helpers: list[asyncio.Task[None]] = []

@@ -21,10 +21,9 @@ from typing import Any
 
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score_lines
-from agentscope_tuner.on_ray.engine import score
 from agentscope_tuner.on_ray.files import score_files
 from agentscope_tuner.on_ray.session import ray_module, session
-from agentscope_tuner.records import Line, ScoredFile, Summary, read_lines, read_rows
+from agentscope_tuner.records import Line, ScoredFile, Summary, read_lines
 from benchmarks.scale.workload import MATH, STUB, StubServer, config, exact_lines, mixed_lines
 
 Way = Callable[[Path, Path], int]
@@ -53,17 +52,6 @@ def ray_files(settings: dict[str, Any], jobs: int) -> Way:
         for record in score_files(settings, [source], target, digest="bench", jobs=jobs):
             summary.merge(Summary.from_dict(record.summary))
         return summary.verdicts
-
-    return judge_file
-
-
-def ray_score(settings: dict[str, Any], jobs: int) -> Way:
-    """`score` over rollouts that are read here: they go to the actors, and judgements come back."""
-
-    def judge_file(source: Path, target: Path) -> int:
-        with source.open("rb") as stream:
-            rollouts = (row.rollout for row in read_rows(stream, source.name) if row.rollout)
-            return sum(judgement.status == "judged" for _, judgement in score(settings, rollouts, jobs=jobs))
 
     return judge_file
 
@@ -127,7 +115,6 @@ def math_ways() -> dict[str, Way]:
     for workers, jobs in (("1 worker", 1), ("2 workers", 2)):
         ways[f"local, {workers}"] = local(math, jobs)
         ways[f"Ray, {workers}"] = ray_files(math, jobs)
-    ways["Ray, 2 workers, score()"] = ray_score(math, 2)
     ways["Ray, 2 workers, rows as data"] = ray_rows(math, 2)
     return ways
 

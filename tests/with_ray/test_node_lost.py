@@ -10,9 +10,8 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 
-from agentscope_tuner.on_ray.engine import score
 from agentscope_tuner.on_ray.files import score_files
-from tests.with_ray.rollouts import config, rollouts, scored, write
+from tests.with_ray.rollouts import config, scored, write
 
 ANSWERS = ["x" * (index % 11) for index in range(1200)]
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
@@ -62,14 +61,3 @@ def test_files_are_judged_whole_although_a_node_is_lost(tmp_path: Path, nodes: T
             nodes.lose_one()
     assert len(scored(tmp_path / "out")) == len(ANSWERS)
     assert scored(tmp_path / "out") == scored(tmp_path / "undisturbed")
-
-
-def test_rollouts_are_judged_all_although_a_node_is_lost(tmp_path: Path, nodes: TwoNodes) -> None:
-    answers = ANSWERS * 2
-    verdicts = []
-    for number, (index, judgement) in enumerate(score(config(seconds=0.002), rollouts(answers), jobs=2)):
-        assert index == number
-        verdicts.append(judgement)
-        if number == 600:
-            nodes.lose_one()
-    assert [verdict.reward for verdict in verdicts] == [len(answer) / 10 for answer in answers]
