@@ -124,6 +124,8 @@ def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
 
 def _expression(tokens: Sequence[ArithmeticToken]) -> Expression:
     """Dijkstra's shunting yard: `waiting` holds the operators and brackets whose right side is not complete yet."""
+    if len(tokens) > 1 and tokens[0].text == "+" and tokens[1].kind != "operator":
+        tokens = tokens[1:]
     whole = [tokens[0]]
     for left, right in pairwise(tokens):
         if _multiplies(left, right):

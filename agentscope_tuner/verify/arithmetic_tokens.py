@@ -32,12 +32,16 @@ _PLAIN = {
     **dict.fromkeys(map(ord, "÷∕⁄➗"), "/"),
     **dict(zip(map(ord, "【】〔〕。"), "[][].", strict=True)),
 }
-_FULL_STOP = re.compile(r"(?<=[0-9)\]}])\s*\.(?P<rest>[\s$}]*|\s*\\[)\]]\s*)$")
+# how a model ends its equation: with a full stop, a tick, or both
+_STOP, _TICK, _GAP = r"(?:\.|\\text\{\s*\.\s*\})", r"(?:\\checkmark|[✓✔✅]\ufe0f?)", r"(?:\s|\\q?quad|\\[,;!])*"
+_ENDING = re.compile(
+    rf"(?<=[0-9)\]}}]){_GAP}(?:{_STOP}{_GAP}{_TICK}?|{_TICK}{_GAP}{_STOP}?)(?P<rest>[\s$}}]*|\s*\\[)\]]\s*)$"
+)
 
 
 def _plain(text: str) -> str:
-    """`text` with its full-width characters and signs as ASCII has them, and without the full stop that ends it."""
-    return _FULL_STOP.sub(r"\g<rest>", text.translate(_PLAIN))
+    """`text` with its full-width characters and signs as ASCII has them, and without what ends it."""
+    return _ENDING.sub(r"\g<rest>", text.translate(_PLAIN))
 
 
 _ITEM = re.compile(
