@@ -87,9 +87,11 @@ def check_reward_funcs(trainer: object) -> None:
     Under GRPO and RLOO the first batch warns as well. AsyncGRPO does not tell a reward function of the others, so that
     only this check sees it there.
     """
-    for function in getattr(trainer, "reward_funcs", ()):
+    # AsyncGRPO leaves them to its rollout worker
+    holder = trainer if hasattr(trainer, "reward_funcs") else getattr(trainer, "rollout_worker", None)
+    for function in getattr(holder, "reward_funcs", ()):
         if getattr(function, "may_fail", False):
-            warn_beside(function.__name__, _beside(function, trainer))
+            warn_beside(function.__name__, _beside(function, holder))
 
 
 def warn_beside(name: str, beside: Sequence[str]) -> None:
@@ -108,10 +110,11 @@ def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     places = [place for place, other in enumerate(functions) if other is function]
     weights = getattr(trainer, "reward_weights", None)
     # at weight 0 it only looks on, and what it has no verdict on is 0 either way
-    if not places or len(functions) == 1 or (weights is not None and float(weights[places[0]]) == 0.0):
+    if not places or (weights is not None and float(weights[places[0]]) == 0.0):
         return ()
+    # environments that reward have names here too
     named = list(getattr(trainer, "reward_func_names", ())) or [_name(other) for other in functions]
-    return tuple(named[place] for place in range(len(functions)) if place not in places[:1])
+    return tuple(name for place, name in enumerate(named) if place != places[0])
 
 
 def _name(function: object) -> str:

@@ -98,6 +98,8 @@ def test_the_check_warns_when_the_trainer_is_built() -> None:
     bare = reward_func(config())
     with pytest.warns(UserWarning, match="Echo stands beside brevity"):
         check_reward_funcs(Trainer(bare, brevity))
+    with pytest.warns(UserWarning, match="Echo stands beside brevity"):
+        check_reward_funcs(SimpleNamespace(rollout_worker=Trainer(bare, brevity)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for functions in ([bare], [brevity, brevity], [combined([bare, brevity])]):

@@ -57,6 +57,7 @@ ASKED = [
     ("POST", "/openrlhf"),
     ("POST", "/"),
     ("POST", "/verify"),
+    ("POST", "/slime"),
     ("GET", "/readyz"),
     ("GET", "/metrics"),
     ("GET", "/docs"),

@@ -30,7 +30,8 @@ CHECKS = [
 ]
 
 
-JUDGED = ["/reward", "/get_reward", "/openrlhf", "/", "/verify", "/costs/reward", "/costs/openrlhf", "/costs/verify"]
+WIRES = ["/reward", "/openrlhf", "/verify", "/slime"]
+JUDGED = [*WIRES, "/get_reward", "/", *(f"/costs{path}" for path in WIRES)]
 ASKED = [*(("POST", path) for path in JUDGED), *(("GET", path) for path in ("/healthz", "/readyz", "/metrics"))]
 
 
@@ -61,8 +62,8 @@ def test_every_answer_is_as_described(api: Any, method: str, path: str, mode: Ge
         response = case.call(timeout=30)
         case.validate_response(response, checks=CHECKS)
         if response.status_code >= 500:
-            # OpenRLHF's wire has no other way to say that there is no verdict
-            assert path.rsplit("/", 1)[1] in {"", "get_reward", "openrlhf"}
+            # OpenRLHF's wire and slime's have no other way to say that there is no verdict
+            assert path.rsplit("/", 1)[1] in {"", "get_reward", "openrlhf", "slime"}
             assert (response.status_code, "no verdict" in response.json()["detail"]) == (503, True)
             assert response.headers["retry-after"] == ["1"]
 

@@ -101,6 +101,8 @@ def test_a_broken_judge_is_never_a_reward_of_zero(service: RunningService, way: 
         assert refused.status_code == 503
         assert refused.headers["retry-after"] == "1"
         assert "rewards" not in refused.json()
+    refused = service.post("/breaks/slime", {"prompt": "", "response": way, "label": "42"})
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
     masked = service.post("/breaks/verify", verify(way))
     assert masked.status_code == 200
     assert (masked.json()["reward"], masked.json()["mask_sample"]) == (0.0, True)
@@ -139,6 +141,12 @@ def test_openrlhf_gets_its_scalars(service: RunningService, path: str) -> None:
     assert (answer["rewards"], answer["scores"], answer["extra_logs"]["acc"]) == (1.0, 1.0, 1.0)
 
 
+@pytest.mark.parametrize(("answer", "reward"), [(r"\boxed{42}<|im_end|>", 1.0), (r"\boxed{41}", 0.0), ("", 0.0)])
+def test_slime_gets_the_reward_itself(service: RunningService, answer: str, reward: float) -> None:
+    got = service.post("/slime", {"prompt": "6*7?", "response": answer, "label": "42"})
+    assert (got.status_code, got.json()) == (200, reward)
+
+
 def test_nemo_gym_gets_its_request_back_with_a_reward(service: RunningService) -> None:
     answer = service.post("/verify", verify(r"\boxed{42}")).json()
     assert (answer["reward"], answer["mask_sample"], answer["expected_answer"]) == (1.0, False, "42")
@@ -170,7 +178,7 @@ MALFORMED: dict[str, tuple[bytes, int]] = {
 }
 
 
-@pytest.mark.parametrize("path", ["/reward", "/openrlhf", "/verify"])
+@pytest.mark.parametrize("path", ["/reward", "/openrlhf", "/verify", "/slime"])
 @pytest.mark.parametrize("body", MALFORMED)
 def test_what_cannot_be_read_is_refused_in_words(service: RunningService, path: str, body: str) -> None:
     content, status = MALFORMED[body]
