@@ -165,6 +165,29 @@ def test_a_place_that_is_none_is_a_configuration_error(answer_in: object, words:
     assert "astuner.task_judge.math.answer_in" in str(caught.value)
 
 
+QUESTION = "Simplify $2(x+1)-2$."
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task(main_query=QUESTION),
+        Task(init_messages=[{"role": "user", "content": QUESTION}]),
+        Task(init_messages=[{"role": "user", "content": [{"type": "text", "text": QUESTION}]}]),
+    ],
+    ids=["main_query", "message", "parts"],
+)
+def test_a_formula_of_the_question_is_no_answer_unless_configured(task: Task) -> None:
+    refused = judge(r"\boxed{2(x+1)-2}", "2x", task=task)
+    assert refused == (0.0, False)
+    assert "stands in the question" in refused.reason
+    assert judge(r"\boxed{2(x+1)-2}", "2x", task=task, copied="accept") == (1.0, True)
+    assert judge(r"\boxed{2x}", "2x", task=task) == (1.0, True)
+    # the reference's own text stays an answer
+    assert judge(r"\boxed{2(x+1)-2}", "2(x+1)-2", task=task) == (1.0, True)
+    assert judge("Answer: $2(x+1)-2$", "2x", task=task, answer_in=["label"]) == (0.0, False)
+
+
 def test_paying_guesses_is_warned_about_at_load(caplog: pytest.LogCaptureFixture) -> None:
     for places, warnings in ((["boxed", "label"], 0), (["boxed", "last_value"], 1)):
         caplog.clear()
