@@ -1,0 +1,50 @@
+"""A verdict has a deadline behind Ray, too."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import Rollout, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.errors import Cause, DeadlineError
+from agentscope_tuner.on_ray.engine import score
+from agentscope_tuner.on_ray.pool import RayJudge
+
+pytestmark = pytest.mark.usefixtures("small_ray")
+
+SECONDS = 1.0
+TASK = WorkflowTask(task=Task(task_id="t1"))
+OUTPUT = WorkflowOutput(metadata={"final_answer": "hang"})
+
+
+def config(judge: str) -> dict[str, Any]:
+    section = {"judge_protocol": f"tests.hanging_judges->{judge}", "deadline": SECONDS}
+    return {"astuner": {"task_judge": section}}
+
+
+@pytest.mark.parametrize("judge", ["Blocks", "Awaits", "Swallows", "BlocksItsLoop"])
+def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
+    pool = RayJudge(config(judge), name=judge, num_cpus=0.5)
+    try:
+        pool.judge(TASK, OUTPUT)  # the actor's start takes seconds
+        started = time.monotonic()
+        judgement = pool.judge(TASK, OUTPUT)
+        assert (judgement.reward, judgement.cause) == (None, Cause.DEADLINE)
+        assert str(judgement.error).startswith(f"task 't1': {judge}: no verdict within 1 s")
+        with pytest.raises(DeadlineError, match="no verdict within 1 s"):
+            pool.compute_reward(TASK, OUTPUT)
+        with pytest.raises(DeadlineError, match="no verdict within 1 s"):
+            asyncio.run(pool.acompute_reward(TASK, OUTPUT))
+        assert time.monotonic() - started < 3 * (SECONDS + 2.0)
+    finally:
+        assert pool.shutdown()
+
+
+@pytest.mark.parametrize("judge", ["Blocks", "Awaits"])
+def test_the_engine_fails_rows_that_hang(judge: str) -> None:
+    rollouts = [Rollout(id=f"r{at}", task=TASK.task, output=OUTPUT) for at in range(3)]
+    found = [judgement for _, judgement in score(config(judge), rollouts, jobs=1)]
+    assert [judgement.cause for judgement in found] == [Cause.DEADLINE] * 3
