@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from agentscope_tuner.config.upstream_keys import UPSTREAM_KEYS
 from agentscope_tuner.errors import ConfigError
 
 
@@ -39,6 +40,8 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
     path = ".".join(str(part) for part in loc)
     if kind != "extra_forbidden":
         return f"{path}: {message[0].lower()}{message[1:]}, got {_short(value)}"
+    if told := UPSTREAM_KEYS.get(str(loc[-1])):
+        return f"{path}: unknown key; {told}"
     allowed = list(_model_at(model, loc[:-1]).model_fields)
     nearest = difflib.get_close_matches(str(loc[-1]), allowed, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""

@@ -13,6 +13,7 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.class_check import check_class, check_kwargs, parts_of
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 
+_WORKFLOW_REWARD = "agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge"
 _AUTO_GRADER = "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge"
 
 
@@ -60,11 +61,23 @@ def load_judge(config: Source) -> TaskJudge:
     )
 
 
+def _no_judge(settings: Settings) -> str:
+    if "ajet" in settings.whole:
+        return (
+            "the configuration has a section `ajet`, which astuner does not read: write its task_judge under "
+            "`astuner`, and its judge_protocol as a class of agentscope_tuner, or of your own below BaseJudge"
+        )
+    return (
+        f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'. Where the workflow sets the reward "
+        f"itself, that is {_WORKFLOW_REWARD!r}"
+    )
+
+
 def _build(settings: Settings) -> BaseJudge:
     section = settings.task_judge
     protocol = _AUTO_GRADER if section.judge_type == "rubrics_auto_grader" else section.judge_protocol
     if protocol is None:
-        raise ConfigError(f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'")
+        raise ConfigError(_no_judge(settings))
     judge_class = resolve_protocol(protocol)
     check_class(judge_class, protocol)
     check_kwargs(judge_class, section.judge_kwargs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -13,6 +13,9 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 # reasons may quote an answer at any length; logs and rollout files want a line
 _MOST_CHARS = 2000
+
+#: Of the rules: the verdict, where they reached one, and the ids of those that were broken.
+Check = tuple[Judgement | None, tuple[str, ...]]
 
 
 def no_reward(message: str) -> JudgeError:
@@ -72,3 +75,16 @@ def _is_finite(value: object) -> bool:
 
 def _is_numpy_bool(value: object) -> bool:
     return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+
+
+def placed(checks: Sequence[Check], results: Sequence[Any]) -> list[Judgement | JudgeError]:
+    """A judgement for each output of a group: the rules' verdict, or the next of the judge's `results`.
+
+    Raises:
+        JudgeError: there are more or fewer results than outputs that the rules left open, or one is no reward.
+    """
+    kept = sum(filtered is None for filtered, _ in checks)
+    if len(results) != kept:
+        raise no_reward(f"compute_rewards answered {len(results)} rewards for {kept} outputs")
+    remaining = iter(results)
+    return [filtered or checked(next(remaining), violations) for filtered, violations in checks]

@@ -19,16 +19,15 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.prefilter import Prefilter
 from agentscope_tuner.task_judge.raised import FramesOf, place_of
-from agentscope_tuner.task_judge.reward_check import checked, no_reward
+from agentscope_tuner.task_judge.reward_check import Check, checked, placed
 from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE, TimeLimit
 from agentscope_tuner.task_judge.traits import Traits
+from agentscope_tuner.task_judge.workflow_reward_as_judge import WorkflowRewardJudge, warn_passed_over
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 
 _Outcome = Judgement | JudgeError
-# of the rules: the verdict, where they reached one, and the ids of those that were broken
-_Check = tuple[Judgement | None, tuple[str, ...]]
 # reasons may quote an answer or an exception at any length; logs and rollout files want a line
 _MOST_CHARS = 2000
 
@@ -65,6 +64,8 @@ class TaskJudge:
         self._prefilter = Prefilter(rules, rule_reward)
         self._on_error = on_error
         self._traits = Traits.of(judge)
+        # said once: a workflow that sets a reward sets it on every rollout
+        self._heeds_own_reward = isinstance(judge, WorkflowRewardJudge)
         watched = deadline is not None and not self._traits.bounded
         self._limit = TimeLimit(self._traits.name, deadline, max_abandoned) if watched and deadline else None
 
@@ -127,6 +128,8 @@ class TaskJudge:
     def _outcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
         try:
             with self._naming(task):
+                if output.reward is not None and not self._heeds_own_reward:
+                    self._heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
                 filtered, violations = self._prefilter.check(task, output)
                 return filtered or checked(self._ask(task, output), violations)
         except JudgeError as error:
@@ -135,6 +138,8 @@ class TaskJudge:
     async def _aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
         try:
             with self._naming(task):
+                if output.reward is not None and not self._heeds_own_reward:
+                    self._heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
                 filtered, violations = self._prefilter.check(task, output)
                 return filtered or checked(await self._aask(task, output), violations)
         except JudgeError as error:
@@ -183,7 +188,7 @@ class TaskJudge:
                 checks, kept = self._filtered(task, outputs)
                 call = partial(_rank, self.inner, task, kept)
                 results = call() if self._limit is None else self._limit.call(task.task_id, call)
-                return _placed(checks, results)
+                return placed(checks, results)
         except JudgeError as error:
             return [error] * len(outputs)
 
@@ -193,14 +198,16 @@ class TaskJudge:
                 checks, kept = self._filtered(task, outputs)
                 call = partial(_rank, self.inner, task, kept)
                 ranking = _loop.in_thread(call) if self._limit is None else self._limit.acall(task.task_id, call)
-                return _placed(checks, await ranking)
+                return placed(checks, await ranking)
         except JudgeError as error:
             return [error] * len(outputs)
 
     def _filtered(
         self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]
-    ) -> tuple[list[_Check], list[WorkflowOutput]]:
+    ) -> tuple[list[Check], list[WorkflowOutput]]:
         """What the rules say of each output, and the outputs that the judge is asked about."""
+        if not self._heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
+            self._heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
         checks = [self._prefilter.check(task, output) for output in outputs]
         return checks, [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
 
@@ -242,14 +249,6 @@ class TaskJudge:
 def _rank(judge: BaseJudge, task: WorkflowTask, outputs: list[WorkflowOutput]) -> list[Any]:
     # a list here: a generator would be worked off outside of the time limit
     return list(judge.compute_rewards(task, outputs)) if outputs else []
-
-
-def _placed(checks: Sequence[_Check], results: Sequence[Any]) -> list[_Outcome]:
-    kept = sum(filtered is None for filtered, _ in checks)
-    if len(results) != kept:
-        raise no_reward(f"compute_rewards answered {len(results)} rewards for {kept} outputs")
-    remaining = iter(results)
-    return [filtered or checked(next(remaining), violations) for filtered, violations in checks]
 
 
 def _is_the_callers(exc: BaseException) -> bool:

@@ -1,0 +1,56 @@
+"""The judge of workflows that compute their reward themselves: it checks the reward and passes it on."""
+
+from __future__ import annotations
+
+import logging
+import math
+
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_log = logging.getLogger(__name__)
+
+
+class WorkflowRewardJudge(BaseJudge):
+    """`workflow_output.reward` and `workflow_output.is_success`, as the workflow set them.
+
+    Rules run before it, as before any judge. The workflow is trusted: what it computes from the policy's text is not
+    looked at again.
+
+    Raises:
+        JudgeError: the workflow set no reward, one that is not finite, or no `is_success`.
+    """
+
+    judge_kind = "cpu"
+    bounds_itself = True
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        reward, is_success = workflow_output.reward, workflow_output.is_success
+        if reward is None:
+            raise JudgeError(
+                "workflow_output.reward is None: this judge passes on the reward that the workflow sets; name another "
+                "judge where the workflow sets none",
+                cause=Cause.INPUT,
+            )
+        if not math.isfinite(reward):
+            raise JudgeError(f"workflow_output.reward must be a finite number, got {reward!r}", cause=Cause.INPUT)
+        if not isinstance(is_success, bool):
+            raise JudgeError(
+                f"workflow_output.is_success must be True or False beside the reward {reward!r}, got {is_success!r}",
+                cause=Cause.INPUT,
+            )
+        return Reward(reward, is_success, reason="the workflow's own reward")
+
+
+def warn_passed_over(reward: float | None, judge: str) -> bool:
+    """Say that the workflow's own `reward` is passed over; True, for whoever notes that it was said."""
+    _log.warning(
+        "the workflow set a reward of its own, %r, which is passed over: %s judges. To keep the workflow's, set "
+        "judge_protocol: %s->%s",
+        reward,
+        judge,
+        __name__,
+        WorkflowRewardJudge.__name__,
+    )
+    return True
