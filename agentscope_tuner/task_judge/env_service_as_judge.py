@@ -58,8 +58,6 @@ class EnvServiceJudge(BaseJudge):
         EnvServiceError: when there is no usable handle, or it raised.
     """
 
-    takes_kwargs = False
-
     metric_names = ("env_score",)
     # the score is the environment's
     reference_keys = ()

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import Rollout, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner import Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.errors import Cause, DeadlineError
-from agentscope_tuner.on_ray.engine import score
 from agentscope_tuner.on_ray.pool import RayJudge
 
 pytestmark = pytest.mark.usefixtures("small_ray")
@@ -41,10 +40,3 @@ def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
         assert time.monotonic() - started < 3 * (SECONDS + 2.0)
     finally:
         assert pool.shutdown()
-
-
-@pytest.mark.parametrize("judge", ["Blocks", "Awaits"])
-def test_the_engine_fails_rows_that_hang(judge: str) -> None:
-    rollouts = [Rollout(id=f"r{at}", task=TASK.task, output=OUTPUT) for at in range(3)]
-    found = [judgement for _, judgement in score(config(judge), rollouts, jobs=1)]
-    assert [judgement.cause for judgement in found] == [Cause.DEADLINE] * 3

@@ -143,6 +143,10 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
         (task(Environment(score)), WorkflowOutput(), pair)
         for score, pair in [(1.0, (1.5, True)), (2.0, (2.0, True)), (0.5, (0.25, False)), (0.0, (0.0, False))]
     ],
+    "workflow": [
+        (task(), WorkflowOutput(reward=0.25, is_success=False), (0.25, False)),
+        (task(), WorkflowOutput(reward=1.0, is_success=True), (1.0, True)),
+    ],
     "rubrics": [
         (task(), output("It is so. quality=8"), (0.8, True)),
         (task(answer="It is so."), output("It is so. quality=3"), (0.3, False)),
