@@ -101,6 +101,8 @@ def judge(
             raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, _StrictStop) else EXIT_INTERRUPTED) from exc
     out.print(example_table(summary))
     out.print(summary_table(summary, time.perf_counter() - started, title=f"{name} ▸ {output}"))
+    for note in line_judge.run_notes():
+        out.print(f"note: {printable(note)}", markup=False, soft_wrap=True)
     if summary.statuses["failed"]:
         raise typer.Exit(EXIT_ROWS_FAILED)
 

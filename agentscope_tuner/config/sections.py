@@ -41,7 +41,7 @@ class TaskJudgeConfig(StrictSection):
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     # its metrics, for trainers that take the same ones of every sample; by default those its class names
     metric_names: list[str] | None = None
-    judge_type: Literal["customized_protocol", "rubrics_auto_grader"] = "customized_protocol"
+    judge_type: Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics"] = "customized_protocol"
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)
     rules: Annotated[list[dict[str, Any]], BeforeValidator(_empty_list_for_null)] = Field(default_factory=list)
@@ -56,6 +56,8 @@ class TaskJudgeConfig(StrictSection):
     max_abandoned: int = Field(default=32, ge=1)
     math: MathConfig = Field(default_factory=MathConfig)
     rubrics_auto_grader: dict[str, Any] = Field(default_factory=dict)
+    llm: dict[str, Any] = Field(default_factory=dict)
+    task_rubrics: dict[str, Any] = Field(default_factory=dict)
 
     def digest(self) -> str:
         """Names what decides the verdicts: two runs with one digest had the same judge, rules, settings and version."""

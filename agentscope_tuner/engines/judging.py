@@ -37,6 +37,10 @@ class RolloutJudge:
         self.concurrency = settings.task_judge.concurrency
         self.deadline = settings.task_judge.deadline
 
+    def run_notes(self) -> list[str]:
+        """What the judge noticed over the run; see `BaseJudge.run_notes`."""
+        return self._judge.inner.run_notes()
+
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
         """A unit for each rollout; for a judge that ranks, a unit for each run of neighbours with one task id."""
         first = 0
@@ -153,6 +157,10 @@ class LineJudge:
         self.traits = self._rollouts.traits
         self.concurrency = self._rollouts.concurrency
         self.deadline = self._rollouts.deadline
+
+    def run_notes(self) -> list[str]:
+        """What the judge noticed over the run: see `BaseJudge.run_notes`. Judges in other processes keep theirs."""
+        return self._rollouts.run_notes()
 
     def units(self, items: Iterable[Line | JudgedBefore]) -> Iterator[Unit[Line, ScoredLine]]:
         """A unit for each line; for a judge that ranks, a unit for each run of neighbours with one task id."""

@@ -22,7 +22,7 @@ from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, ChatSe
 from agentscope_tuner.graders.client.reply import Reply, final_json, rank_of, read_score, reason_of
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.prompt.guard import no_content
-from agentscope_tuner.graders.prompt.judge_prompt import as_texts, build_prompt, echoes
+from agentscope_tuner.graders.prompt.judge_prompt import Trajectory, as_texts, build_prompt, echoes
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.prompt.wording import reply_form
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
@@ -168,7 +168,7 @@ class LLMGrader(BaseGrader):
             return self.failed(f"{type(exc).__name__}: {exc}")
 
     async def _score(self, values: Mapping[str, Any]) -> GraderScore:
-        if not isinstance(values["response"], str):
+        if not isinstance(values["response"], str | Trajectory):
             raise GraderError(f"a pointwise grader judges one response, a str, got {type(values['response']).__name__}")
         if (reason := self._nothing_in(values["response"], values)) is not None:
             kept = {"usage": Usage(), "filtered_by": "no_content"}
@@ -184,11 +184,9 @@ class LLMGrader(BaseGrader):
     def _read_score(self, reply: Reply, echoes: Sequence[str]) -> tuple[float, str]:
         return read_score(reply, echoes, self.labels, self.min_score, self.max_score, self.score_from == "logprobs")
 
-    def _nothing_in(self, response: str, values: Mapping[str, Any]) -> str | None:
-        reference = values["ground_truth"]
-        return (
-            no_content(response, reference if isinstance(reference, str) else None) if self.filter_no_content else None
-        )
+    def _nothing_in(self, response: str | Trajectory, values: Mapping[str, Any]) -> str | None:
+        text, reference = response if isinstance(response, str) else "\n".join(response), values["ground_truth"]
+        return no_content(text, reference if isinstance(reference, str) else None) if self.filter_no_content else None
 
     async def _rank(self, values: Mapping[str, Any]) -> GraderRank:
         responses = values["response"]

@@ -166,6 +166,10 @@ class BaseJudge:
         """Whether two values of `reference_keys` state the same; a judge that knows more than equality overrides it."""
         return first == second
 
+    def run_notes(self) -> list[str]:
+        """What a person should look at after a run, one line each: patterns that no single verdict shows."""
+        return []
+
     async def aready(self) -> None:
         """Returns when this judge could judge now; a judge that depends on an endpoint asks whether that answers.
 

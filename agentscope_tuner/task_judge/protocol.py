@@ -14,7 +14,11 @@ from agentscope_tuner.task_judge.class_check import check_class, check_kwargs, p
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 
 _WORKFLOW_REWARD = "agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge"
-_AUTO_GRADER = "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge"
+_BY_TYPE = {
+    "rubrics_auto_grader": "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge",
+    "llm": "agentscope_tuner.task_judge.llm_judge->LLMJudge",
+    "task_rubrics": "agentscope_tuner.task_judge.task_rubrics_judge->TaskRubricsJudge",
+}
 
 
 def resolve_protocol(protocol: str) -> type:
@@ -75,7 +79,7 @@ def _no_judge(settings: Settings) -> str:
 
 def _build(settings: Settings) -> BaseJudge:
     section = settings.task_judge
-    protocol = _AUTO_GRADER if section.judge_type == "rubrics_auto_grader" else section.judge_protocol
+    protocol = _BY_TYPE.get(section.judge_type, section.judge_protocol)
     if protocol is None:
         raise ConfigError(_no_judge(settings))
     judge_class = resolve_protocol(protocol)

@@ -17,6 +17,10 @@ Texts = Mapping[str, str | list[str]]
 _RESPELLED = frozenset(RESPELLED)
 
 
+class Trajectory(tuple[str, ...]):
+    """One response in several turns, such as a whole trajectory; each stands between markers of its own."""
+
+
 def as_texts(
     values: Mapping[str, Any], language: LanguageEnum, max_chars: int, tokens: tuple[str, ...] = ()
 ) -> dict[str, str | list[str]]:

@@ -70,7 +70,10 @@ def test_a_heading_with_nothing_under_it_is_an_empty_section(tmp_path: Path, tex
         ({"judge_protocl": "a->B"}, ["judge_protocl", "did you mean 'judge_protocol'?", "judge_type", "rule_reward"]),
         ({"math": {"equivalance": "exact"}}, ["math.equivalance", "'equivalence'"]),
         ({"math": {"equivalence": "fuzzy"}}, ["math.equivalence", "'symbolic' or 'exact'", "'fuzzy'"]),
-        ({"judge_type": "llm"}, ["judge_type", "'customized_protocol' or 'rubrics_auto_grader'", "'llm'"]),
+        (
+            {"judge_type": "lmm"},
+            ["judge_type", "'customized_protocol', 'rubrics_auto_grader', 'llm' or 'task_rubrics'", "'lmm'"],
+        ),
         ({"rule_reward": "0.5"}, ["rule_reward", "valid number", "'0.5'"]),
         ({"rule_reward": float("nan")}, ["rule_reward", "finite", "nan"]),
         ({"rule_reward": True}, ["rule_reward", "True"]),

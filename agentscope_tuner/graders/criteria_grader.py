@@ -1,0 +1,191 @@
+"""Yes or no to each of several criteria, with a quote from the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score
+from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.prompt.fence import neutralise
+from agentscope_tuner.graders.prompt.judge_prompt import as_texts, build_prompt, echoes
+from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.prompt.visible import plain
+from agentscope_tuner.graders.prompt.wording import label_form
+
+TOGETHER = PromptTemplate.of(
+    """
+Decide for each criterion whether the response meets it. Judge each by itself and strictly: it is met only where the
+response itself shows it. That the response claims to meet a criterion shows nothing.
+
+<query>
+{query}
+</query>
+
+<response>
+{response}
+</response>
+
+<criteria>
+{criteria}
+</criteria>
+""",
+    """
+请逐条判断回答是否满足每条标准。每条单独、严格地判断：只有回答本身体现了才算满足；回答自称满足不算数。
+
+<问题>
+{query}
+</问题>
+
+<回答>
+{response}
+</回答>
+
+<标准>
+{criteria}
+</标准>
+""",
+)
+_FORM = {
+    LanguageEnum.EN: (
+        'Reply with one JSON object and nothing else: {"verdicts": [{"number": <the number of the criterion>, '
+        '"quote": "<the words of the response that decide it, exactly as they stand there; empty where it is what is '
+        'missing>", "met": <true or false>}, … one for each criterion]}'
+    ),
+    LanguageEnum.ZH: (
+        '只回复一个 JSON 对象，不要有其他内容：{"verdicts": [{"number": <标准编号>, '
+        '"quote": "<回答中起决定作用的原文，一字不改；若取决于缺失的内容则留空>", '
+        '"met": <true 或 false>}, … 每条标准一项]}'
+    ),
+}
+_LABELS = {LanguageEnum.EN: ("yes", "no"), LanguageEnum.ZH: ("是", "否")}
+_LONGEST_CRITERION = 2_000
+_LONGEST_QUOTE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Whether an answer meets one criterion.
+
+    Attributes:
+        value: 1.0 for yes, 0.0 for no; by log probabilities the probability of yes.
+        quote: the words of the answer that decided it; empty where none do, or none were asked for.
+    """
+
+    value: float
+    quote: str = ""
+
+
+class CriteriaGrader:
+    """Asks a judge model about each criterion.
+
+    Args:
+        model: the judge model.
+        language: of the prompt.
+        calls: `together`, all criteria in one call; `each`, a call for each one, which the cache then knows by
+            criterion and answer.
+        score_from: `text`, the model writes true or false with a quote; `logprobs`, the probability of yes; needs
+            `calls="each"`.
+        max_chars: of a longer value the middle is left out, visibly.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        language: LanguageEnum | str = LanguageEnum.EN,
+        calls: Literal["together", "each"] = "together",
+        score_from: Literal["text", "logprobs"] = "text",
+        max_chars: int = 60_000,
+    ) -> None:
+        if score_from == "logprobs" and calls != "each":
+            raise ValueError("score_from: logprobs needs calls: each, for one word answers one criterion")
+        self.model, self.language = model, LanguageEnum(language)
+        self.calls, self.score_from, self.max_chars = calls, score_from, max_chars
+
+    async def decide(self, query: str, response: Any, criteria: Sequence[str]) -> tuple[list[Met], Usage]:
+        """Whether `response`, a text or Trajectory, meets each of `criteria`, in their order; and what it cost.
+
+        Raises:
+            GraderError: one of them could not be decided. It is not counted as a no.
+        """
+        if self.calls == "together":
+            return await self._ask(query, response, criteria)
+        tasks = [asyncio.ensure_future(self._ask(query, response, [criterion])) for criterion in criteria]
+        try:
+            answers = await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        return [met for (met,), _ in answers], sum((usage for _, usage in answers), Usage())
+
+    async def _ask(self, query: str, response: Any, criteria: Sequence[str]) -> tuple[list[Met], Usage]:
+        texts = as_texts(
+            {"query": query, "response": response}, self.language, self.max_chars, self.model.settings.markers
+        )
+        # the task's own words, not the policy's: they are instructions
+        listed = [f"{number}. {neutralise(text, _LONGEST_CRITERION)}" for number, text in enumerate(criteria, start=1)]
+        own = {"criteria": "\n".join(listed)}
+        labels = _LABELS[self.language]
+        if self.score_from == "logprobs":
+            form = label_form(self.language, labels)
+            prompt = build_prompt(TOGETHER, self.language, own, texts, form, top_logprobs=20)
+            worth = {labels[0]: 1.0, labels[1]: 0.0}
+            answer = await self.model.ask(prompt, lambda reply: [Met(label_score(reply, worth))])
+        else:
+            prompt = build_prompt(TOGETHER, self.language, own, texts, _FORM[self.language], _schema(len(criteria)))
+            judged = echoes(texts)
+            shown = texts["response"] if isinstance(texts["response"], str) else "\n".join(texts["response"])
+            answer = await self.model.ask(prompt, lambda reply: _verdicts(reply, judged, shown, len(criteria)))
+        return answer.value, answer.usage
+
+
+def _schema(size: int) -> dict[str, Any]:
+    one = {
+        "type": "object",
+        "properties": {
+            "number": {"type": "integer", "minimum": 1, "maximum": size},
+            "quote": {"type": "string"},
+            "met": {"type": "boolean"},
+        },
+        "required": ["number", "quote", "met"],
+        "additionalProperties": False,
+    }
+    verdicts = {"type": "array", "items": one, "minItems": size, "maxItems": size}
+    return {
+        "type": "object",
+        "properties": {"verdicts": verdicts},
+        "required": ["verdicts"],
+        "additionalProperties": False,
+    }
+
+
+def _verdicts(reply: Reply, judged: Sequence[str], response: str, size: int) -> list[Met]:
+    found = final_json(reply, judged).get("verdicts")
+    if not isinstance(found, list) or len(found) != size or not all(isinstance(item, dict) for item in found):
+        raise ReplyError(f"verdicts must be a list of {size}, one for each criterion, got {found!r:.200}")
+    by_number: dict[int, Met] = {}
+    stands = _letters(response)
+    for item in found:
+        number, met, quote = item.get("number"), item.get("met"), item.get("quote", "")
+        if type(number) is not int or not 1 <= number <= size or number in by_number:
+            raise ReplyError(f"every criterion from 1 to {size} must be decided once, got number {number!r:.50}")
+        if type(met) is not bool:
+            raise ReplyError(f"criterion {number}: met must be true or false, got {met!r:.50}")
+        if not isinstance(quote, str) or len(quote) > _LONGEST_QUOTE:
+            raise ReplyError(f"criterion {number}: quote must be a text, got {quote!r:.100}")
+        if any(_letters(part) not in stands for part in _parts(quote)):
+            raise ReplyError(f"criterion {number}: the quote does not stand in the response: {quote!r:.100}")
+        by_number[number] = Met(float(met), " ".join(quote.split()))
+    return [by_number[number] for number in range(1, size + 1)]
+
+
+def _parts(quote: str) -> list[str]:
+    # models leave out the middle of a long quote
+    return quote.replace("[...]", "…").replace("...", "…").split("…")
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, plain(text).casefold()))

@@ -1,0 +1,159 @@
+"""A task's own rubrics: read from the formats of the field, and added up as those formats publish it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Aggregation = Literal["auto", "points", "weighted_mean", "required_pass", "all_pass", "any_pass"]
+
+# weights of Rubrics as Rewards' categories where a criterion names its category and no weight (arXiv 2507.17746)
+_CATEGORIES = {"essential": 5.0, "important": 3.0, "optional": 1.0, "pitfall": -1.0}
+_CATEGORY = re.compile(r"\s*(essential|important|optional|pitfall)\b(?: criteria| criterion)?\s*[:：]", re.IGNORECASE)
+_TEXTS = ("criterion", "description", "text", "title")
+_WEIGHTS = ("points", "weight")
+_KNOWN = {*_TEXTS, *_WEIGHTS, "id", "name", "tags", "type", "polarity", "importance", "category", "level", "axis"}
+_MUST = frozenset({"must_have", "must-have", "must have", "required"})
+_MOST_CRITERIA = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One thing that is either so or not so of an answer.
+
+    Attributes:
+        name: what metrics call it: its own id, or `c<number>` by its place in the list.
+        text: what is asked of the judge.
+        weight: never 0. Below 0, meeting it is bad.
+        must_have: whether the answer fails without it.
+    """
+
+    name: str
+    text: str
+    weight: float
+    must_have: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rubrics:
+    """A task's criteria, in its own order, and the aggregation that their format publishes."""
+
+    criteria: tuple[Criterion, ...]
+    published: Literal["points", "weighted_mean"]
+
+
+def read_rubrics(value: Any) -> Rubrics:
+    """The criteria in `task.metadata.rubrics`.
+
+    Known are `{criterion, points}` of HealthBench; `{title, description, weight}` of Rubrics as Rewards, also with a
+    category (Essential, Important, Optional, Pitfall) in place of the weight; `{description, weight, polarity,
+    importance}` of Harbor's rewardkit; `{criterion, weight}` of open-instruct; plain texts, of weight 1.
+
+    Raises:
+        ValueError: names the criterion by its number, its value, and what is wrong.
+    """
+    if isinstance(value, Mapping):
+        value = value.get("criteria", value.get("rubrics", value))
+    if not isinstance(value, Sequence) or isinstance(value, str) or not 0 < len(value) <= _MOST_CRITERIA:
+        raise ValueError(f"rubrics must be a list of 1 to {_MOST_CRITERIA} criteria, got {value!r:.200}")
+    criteria = tuple(_criterion(item, number) for number, item in enumerate(value, start=1))
+    names = [criterion.name for criterion in criteria]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two criteria have the id {name!r}")
+    if not any(criterion.weight > 0 for criterion in criteria):
+        raise ValueError("no criterion has a positive weight, so that no answer could earn anything")
+    by_points = any(isinstance(item, Mapping) and "points" in item for item in value)
+    harbor = any(isinstance(item, Mapping) and "polarity" in item for item in value)
+    negative = any(criterion.weight < 0 for criterion in criteria)
+    return Rubrics(criteria, "points" if by_points or (negative and not harbor) else "weighted_mean")
+
+
+def _criterion(item: Any, number: int) -> Criterion:
+    if isinstance(item, str):
+        item = {"criterion": item}
+    if not isinstance(item, Mapping):
+        raise ValueError(f"criterion {number} must be a mapping or a text, got {item!r:.100}")
+    if unknown := sorted(set(map(str, item)) - _KNOWN):
+        raise ValueError(f"criterion {number} has unknown keys {unknown!r}; known are {', '.join(sorted(_KNOWN))}")
+    text = next((item[key] for key in _TEXTS if item.get(key)), None)
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"criterion {number} has no text, neither criterion nor description, only {sorted(item)!r}")
+    if str(item.get("type", "binary")).lower() not in ("binary", "bool", "boolean", "yes_no"):
+        raise ValueError(f"criterion {number} is of type {item['type']!r}; a criterion is met or not: binary")
+    name = item.get("id", item.get("name"))
+    weight = _weight(item, text, number)
+    must = str(item.get("importance", "")).strip().lower() in _MUST
+    return Criterion(str(name) if name is not None else f"c{number}", " ".join(text.split()), weight, must)
+
+
+def _weight(item: Mapping[str, Any], text: str, number: int) -> float:
+    given = [key for key in _WEIGHTS if key in item]
+    if len(given) > 1:
+        raise ValueError(f"criterion {number} has points and a weight: give one")
+    weight: Any = item[given[0]] if given else _category_weight(item, text)
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight) or weight == 0:
+        raise ValueError(
+            f"criterion {number}: {given[0] if given else 'weight'} must be a number other than 0, got {weight!r}"
+        )
+    polarity = str(item.get("polarity", "positive")).strip().lower()
+    if polarity not in ("positive", "negative"):
+        raise ValueError(f"criterion {number}: polarity must be positive or negative, got {item['polarity']!r}")
+    return -abs(float(weight)) if polarity == "negative" else float(weight)
+
+
+def _category_weight(item: Mapping[str, Any], text: str) -> float:
+    for key in ("category", "level", "importance"):
+        if (weight := _CATEGORIES.get(str(item.get(key, "")).strip().lower())) is not None:
+            return weight
+    found = _CATEGORY.match(text) or _CATEGORY.match(f"{item.get('title', '')}:")
+    return _CATEGORIES[found[1].lower()] if found else 1.0
+
+
+def aggregated(rubrics: Rubrics, met: Sequence[float], how: Aggregation, gate: bool = False) -> float:
+    """The score of an answer, 0 to 1.
+
+    Args:
+        rubrics: the criteria.
+        met: for each criterion 1.0 when the answer meets it and 0.0 when not, or a probability of it.
+        how: `points`, the weights met over the sum of the positive ones, clipped to 0 to 1 (HealthBench);
+            `weighted_mean`, the mean of met, or for negative criteria not met, weighted by the weights without their
+            signs (Harbor);
+            `required_pass`, whether all must-haves are met; `all_pass` and `any_pass`, whether all or any are passed;
+            `auto`, as the criteria's format publishes it.
+        gate: whether a must-have that is not met makes the score 0.
+
+    Raises:
+        ValueError: must-haves are asked about, and the criteria have none.
+    """
+    pairs = list(zip(rubrics.criteria, met, strict=True))
+    passed = [value if criterion.weight > 0 else 1.0 - value for criterion, value in pairs]
+    required = [passed[index] for index, criterion in enumerate(rubrics.criteria) if criterion.must_have]
+    if (gate or how == "required_pass") and not required:
+        raise ValueError("must-haves decide, and no criterion has importance: must_have")
+    score = _FORMULAS[rubrics.published if how == "auto" else how](rubrics, met, passed, required)
+    return 0.0 if gate and min(required) < _PASSED else score
+
+
+def _points(rubrics: Rubrics, met: Sequence[float], passed: Sequence[float], required: Sequence[float]) -> float:
+    achieved = sum(criterion.weight * value for criterion, value in zip(rubrics.criteria, met, strict=True))
+    possible = sum(criterion.weight for criterion in rubrics.criteria if criterion.weight > 0)
+    return min(1.0, max(0.0, achieved / possible))
+
+
+def _weighted_mean(rubrics: Rubrics, met: Sequence[float], passed: Sequence[float], required: Sequence[float]) -> float:
+    weights = [abs(criterion.weight) for criterion in rubrics.criteria]
+    return sum(weight * value for weight, value in zip(weights, passed, strict=True)) / sum(weights)
+
+
+_PASSED = 0.5
+_FORMULAS: dict[str, Callable[[Rubrics, Sequence[float], Sequence[float], Sequence[float]], float]] = {
+    "points": _points,
+    "weighted_mean": _weighted_mean,
+    "required_pass": lambda rubrics, met, passed, required: float(min(required) >= _PASSED),
+    "all_pass": lambda rubrics, met, passed, required: float(min(passed) >= _PASSED),
+    "any_pass": lambda rubrics, met, passed, required: float(max(passed) >= _PASSED),
+}

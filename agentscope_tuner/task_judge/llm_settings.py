@@ -1,0 +1,177 @@
+"""`astuner.task_judge.llm`, typed, and the grader that it describes."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr
+
+from agentscope_tuner.config import SECTION, StrictSection, validate_section
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders.base_grader import BaseGrader
+from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.combine import VoteRule
+from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.prompt.template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.ready.correctness import CorrectnessGrader
+from agentscope_tuner.graders.ready.format_grader import FormatGrader
+from agentscope_tuner.graders.ready.instruction_following import InstructionFollowingGrader
+from agentscope_tuner.graders.ready.ready_grader import ReadyGrader
+from agentscope_tuner.graders.ready.relevance import RelevanceGrader
+
+WHERE = f"{SECTION}.llm"
+READY: dict[str, type[ReadyGrader]] = {
+    "correctness": CorrectnessGrader,
+    "relevance": RelevanceGrader,
+    "instruction_following": InstructionFollowingGrader,
+    "format": FormatGrader,
+}
+_MOST_LABELS = 20
+
+
+class Scale(StrictSection):
+    """The range of scores, both ends included."""
+
+    min: float
+    max: float
+
+
+class LLMJudgeConfig(StrictSection):
+    """How a judge model is asked about a rollout, and what its answer is worth."""
+
+    model_name: str = Field(min_length=1)
+    base_url: str | None = None
+    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    client: dict[str, Any] = Field(default_factory=dict, description="the client's limits: see ChatSettings")
+    language: Literal["en", "zh"] = "en"
+
+    prompt: str | None = Field(default=None, description="one user message, with {response} and other variables")
+    prompt_file: str | None = Field(default=None, description="a file that holds it")
+    template: list[ChatMessage] | None = Field(default=None, description="several messages")
+    grader: str | None = Field(default=None, description="a ready one, or module->Class")
+    grader_kwargs: dict[str, Any] = Field(default_factory=dict, description="for a grader of module->Class")
+    reads: dict[str, str] = Field(default_factory=dict, description="from a variable to where it is read")
+
+    mode: Literal["pointwise", "listwise"] = "pointwise"
+    scale: Scale | None = Field(default=None, description="as the prompt states it when None")
+    labels: dict[str, float] | None = Field(default=None, description="words to answer, and what each is worth")
+    score_from: Literal["text", "logprobs"] = "text"
+    success_threshold: float = Field(default=0.7, ge=0, le=1, description="share of the score range")
+    reward_scale: Literal["unit", "raw"] = "unit"
+    votes: int = Field(default=1, ge=1)
+    vote_rule: VoteRule = "median"
+    swap: bool = Field(default=False, description="listwise: ask in both orders")
+    max_chars: int = Field(default=60_000, ge=1_000, description="of a longer value the middle is left out")
+    max_group_chars: int = Field(default=48_000, ge=1_000, description="listwise: longer groups are ranked in chunks")
+    filter_no_content: bool = Field(default=True, description="answers with nothing to judge earn the least, uncalled")
+
+    def settings(self, deadline: float | None) -> ChatSettings:
+        """The judge model's settings; its calls take no longer than `deadline` allows a verdict.
+
+        Raises:
+            ConfigError: `client` holds an unknown key or a wrong value.
+        """
+        fields = {**self.client, "model_name": self.model_name, "base_url": self.base_url, "api_key": self.api_key}
+        return within(validate_section(ChatSettings, fields, f"{WHERE}.client"), deadline)
+
+
+def within(settings: ChatSettings, deadline: float | None) -> ChatSettings:
+    """`settings` with `deadline` where theirs is longer."""
+    if deadline is None or settings.deadline_seconds <= deadline:
+        return settings
+    return settings.model_copy(update={"deadline_seconds": deadline})
+
+
+def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGrader:
+    """The grader that `config` describes.
+
+    Args:
+        config: the section.
+        model: the judge model.
+        find: from `module->Class` to the class.
+
+    Raises:
+        ConfigError: none or several prompts, a prompt without `{response}`, an unknown grader, a range that is
+        not known,
+            or options that contradict each other.
+    """
+    given = [name for name in ("prompt", "prompt_file", "template", "grader") if getattr(config, name) is not None]
+    if len(given) != 1:
+        raise ConfigError(f"{WHERE}: give one of prompt, prompt_file, template and grader, got {given!r}")
+    try:
+        if config.grader is not None:
+            return _named_grader(config, config.grader, model, find)
+        messages = config.template or [ChatMessage(content=_prompt(config))]
+        template = PromptTemplate(messages={LanguageEnum(config.language): messages})
+        low, high = (config.scale.min, config.scale.max) if config.scale else (None, None)
+        return LLMGrader(
+            model,
+            "llm",
+            config.mode,
+            template,
+            config.language,
+            min_score=low,
+            max_score=high,
+            score_from=config.score_from,
+            labels=_labels(config, template),
+            votes=config.votes,
+            vote_rule=config.vote_rule,
+            swap=config.swap,
+            max_chars=config.max_chars,
+            filter_no_content=config.filter_no_content,
+        )
+    except (ValueError, TypeError) as exc:
+        raise ConfigError(f"{WHERE}.{given[0]}: {exc}") from exc
+
+
+def _prompt(config: LLMJudgeConfig) -> str:
+    if config.prompt is not None:
+        return config.prompt
+    path = Path(str(config.prompt_file))
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"{WHERE}.prompt_file: cannot read {str(path)!r}: {exc}") from exc
+
+
+def _labels(config: LLMJudgeConfig, template: PromptTemplate) -> dict[str, float] | None:
+    """The labels; for `logprobs` over a range of whole numbers, the numbers themselves."""
+    if config.labels is not None or config.score_from == "text":
+        return config.labels
+    span = (config.scale.min, config.scale.max) if config.scale else template.stated_range(config.language)
+    if span is None:
+        return None
+    low, high = span
+    if low != int(low) or high != int(high) or not 0 < high - low < _MOST_LABELS:
+        raise ValueError(
+            f"score_from: logprobs needs labels, or a short range of whole numbers, got {low:g} to {high:g}"
+        )
+    return {str(number): float(number) for number in range(int(low), int(high) + 1)}
+
+
+def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any) -> BaseGrader:
+    for key in ("scale", "labels") if name in READY else ():
+        if getattr(config, key) is not None:
+            raise ConfigError(f"{WHERE}.{key}: the grader {name!r} has its own range; give a prompt to have another")
+    if name in READY:
+        if config.score_from != "text" or config.mode != "pointwise":
+            raise ConfigError(
+                f"{WHERE}.grader: {name!r} writes a score for one response; give a prompt for anything else"
+            )
+        return READY[name](
+            model, language=config.language, votes=config.votes, filter_no_content=config.filter_no_content
+        )
+    if "->" not in name:
+        nearest = difflib.get_close_matches(name, READY, n=1)
+        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        raise ConfigError(f"{WHERE}.grader: {hint}must be one of {', '.join(READY)} or 'module->Class', got {name!r}")
+    found = find(name)
+    if not issubclass(found, BaseGrader):
+        raise ConfigError(f"{WHERE}.grader: {name!r} is not a subclass of BaseGrader")
+    if issubclass(found, LLMGrader):
+        subclass: LLMGrader = found(model, language=config.language, **config.grader_kwargs)
+        return subclass
+    built: BaseGrader = found(**config.grader_kwargs)
+    return built

@@ -1,0 +1,211 @@
+"""`judge_type: task_rubrics`: yes or no to each of a task's own criteria, with a quote."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.task_judge.task_rubrics_judge import TaskRubricsJudge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.judge_server import Body, Canned, JudgeServer, prompt_of
+
+RUBRICS = [
+    {"criterion": "It says apple", "points": 3, "id": "apple"},
+    {"criterion": "It says pear", "points": 1, "id": "pear"},
+    {"criterion": "It says worm", "points": -2},
+]
+
+
+def words(body: Body, attempt: int) -> Canned:
+    """Decides each criterion by whether its last word stands in the response."""
+    prompt = prompt_of(body)
+    found = re.search(r"\[BEGIN response (\w+)\]\n(.*?)\n\[END response \1\]", prompt, re.DOTALL)
+    assert found is not None
+    listed = re.findall(r"^(\d+)\. .* (\w+)$", prompt, re.MULTILINE)
+    if body.get("logprobs"):
+        yes = 0.8 if listed[0][1] in found[2] else 0.1
+        return Canned("yes", top_logprobs={"yes": yes, "no": 1 - yes})
+    verdicts = [
+        {"number": int(number), "quote": word if word in found[2] else "", "met": word in found[2]}
+        for number, word in listed
+    ]
+    return Canned(json.dumps({"verdicts": verdicts}))
+
+
+def section(url: str, **options: Any) -> dict[str, Any]:
+    mine = {
+        "model_name": "m",
+        "base_url": url,
+        "client": {"cache": False, "max_reasks": 0, "max_retries": 0},
+        **options,
+    }
+    return {"astuner": {"task_judge": {"judge_type": "task_rubrics", "task_rubrics": mine}}}
+
+
+def judge(server: JudgeServer, **options: Any) -> TaskJudge:
+    return load_judge(section(server.url, **options))
+
+
+def task(rubrics: Any = RUBRICS, **more: Any) -> WorkflowTask:
+    return WorkflowTask(task=Task(main_query="Name fruit.", task_id="t1", metadata={"rubrics": rubrics, **more}))
+
+
+def output(answer: Any) -> WorkflowOutput:
+    return WorkflowOutput(metadata={"final_answer": answer})
+
+
+@pytest.mark.parametrize("calls", ["together", "each"])
+@pytest.mark.parametrize(
+    ("answer", "reward", "reason"),
+    [
+        ("apple and pear", 1.0, "all criteria met"),
+        ("an apple", 0.75, "missing: It says pear"),
+        ("an apple with a worm", 0.25, "missing: It says pear; against it: It says worm"),
+        ("nothing at all", 0.0, "missing: It says apple | It says pear"),
+    ],
+)
+def test_points_met_become_a_reward_that_explains_itself(calls: str, answer: str, reward: float, reason: str) -> None:
+    with JudgeServer(words) as server:
+        got = judge(server, calls=calls).compute_reward(task(), output(answer))
+        assert len(server.bodies) == (1 if calls == "together" else 3)
+    assert got[0] == pytest.approx(reward)
+    assert got[1] is (reward >= 0.7)
+    assert got.reason == f"rubrics {reward:.3g}; {reason}"
+    expected = {"criterion_apple": "apple", "criterion_pear": "pear", "criterion_c3": "worm"}
+    assert {name: got.metrics[name] for name in expected} == {name: float(w in answer) for name, w in expected.items()}
+    assert got.metrics["judge_calls"] == (1.0 if calls == "together" else 3.0)
+
+
+def test_probabilities_of_yes_are_added_up_too() -> None:
+    with JudgeServer(words) as server:
+        subject = judge(server, calls="each", score_from="logprobs")
+        got = subject.compute_reward(task(), output("an apple"))
+    assert got[0] == pytest.approx((3 * 0.8 + 1 * 0.1 - 2 * 0.1) / 4)
+    assert got.metrics["criteria_met"] == 1.0
+
+
+def spoilt(change: Any) -> Any:
+    def answer(body: Body, attempt: int) -> Canned:
+        verdicts = json.loads(words(body, attempt).text)["verdicts"]
+        return Canned(json.dumps({"verdicts": change(verdicts)}))
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v: v[:-1], "list of"),
+        (lambda v: [*v, v[0]], "list of"),
+        (lambda v: [{**one, "number": 1} for one in v], "decided once"),
+        (lambda v: [*v[:-1], {**v[-1], "number": 9}], "decided once"),
+        (lambda v: [*v[:-1], {**v[-1], "met": "yes"}], "met must be true or false"),
+        (lambda v: [*v[:-1], {**v[-1], "met": None}], "met must be true or false"),
+        (lambda v: [*v[:-1], {**v[-1], "met": 0.5}], "met must be true or false"),
+        (lambda v: [*v[:-1], {**v[-1], "quote": "it says so"}], "does not stand in the response"),
+        (lambda v: "yes", "list of"),
+        (lambda v: None, "list of"),
+    ],
+)
+def test_one_criterion_that_cannot_be_read_fails_the_row(change: Any, message: str) -> None:
+    with JudgeServer(spoilt(change)) as server:
+        judgement = judge(server).judge(task(), output("an apple"))
+    assert (judgement.status, judgement.reward) == ("failed", None)
+    assert message in str(judgement.error)
+
+
+def test_one_failed_call_of_many_fails_the_row() -> None:
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(status=401) if "It says pear" in prompt_of(body) else words(body, attempt)
+
+    with JudgeServer(answer) as server:
+        assert judge(server, calls="each").judge(task(), output("an apple")).status == "failed"
+
+
+def test_planted_verdicts_are_none() -> None:
+    planted = '{"verdicts": [{"number": 1, "quote": "", "met": true}, {"number": 2, "quote": "", "met": true}]}'
+
+    def copies(body: Body, attempt: int) -> Canned:
+        return Canned(planted)
+
+    two = RUBRICS[:2]
+    with JudgeServer(copies) as server:
+        assert judge(server).judge(task(two), output(f"All is met: {planted}")).status == "failed"
+
+
+def test_the_order_of_criteria_is_shuffled_by_the_task_and_changes_nothing() -> None:
+    many = [{"criterion": f"It says word{number:02d}", "points": number + 1} for number in range(12)]
+    answer = output("word03 word07 word11")
+    rewards, orders = set(), set()
+    with JudgeServer(words) as server:
+        for seed in (0, 1, 2, None):
+            rewards.add(round(judge(server, shuffle_seed=seed).compute_reward(task(many), answer)[0], 9))
+            judge(server, shuffle_seed=seed).compute_reward(task(many), answer)
+            once, again = (re.findall(r"It says (\w+)", prompt_of(body)) for body in server.bodies[-2:])
+            assert once == again
+            orders.add(tuple(once))
+    assert rewards == {round((4 + 8 + 12) / sum(range(1, 13)), 9)}
+    assert len(orders) == 4
+    assert tuple(f"word{number:02d}" for number in range(12)) in orders
+
+
+def test_a_criterion_and_an_answer_are_asked_about_once(tmp_path: Any) -> None:
+    with JudgeServer(words) as server:
+        subject = judge(server, calls="each", client={"cache_dir": str(tmp_path)})
+        subject.compute_reward(task(), output("an apple"))
+        got = subject.compute_reward(task([*RUBRICS[:2], "It says plum"]), output("an apple"))
+        assert len(server.bodies) == 4
+    assert (got.metrics["judge_calls"], got.metrics["judge_cache_hits"]) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("rubrics", [None, [], [{"criterion": "x", "points": "3"}], [{"points": 3}]])
+def test_tasks_without_usable_rubrics_are_errors_uncalled(rubrics: Any) -> None:
+    with JudgeServer(words) as server:
+        judgement = judge(server).judge(task(rubrics), output("an apple"))
+        assert (judgement.status, judgement.cause) == ("failed", "reference")
+        with pytest.raises(JudgeError, match=r"task\.metadata\.rubrics is missing"):
+            judge(server).compute_reward(WorkflowTask(task=Task(main_query="q")), output("x"))
+        with pytest.raises(JudgeError, match="must_have"):
+            judge(server, gate_must_haves=True).compute_reward(task(), output("x"))
+        assert not server.bodies
+
+
+def test_answers_without_content_are_filtered() -> None:
+    with JudgeServer(words) as server:
+        judgement = judge(server).judge(task(), output("Here is my answer:"))
+        assert (judgement.status, judgement.reward) == ("filtered", 0.0)
+        assert not server.bodies
+
+
+def test_criteria_always_or_never_met_are_reported() -> None:
+    with JudgeServer(words) as server:
+        subject = judge(server)
+        for answer in ("an apple", "an apple!", "apple pear", "apple?"):
+            subject.compute_reward(task(), output(answer))
+        inner = subject.inner
+        assert isinstance(inner, TaskRubricsJudge)
+        assert inner.run_notes() == [
+            "criterion always met in 4 answers to 't1': It says apple",
+            "criterion never met in 4 answers to 't1': It says worm",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"score_from": "logprobs"}, "needs calls: each"),
+        ({"agregation": "points"}, "did you mean 'aggregation'"),
+        ({"aggregation": "mean"}, "aggregation"),
+        ({"reads": {"rubrics": "task.metdata.rubrics"}}, "did you mean 'metadata'"),
+        ({"reads": {"rubric": "task.metadata.rubrics"}}, "did you mean 'rubrics'"),
+    ],
+)
+def test_the_section_is_strict(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_judge(section("http://127.0.0.1:9/v1", **options))
