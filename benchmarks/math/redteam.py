@@ -1,12 +1,13 @@
 r"""`make bench-redteam`: wrong answers that a policy would try, right answers that models write, beside Math-Verify.
 
 The rows stand in `redteam/dev.jsonl`, whose failures were read while the judge was mended, and in
-`redteam/unseen.jsonl`, of which only the percentages were. A row has a `family`, perhaps a `question`, a `reference`,
-an `answer` (the text in the box) and `equal`: true where the answer is right, false where it is wrong, null where the
-reference is no answer and no verdict may be given. With `second`, the answer counts as paid only if it is paid for
-both references, one judge call each.
+`redteam/unseen.jsonl`, of which only the percentages were, and those after the judge was mended. A row has a `family`,
+perhaps a `question`, a `reference`, an `answer` (the text in the box) and `equal`: true where the answer is right,
+false where it is wrong, null where the reference is no answer and no verdict may be given. With `second`, the answer
+counts as paid only if it is paid for both references, one judge call each.
 
-Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`.
+Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
+out.
 """
 
 from __future__ import annotations
@@ -112,17 +113,17 @@ def tallied(chosen: Sequence[dict[str, Any]], verdicts: Iterable[bool | None]) -
     return tallies
 
 
-def show(half: str, chosen: Sequence[dict[str, Any]], failures: bool, only: str) -> bool:
+def show(half: str, chosen: Sequence[dict[str, Any]], failures: bool, only: str, beside: bool = True) -> bool:
     """Print one half, family by family; whether it is within the bars."""
     judge = load_judge(ROOT / "configs" / "math.yaml")
     own = tallied(chosen, (ours(judge, row) for row in chosen))
-    rival = tallied(chosen, theirs(chosen)) if RIVAL.exists() else {}
+    rival = tallied(chosen, theirs(chosen)) if beside and RIVAL.exists() else {}
     head = f"{'wrong paid':18}{'right refused':18}{'judged, no answer':17}"
     print(f"{half}: {len(chosen)} rows")
     print(f"  {'':46} {head}{'    Math-Verify: the same' if rival else ''}")
     for family, tally in own.items():
-        beside = f"    {rival[family].cells()}" if rival else ""
-        print(f"  {family:46} {tally.cells()}{beside}")
+        their_cells = f"    {rival[family].cells()}" if rival else ""
+        print(f"  {family:46} {tally.cells()}{their_cells}")
     if failures:
         for line in (line for line in own["all"].failures if only in line):
             print(f"    {line}")
@@ -139,9 +140,10 @@ def main() -> int:
     parser.add_argument("--half", choices=HALVES, help="one half alone")
     parser.add_argument("--failures", action="store_true", help="also print what was judged against its label")
     parser.add_argument("--only", default="", help="of the failures, those that contain this text")
+    parser.add_argument("--alone", action="store_true", help="without Math-Verify, which takes most of the time")
     asked = parser.parse_args()
     halves = [(half, rows(half)) for half in HALVES if asked.half in (None, half)]
-    within = [show(half, chosen, asked.failures, asked.only) for half, chosen in halves if chosen]
+    within = [show(half, chosen, asked.failures, asked.only, not asked.alone) for half, chosen in halves if chosen]
     return 0 if all(within) else 1
 
 
