@@ -110,7 +110,7 @@ def serve(app: FastAPI, listener: socket.socket) -> None:
     """Serves `app` on `listener` until SIGTERM or SIGINT, then ends all episodes."""
     config = uvicorn.Config(
         app,
-        # uvloop, which uvicorn takes where it is installed, breaks when an environment closes a pipe in mid-call
+        # The episodes' sockets are tested on asyncio's loop alone: uvicorn would take uvloop where it is installed
         loop="asyncio",
         log_level="warning",
         access_log=False,

@@ -64,6 +64,7 @@ class RayJudge:
         self._workers = workers
         self._options = {"num_cpus": num_cpus, **({"runtime_env": dict(runtime_env)} if runtime_env else {})}
         self._actors: list[_ActorHandle] = []
+        self._ended = False
         self.compute_reward: _RemoteMethod[Reward] = _RemoteMethod(self, "compute_reward")
         self.compute_rewards: _RemoteMethod[list[Reward]] = _RemoteMethod(self, "compute_rewards")
 
@@ -110,10 +111,14 @@ class RayJudge:
             Whether all of them were finished.
         """
         ray = ray_module()
+        self._ended = True
+        if not ray.is_initialized():
+            return True
         try:
-            handles = self._pool()
+            handles = self._actors or [_ActorHandle(actor) for actor in _existing(ray, self.name)]
         except ConfigError:
-            return True  # another handle has ended it
+            # nobody has made it, or another handle has ended it
+            return True
         ends = time.monotonic() + timeout
         # Wait for this handle's calls before the drain: an actor may begin a call after a `drain` that was sent later
         clean = all(handle.is_idle_by(ends) for handle in handles)
@@ -127,6 +132,9 @@ class RayJudge:
         return clean
 
     def _pool(self) -> list[_ActorHandle]:
+        if self._ended:
+            # a pool made anew would be detached, and nobody would end it
+            raise JudgeError(f"this RayJudge was shut down: make another for the pool {self.name!r}")
         if not self._actors:
             ray = ray_module()
             if not ray.is_initialized():

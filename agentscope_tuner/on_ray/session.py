@@ -64,8 +64,16 @@ def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
         else:
             runtime_env = {"py_modules": own_modules()} if own_modules() else None
             ray.init(address=address, runtime_env=runtime_env, log_to_driver=False, logging_level="error")
-    except (ConnectionError, ValueError, RuntimeError) as exc:
-        raise ConfigError(f"no Ray at address {address!r}: {exc}") from exc
+    # boundary: Ray raises plain Exceptions, too, such as for a node that takes too long to start
+    except Exception as exc:
+        # processes that did start
+        ray.shutdown()
+        if address is not None:
+            raise ConfigError(f"no Ray at address {address!r}: {exc}") from exc
+        raise ConfigError(
+            f"Ray did not start on this machine: {exc} On a busy machine, start it beforehand with `ray start --head` "
+            "and give its address: auto"
+        ) from exc
     try:
         yield ray
     finally:

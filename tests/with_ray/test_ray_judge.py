@@ -107,6 +107,26 @@ def test_a_pool_is_found_by_its_name_and_its_configuration_is_its_own(judge: Ray
         RayJudge(config("Nobody"), name="new").compute_reward(*sample("1"))
 
 
+def test_after_its_shutdown_a_handle_refuses_and_makes_no_pool() -> None:
+    """It made a new one, detached, which nobody would ever end."""
+    pool = RayJudge(config(), name="ended", num_cpus=0.5)
+    assert pool.compute_reward(*sample("1")) == (0.1, False)
+    assert pool.shutdown() is True
+    for call in (pool.compute_reward, pool.compute_reward.remote):
+        with pytest.raises(JudgeError, match="this RayJudge was shut down: make another for the pool 'ended'"):
+            call(*sample("1"))
+    with pytest.raises(JudgeError, match="was shut down"):
+        asyncio.run(pool.acompute_reward(*sample("1")))
+    assert pool.judge(*sample("1")).status == "failed"
+    with pytest.raises(ValueError, match="ended-0"):
+        ray.get_actor("ended-0", namespace="astuner")
+    assert pool.shutdown() is True
+
+
+def test_shutting_down_a_handle_that_was_never_used_makes_no_pool_either() -> None:
+    assert RayJudge(config("Nobody"), name="unused").shutdown() is True
+
+
 def test_shutting_down_finishes_what_was_begun_and_refuses_the_rest() -> None:
     pool = RayJudge(config("AwaitingMortal", seconds=0.3), name="draining", num_cpus=0.5)
     pool.compute_reward(*sample("1"))

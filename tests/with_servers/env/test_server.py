@@ -391,7 +391,7 @@ def test_no_worker_outlives_its_server(end: str) -> None:
 
 
 def test_after_a_restart_the_episodes_are_unknown_and_not_zero() -> None:
-    with RunningServer() as server, EnvServiceClient(server.url, ClientOptions(backoff=0.01)) as client:
+    with RunningServer() as server, EnvServiceClient(server.url, ClientOptions(tries=3, backoff=0.01)) as client:
         env = GymEnv(client, "countdown", "train-0")
         env.create()
         assert client.evaluate(env.instance_id) == 0.0
