@@ -29,9 +29,9 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
     try:
         _limit(resource.RLIMIT_AS, memory_bytes)
         _limit(resource.RLIMIT_CORE, 0)
-        from agentscope_tuner.verify.math import symbolic
+        from agentscope_tuner.verify.math.decide import warm_up
 
-        symbolic.warm_up()
+        warm_up()
     # boundary: whatever keeps the worker from starting is told to the parent, which raises JudgeError
     except BaseException as exc:  # noqa: BLE001
         channel.send(_message({"error": f"{type(exc).__name__}: {exc}"}))
@@ -82,8 +82,8 @@ def _message(reply: dict[str, Any]) -> bytes:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from agentscope_tuner.errors import JudgeError
+    from agentscope_tuner.verify.math.decide import decide
     from agentscope_tuner.verify.math.pair import Pair
-    from agentscope_tuner.verify.math.symbolic import decide
 
     if request.get("prepare"):
         return _prepare_sympy()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.node import Node, number, symbols
+from agentscope_tuner.verify.math.number import literal
 
 Denominators = Counter[Key]
 _MAX_POWER = 12
@@ -52,7 +54,9 @@ def _product(below: Denominators, known: dict[Key, Node]) -> Node:
 
 
 def equations_as_product(node: Node) -> Node:
-    """`x = y or x = -y` and `|x| = |y|` as the one equation `(x-y)(x+y) = 0`; anything else as it is."""
+    """`x = y or x = -y` and `|x| = |y|` as the one equation `(x-y)(x+y) = 0`, a root that is a number as its square;
+    anything else as it is.
+    """
     if node.head == "or" and node.args and all(a.head == "rel" and a.name == "=" for a in node.args):
         factors = tuple(_difference(a) for a in node.args)
         return Node("rel", (Node("mul", factors), number(0)), "=")
@@ -60,7 +64,15 @@ def equations_as_product(node: Node) -> Node:
         left, right = (a.args[0] for a in node.args)
         square = Node("mul", (Node("add", (left, Node("neg", (right,)))), Node("add", (left, right))))
         return Node("rel", (square, number(0)), "=")
+    if node.head == "rel" and node.name == "=" and len(node.args) == 2:
+        for root, value in (node.args, node.args[::-1]):
+            if _is_square_root(root) and (literal(value) or 0) > 0:
+                return Node("rel", (root.args[0], Node("mul", (value, value))), "=")
     return node
+
+
+def _is_square_root(node: Node) -> bool:
+    return node.head == "pow" and literal(node.args[1]) == Fraction(1, 2)
 
 
 def _difference(node: Node) -> Node:

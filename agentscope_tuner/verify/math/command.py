@@ -2,21 +2,17 @@ r"""Commands that begin an operand: functions, fractions, roots, environments, s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentscope_tuner.verify.math.cursor import Grammar
 from agentscope_tuner.verify.math.node import Node, number
 from agentscope_tuner.verify.math.tables import ALIASES, BIG, DECORATIONS, INVERSE, NAMING, PREFIX, SYMBOLS
 from agentscope_tuner.verify.math.text import Unreadable
-
-if TYPE_CHECKING:
-    from agentscope_tuner.verify.math.parse import Parser
 
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "Vmatrix", "array", "smallmatrix"})
 _ALIGNED = frozenset({"align", "aligned", "gather", "gathered", "equation", "split", "cases"})
 _SEVERAL = frozenset({"max", "min", "gcd", "lcm"})
 
 
-def read_command(parser: Parser, name: str) -> Node:
+def read_command(parser: Grammar, name: str) -> Node:
     """The operand that the command `name`, already taken, begins."""
     if name in ("\\frac", "\\binom"):
         start = parser.at
@@ -49,7 +45,7 @@ def read_command(parser: Parser, name: str) -> Node:
     if name in SYMBOLS:
         if name == "\\emptyset":
             return Node("set")
-        return parser._symbol(name)
+        return parser.symbol(name)
     raise Unreadable(f"the command {name!r}")
 
 
@@ -64,7 +60,7 @@ def _is_differential(node: Node) -> bool:
     return node.head == "mul" and _operator(node.args[0])
 
 
-def _root(parser: Parser, name: str) -> Node:
+def _root(parser: Grammar, name: str) -> Node:
     degree = number(3 if name == "\\cbrt" else 2)
     if parser.peek() == "[":
         parser.at += 1
@@ -74,7 +70,7 @@ def _root(parser: Parser, name: str) -> Node:
     return Node("pow", (inside, Node("div", (number(1), degree))))
 
 
-def _function(parser: Parser, name: str) -> Node:
+def _function(parser: Grammar, name: str) -> Node:
     name = ALIASES.get(name, name)
     base = exponent = None
     for _ in range(2):
@@ -98,10 +94,10 @@ def _function(parser: Parser, name: str) -> Node:
     return node if exponent is None else Node("pow", (node, exponent))
 
 
-def _function_arguments(parser: Parser, name: str) -> tuple[Node, ...]:
+def _function_arguments(parser: Grammar, name: str) -> tuple[Node, ...]:
     if parser.peek() == "(":
         parser.at += 1
-        args = parser._arguments(")")
+        args = parser.arguments(")")
     elif parser.peek() == "{":
         args = (parser.operand(),)
         args = args[0].args if args[0].head == "set" else args
@@ -114,7 +110,7 @@ def _function_arguments(parser: Parser, name: str) -> tuple[Node, ...]:
     return args
 
 
-def _environment(parser: Parser) -> Node:
+def _environment(parser: Grammar) -> Node:
     name = parser.tokens[parser.at].text if parser.at < len(parser.tokens) else ""
     parser.at += 1
     bars, parser.bars = parser.bars, 0
@@ -155,7 +151,7 @@ def _matrix(rows: list[Node], name: str) -> Node:
     return Node("fn", (matrix,), "det") if name == "vmatrix" else matrix
 
 
-def _index(parser: Parser, name: str) -> Node:
+def _index(parser: Grammar, name: str) -> Node:
     """A sum, product, limit or integral; kept as it stands, since an answer left unevaluated is no answer."""
     bounds: list[Node] = []
     while parser.peek() in ("_", "^"):

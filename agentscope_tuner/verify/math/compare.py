@@ -6,11 +6,10 @@ only where the reference is the statement.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.dummy import with_names_of
 from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.names import has_factor, is_condition, label, named_value
+from agentscope_tuner.verify.math.names import label, named_value
 from agentscope_tuner.verify.math.node import Node, symbols, walk
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
@@ -27,10 +26,11 @@ from agentscope_tuner.verify.math.reading import (
     Value,
     Wording,
 )
-from agentscope_tuner.verify.math.region import NotSolved, Pieces
 from agentscope_tuner.verify.math.resolve import resolve
 from agentscope_tuner.verify.math.same_family import renamed_to, same_family
+from agentscope_tuner.verify.math.same_listing import grids, listings, unordered
 from agentscope_tuner.verify.math.same_quantity import ratio_equation, same_quantity, same_ratio
+from agentscope_tuner.verify.math.same_set import as_set, points, regions
 
 MAX_ELEMENTS = 100
 ELLIPSIS = Node("sym", (), "\\ldots")
@@ -91,13 +91,13 @@ class Comparer:
         if inner is not None:
             return self.compare(*inner)
         if isinstance(ref, Region) or isinstance(ans, Region):
-            return self._regions(ref, ans)
+            return regions(self, ref, ans)
         if isinstance(ref, Ratio) or isinstance(ans, Ratio):
             return same_ratio(self, ref, ans)
         if isinstance(ref, Grid) or isinstance(ans, Grid):
-            return self._grids(ref, ans)
+            return grids(self, ref, ans)
         if isinstance(ref, Listing) or isinstance(ans, Listing):
-            return self._listings(ref, ans)
+            return listings(self, ref, ans)
         return self._values(ref.node, ans.node)
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
@@ -134,7 +134,7 @@ class Comparer:
             if value is not None:
                 return self.compare(resolve(value), ans)
             if isinstance(ans, Listing) and ref.node.head in ("or", "and") and len(ans.items) == len(ref.node.args):
-                return self.unordered(tuple(map(resolve, ref.node.args)), ans.items)
+                return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
             return self.statement(ref.node, ans.node)
@@ -142,8 +142,15 @@ class Comparer:
             return self.statement(equation, ans.node)
         if isinstance(ref, Listing) and isinstance(ans, Statement) and ans.node.head in ("or", "and"):
             parts = tuple(map(resolve, ans.node.args))
-            return self.unordered(ref.items, parts) if len(parts) == len(ref.items) else DIFFERENT
-        return DIFFERENT
+            return unordered(self, ref.items, parts) if len(parts) == len(ref.items) else DIFFERENT
+        value = self._asked(ans.node) if isinstance(ans, Statement) else None
+        return DIFFERENT if value is None else self.compare(ref, resolve(value))
+
+    def _asked(self, node: Node) -> Node | None:
+        """The value of `x+y = 7` where `x+y` stands in the question."""
+        if self.question is None or node.head != "rel" or node.name != "=" or symbols(node.args[-1]):
+            return None
+        return node.args[-1] if key(node.args[0]) in self.question.formulas else None
 
     def _congruences(self, ref: Node, ans: Node) -> Outcome:
         """`x \\equiv 10 \\pmod 7` for `x \\equiv 3 \\pmod 7`."""
@@ -169,122 +176,15 @@ class Comparer:
     def _named(self, ref: Reading, ans: Reading) -> Outcome:
         if not isinstance(ans, Named):
             assert isinstance(ref, Named)
-            return self.compare(_points(ref, ans), ans)
+            return self.compare(points(ref, ans), ans)
         if not isinstance(ref, Named):
-            return self.compare(ref, _points(ans, ref))
+            return self.compare(ref, points(ans, ref))
         if label(ref.name) == label(ans.name):
             value = _same_parameter(ref, ans)
             return DIFFERENT if value is None else self.compare(ref.value, value)
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
         return DIFFERENT
-
-    def _regions(self, ref: Reading, ans: Reading) -> Outcome:
-        if (
-            isinstance(ans, Region)
-            and has_factor(ans.node)
-            and self.question is not None
-            and self.question.has_inequality
-        ):
-            # `2x > 4` for `x > 2`: the question's own inequality, a step further
-            return DIFFERENT
-        if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
-            # a set by its condition, for a set by its elements
-            return DIFFERENT
-        left, right = _as_region(ref), _as_region(ans)
-        if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
-            return DIFFERENT
-        if left.node.head == right.node.head and left.node.name == right.node.name:
-            parts = zip(left.node.args, right.node.args, strict=False)
-            same = len(left.node.args) == len(right.node.args) and left.node.head in ("interval", "minus")
-            if same and all_of([self.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
-                return EQUAL
-        pieces = Pieces(self.order)
-        try:
-            mine, theirs = pieces.of(left.node), pieces.of(right.node)
-            same = len(mine) == len(theirs) and all(
-                pieces.order(a.low, b.low) == 0 == pieces.order(a.high, b.high) and a[1::2] == b[1::2]
-                for a, b in zip(mine, theirs, strict=True)
-            )
-            return EQUAL if same else DIFFERENT
-        except NotSolved:
-            return self.region(left.node, right.node)
-
-    def _grids(self, ref: Reading, ans: Reading) -> Outcome:
-        if isinstance(ref, Grid) and isinstance(ans, Grid):
-            if ref.kind != ans.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
-                return DIFFERENT
-            pairs = [(r, a) for rr, ar in zip(ref.rows, ans.rows, strict=True) for r, a in zip(rr, ar, strict=True)]
-            return all_of([self.compare(r, a) for r, a in pairs])
-        grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
-        assert isinstance(grid, Grid)
-        if isinstance(other, Value) and grid.kind == "matrix":
-            # a product of matrices, or a power of one
-            return self.leaf(grid.node, other.node) if grid is ref else self.leaf(other.node, grid.node)
-        column = _vector(grid)
-        if column is None or not isinstance(other, Listing) or other.kind not in ("tuple", "list"):
-            return DIFFERENT
-        return self.pairwise(column, other.items) if grid is ref else self.pairwise(other.items, column)
-
-    def _listings(self, ref: Reading, ans: Reading) -> Outcome:
-        if not isinstance(ref, Listing) or not isinstance(ans, Listing):
-            return DIFFERENT
-        kinds = {ref.kind, ans.kind}
-        if kinds == {"tuple", "set"} or max(len(ref.items), len(ans.items)) > MAX_ELEMENTS:
-            return DIFFERENT
-        if "named" in kinds:
-            return self._by_names(ref, ans)
-        if kinds == {"set"} or (kinds == {"list"} and len(ans.items) > len(ref.items)):
-            # an element said twice is said once
-            return self._same_set(ref.items, ans.items)
-        if len(ref.items) != len(ans.items):
-            return DIFFERENT
-        if "tuple" in kinds or any(map(_is_named, ref.items)) != any(map(_is_named, ans.items)):
-            return self.pairwise(ref.items, ans.items)
-        return self.unordered(ref.items, ans.items)
-
-    def _by_names(self, ref: Listing, ans: Listing) -> Outcome:
-        if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
-            return DIFFERENT
-        if ref.kind == ans.kind:
-            return self.unordered(ref.items, ans.items)
-        if "tuple" in (ref.kind, ans.kind):
-            ref, ans = (self._in_order(side) if side.kind == "named" else side for side in (ref, ans))
-        return self.pairwise(ref.items, ans.items)
-
-    def _in_order(self, listing: Listing) -> Listing:
-        """The values of `y = 2, x = 1` in the order that the question gives its names, else in the alphabet's."""
-        named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
-        known = self.question.names if self.question is not None else ()
-        order = next((n for n in known if {(name,) for name in n} == named.keys()), None)
-        return Listing("tuple", tuple(named[one] for one in ([(n,) for n in order] if order else sorted(named))))
-
-    def pairwise(self, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
-        if len(ref) != len(ans):
-            return DIFFERENT
-        return all_of([self.compare(r, a) for r, a in zip(ref, ans, strict=True)])
-
-    def unordered(self, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
-        """Each element of the reference takes one element of the answer."""
-        left = list(ans)
-        unknown = False
-        for element in ref:
-            outcomes = [self.compare(element, other) for other in left]
-            if EQUAL in outcomes:
-                del left[outcomes.index(EQUAL)]
-            elif UNKNOWN in outcomes:
-                unknown = True
-            else:
-                return DIFFERENT
-        return UNKNOWN if unknown else EQUAL
-
-    def _same_set(self, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
-        """Every element of either side stands on the other: repetition does not matter in a set."""
-        grid = [[self.compare(r, a) for a in ans] for r in ref]
-        rows = [list(row) for row in grid] + [list(column) for column in zip(*grid, strict=True)]
-        if not ref or not ans:
-            return EQUAL if not ref and not ans else DIFFERENT
-        return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
 
 
 def is_congruence(*nodes: Node) -> bool:
@@ -300,25 +200,11 @@ def _words(reading: Reading) -> str:
     return f"<{reading}>"
 
 
-def _is_named(reading: Reading) -> bool:
-    return isinstance(reading, (Named, Statement, Region))
-
-
 def _is_curve(named: Named) -> bool:
     """Whether `y = 2x` relates its name to other symbols, so that other equations may say the same."""
     values = named.value.items if isinstance(named.value, Listing) else (named.value,)
     free = [symbols(v.node) for v in values if isinstance(v, Value)]
     return named.name.head in ("sym", "call") and len(free) == len(values) and all(free)
-
-
-def _points(named: Named, other: Reading) -> Reading:
-    """The values behind a name: as points of the line, where the other side is a region of the same unknown."""
-    found = as_set(named.value) if isinstance(other, Region) and label(named.name) == (other.name,) else None
-    return (
-        named.value
-        if found is None or symbols(found)
-        else Region(found, other.name if isinstance(other, Region) else None)
-    )
 
 
 def _same_parameter(ref: Named, ans: Named) -> Reading | None:
@@ -345,31 +231,3 @@ def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
 
 def _is_collection(reading: Reading) -> bool:
     return isinstance(reading, Region) or (isinstance(reading, Listing) and reading.kind in ("set", "list"))
-
-
-def as_set(reading: Reading) -> Node | None:
-    """Values as the set that they are, a pair as an interval."""
-    if isinstance(reading, Value):
-        return Node("set", (reading.node,))
-    if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
-        return None
-    nodes = tuple(i.node for i in reading.items if isinstance(i, Value))
-    if reading.kind == "tuple":
-        return Node("interval", nodes, "()") if len(nodes) == 2 else None
-    return Node("set", nodes)
-
-
-def _as_region(reading: Reading) -> Region | None:
-    if isinstance(reading, Region):
-        return reading
-    found = as_set(reading) if isinstance(reading, Listing) and reading.kind in ("tuple", "set") else None
-    return None if found is None else Region(found)
-
-
-def _vector(grid: Grid) -> tuple[Reading, ...] | None:
-    """The entries of a matrix with a single row or column."""
-    if len(grid.rows) == 1:
-        return grid.rows[0]
-    if all(len(row) == 1 for row in grid.rows):
-        return tuple(row[0] for row in grid.rows)
-    return None

@@ -31,7 +31,9 @@ _OPERATORS = {
 class RealLine:
     """The real line of one unknown, the other symbols fixed."""
 
-    def __init__(self, name: str, point: dict[str, Value], budget: Budget) -> None:
+    def __init__(self, name: str, point: dict[str, Value], budget: Budget, *, rough: bool = False) -> None:
+        # whether roots are wanted to about fifteen digits alone
+        self._rough = rough
         self.name = name
         self.point = point
         self.budget = budget
@@ -225,6 +227,8 @@ class RealLine:
         simple = mp.nint(high * 360) / 360
         if abs(simple - high) < mp.mpf(10) ** -12:
             return simple
+        if self._rough:
+            return high
         try:
             return mp.findroot(lambda x: self.value(node, x)[0], (low, high), solver="anderson")
         except (ValueError, ZeroDivisionError, NotANumber):

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from agentscope_tuner.verify.math.family import renamed
 from agentscope_tuner.verify.math.node import Node, symbols
 from agentscope_tuner.verify.math.outcome import DIFFERENT, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.reading import Family, Listing, Reading, Region
 from agentscope_tuner.verify.math.resolve import resolve
+from agentscope_tuner.verify.math.same_listing import Comparing
 from agentscope_tuner.verify.math.tables import INTEGERS
-
-
-class Comparing(Protocol):
-    """What compares two readings."""
-
-    def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
 
 
 def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:

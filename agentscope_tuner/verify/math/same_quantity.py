@@ -78,6 +78,8 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
         same = isinstance(ref, Ratio) and isinstance(ans, Ratio) and len(ref.parts) == len(ans.parts)
         if not same or not isinstance(ref, Ratio) or not isinstance(ans, Ratio):
             return DIFFERENT
+        if any(len(r.name) != len(a.name) for r, a in zip(ref.parts[1:], ans.parts[1:], strict=True)):
+            return DIFFERENT
         return all_of([leaves.leaf(r, a) for r, a in zip(ref.parts, ans.parts, strict=True)])
     left, right = _quotients(ref), _quotients(ans)
     if left is None or right is None or len(left) != len(right):

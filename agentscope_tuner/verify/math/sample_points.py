@@ -24,6 +24,7 @@ Domain = Literal["positive", "real", "complex", "beside"]
 # orders of magnitude, from a thousandth to ten thousand
 _LOWEST, _SIZES, _GAMMA_SIZES = -3, 7, 4
 _MAX_PIECES, _MAX_UNKNOWNS, _MAX_BETWEEN = 16, 4, 80
+_MAX_COMPARED, _ROUGH_DIGITS = 5, 25
 _INVERSES = frozenset({"arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc", "arg"})
 # a bounded symbol's points by how deep sums are nested: the work grows with its power
 _WHOLE = {1: (8, 60, 900), 2: (6, 12, 40), 3: (4, 6, 10)}
@@ -107,11 +108,12 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
     if len(pieces) > _MAX_PIECES or len(unknowns) > _MAX_UNKNOWNS:
         raise TooComplex("more pieces than are looked at")
     for name in unknowns:
-        line = RealLine(name, {n: v for n, v in others.items() if n != name}, budget)
+        line = RealLine(name, {n: v for n, v in others.items() if n != name}, budget, rough=True)
         meets: set[Value] = set()
-        for piece in pieces:
-            if name in symbols(piece):
-                meets |= _meets(line, piece)
+        with mp.workdps(_ROUGH_DIGITS):
+            for piece in pieces:
+                if name in symbols(piece):
+                    meets |= _meets(line, piece)
         ends = sorted(meets)
         near = [(a + b) / 2 for a, b in pairwise(ends) if b - a > mp.mpf(10) ** -12]
         for x in ends[:1] + ends[-1:]:
@@ -141,7 +143,12 @@ def _pieces(node: Node) -> Iterator[Node]:
 
 def _parts(node: Node) -> Iterator[Node]:
     if node.name in ("max", "min"):
-        yield from (_less(a, b) for a, b in combinations(node.args[:5], 2))
+        if len(node.args) > _MAX_COMPARED:
+            raise TooComplex("more pieces than are looked at")
+        yield from (_less(a, b) for a, b in combinations(node.args, 2))
+    elif node.name in ("ln", "log") and node.args[0].head == "abs":
+        # the absolute value is a piece of its own
+        return
     elif node.name in ("floor", "ceil", "sgn", "ln", "log", "Re", "Im"):
         yield node.args[0]
         if node.name in ("floor", "ceil"):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math.answer import Verdict
 from agentscope_tuner.verify.math.cheap import CheapComparer, based, oriented
 from agentscope_tuner.verify.math.clearing import cleared, equations_as_product
 from agentscope_tuner.verify.math.marks import log_bases, meant
@@ -21,7 +20,6 @@ from agentscope_tuner.verify.math.numeric import Budget, Numeric
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.math.numeric_pair import NumericPair
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.pair import Pair as Texts
 from agentscope_tuner.verify.math.powers import same_powers
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.real_line import RealLine, plain_unknown, relations
@@ -40,42 +38,10 @@ from agentscope_tuner.verify.math.sample_points import (
 )
 from agentscope_tuner.verify.math.steps import own_steps
 from agentscope_tuner.verify.math.sympy_shapes import is_over_integers
-from agentscope_tuner.verify.math.text import TooComplex
 
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
 _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
-
-
-def decide(pair: Texts, comparing: type[SymbolicComparer] | None = None) -> tuple[Verdict, str]:
-    """The last word on two readings that the cheap stages could not tell apart or together.
-
-    Args:
-        comparing: decides leaves; a subclass is a later stage.
-
-    Raises:
-        JudgeError: the reference cannot be read.
-    """
-    ref = pair.ref
-    try:
-        ans = pair.ans
-        if ref.reading is None or ans.reading is None:
-            return "different", ""
-        kind = comparing or SymbolicComparer
-        comparer = kind(pair.seed, pair.question)
-        outcome = comparer.compare(ref.reading, ans.reading)
-        if outcome is not EQUAL and comparer.other_log_base is not None:
-            # the other base for the whole answer
-            again = kind(pair.seed, pair.question, comparer.other_log_base)
-            outcome = EQUAL if again.compare(ref.reading, ans.reading) is EQUAL else outcome
-    except TooComplex as exc:
-        return "undecided", f"undecided: {exc}"
-    return {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}[outcome], ""  # type: ignore[return-value]
-
-
-def warm_up() -> None:
-    """Compute what the first question would otherwise pay for."""
-    decide(Texts.of("2\\sqrt{3}", "\\sqrt{12}", None))
 
 
 class SymbolicComparer(CheapComparer):

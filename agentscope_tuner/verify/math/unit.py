@@ -92,6 +92,8 @@ def canonical(parts: list[tuple[str, int]]) -> str:
     """
     if len(parts) > _MAX_WORDS:
         raise Unreadable("a sentence after a number")
+    if [word.lower() for word, _ in parts[-2:]] == ["in", "all"]:
+        parts = parts[:-2]
     powers: dict[str, int] = {}
     times = 1
     for word, exponent in parts:
@@ -181,4 +183,5 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
     if len(parts) == 1 and parts[0][0].lower() in DEGREES:
         return Node("deg", (node,)) if node.head != "deg" else node
     name = canonical(parts)
-    return Node("unit", (node,), name) if name or not all(w.lower() in DESCRIBING for w, _ in parts) else node
+    # describing words alone measure nothing
+    return Node("unit", (node,), name) if name else node

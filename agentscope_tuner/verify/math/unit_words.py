@@ -59,7 +59,7 @@ COUNTED = frozenset(
     cube cup cupcake customer daisy deer desk diamond dice die digit dime divisor doctor dog doll dollar donkey
     donut door dot dress driver drop duck edge egg element elephant employee engineer envelope eraser event face
     factor fan farmer fish flag floor flower fork friend frog fruit function game gem gift girl glass goat
-    goldfish grade grape graph guest guitar ham hat head heart hen hexagon hole horse hose house integer item
+    goldfish grade grape graph guest guitar ham handshake hat head heart hen hexagon hole horse hose house integer item
     jar jewel job juror key kid kite kitten knight ladder lamp lane lap leaf leaves leg lemon letter light line
     lion list log lollipop loser machine magazine mango map marble mark match meal meeting melon member men mice
     minor mistake monkey mouse movie muffin nail name necklace neighbor nickel note notebook number nurse nut

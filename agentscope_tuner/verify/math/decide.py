@@ -1,0 +1,40 @@
+"""The stages that run in the worker: the last word on two readings that the cheap stages could not tell apart."""
+
+from __future__ import annotations
+
+from agentscope_tuner.verify.math.answer import Verdict
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN
+from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.symbolic import SymbolicComparer
+from agentscope_tuner.verify.math.text import TooComplex
+
+
+def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple[Verdict, str]:
+    """The last word on two readings that the cheap stages could not tell apart or together.
+
+    Args:
+        comparing: decides leaves; a subclass is a later stage.
+
+    Raises:
+        JudgeError: the reference cannot be read.
+    """
+    ref = pair.ref
+    try:
+        ans = pair.ans
+        if ref.reading is None or ans.reading is None:
+            return "different", ""
+        kind = comparing or SymbolicComparer
+        comparer = kind(pair.seed, pair.question)
+        outcome = comparer.compare(ref.reading, ans.reading)
+        if outcome is not EQUAL and comparer.other_log_base is not None:
+            # the other base for the whole answer
+            again = kind(pair.seed, pair.question, comparer.other_log_base)
+            outcome = EQUAL if again.compare(ref.reading, ans.reading) is EQUAL else outcome
+    except TooComplex as exc:
+        return "undecided", f"undecided: {exc}"
+    return {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}[outcome], ""  # type: ignore[return-value]
+
+
+def warm_up() -> None:
+    """Compute what the first question would otherwise pay for."""
+    decide(Pair.of("2\\sqrt{3}", "\\sqrt{12}", None))

@@ -1,0 +1,73 @@
+"""What stands behind an operand: factorials, percent and degree signs, currencies, units."""
+
+from __future__ import annotations
+
+from agentscope_tuner.verify.math.cursor import Grammar
+from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.tables import CURRENCIES
+from agentscope_tuner.verify.math.text import Unreadable
+from agentscope_tuner.verify.math.unit import measured
+
+
+class PostfixParser(Grammar):
+    """The signs and the words after a number."""
+
+    def postfixes(self, node: Node) -> Node:
+        while True:
+            found = self.peek()
+            if found == "!":
+                node = self._factorial(node)
+            elif found == "%":
+                node = Node("percent", (node,))
+            elif found == "'" and node.head == "matrix":
+                node = Node("fn", (node,), "transpose")
+            elif found == "\\circ":
+                node = node if node.head == "deg" else Node("deg", (node,))
+            elif found in CURRENCIES or found == "\\cents":
+                node = Node("unit", (node,), CURRENCIES.get(found, "cent^1"))
+            else:
+                return node
+            self.bound_chain(node.args[0].head in ("fact", "percent", "deg", "fn"))
+            self.at += 1
+
+    def _factorial(self, node: Node) -> Node:
+        """`n!`, or the double factorial `n!!`; the last sign is left to be taken."""
+        if self.peek(1) != "!":
+            return Node("fact", (node,))
+        if self.peek(2) == "!":
+            raise Unreadable("three factorial signs in a row")
+        self.at += 1
+        return Node("fn", (node,), "doublefact")
+
+    def with_unit(self, node: Node) -> Node:
+        """The number with the unit that the words after it name."""
+        parts: list[tuple[str, int]] = []
+        sign = 1
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if token.text == "." and parts and self.at + 1 < len(self.tokens):
+                # an abbreviation's full stop
+                self.at += 1
+                continue
+            if token.text in ("/", "per") and parts:
+                sign = -1
+            elif self._is_minutes(token):
+                parts.append(("min", sign))
+            elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
+                break
+            elif token.text.lower() not in ("of", "a", "*"):
+                parts.append((token.text, sign))
+            elif not parts:
+                break
+            self.at += 1
+            if self.peek() == "^" and parts:
+                parts[-1] = (parts[-1][0], sign * self._unit_exponent())
+        return measured(node, parts)
+
+    def _unit_exponent(self) -> int:
+        inside = [t for t in self.tokens[self.at + 1 : self.at + 4] if t.text not in ("{", "}")]
+        braced = self.peek(1) == "{"
+        if not inside or inside[0].text not in ("2", "3"):
+            raise Unreadable("a unit's exponent")
+        self.at += 4 if braced else 2
+        return int(inside[0].text)

@@ -1,0 +1,120 @@
+"""Lists, sets, tuples, named solutions and matrices, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from agentscope_tuner.verify.math.names import label
+from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.reading import Grid, Listing, Named, Reading, Region, Statement, Value
+
+MAX_ELEMENTS = 100
+
+
+class Comparing(Protocol):
+    """What compares two readings, and two expressions."""
+
+    question: Question | None
+
+    def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome: ...
+
+
+def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    if not isinstance(ref, Listing) or not isinstance(ans, Listing):
+        return DIFFERENT
+    kinds = {ref.kind, ans.kind}
+    if kinds == {"tuple", "set"} or max(len(ref.items), len(ans.items)) > MAX_ELEMENTS:
+        return DIFFERENT
+    if "named" in kinds:
+        return _by_names(comparer, ref, ans)
+    if kinds == {"set"} or (kinds == {"list"} and len(ans.items) > len(ref.items)):
+        # an element said twice is said once
+        return _same_set(comparer, ref.items, ans.items)
+    if len(ref.items) != len(ans.items):
+        return DIFFERENT
+    if "tuple" in kinds or any(map(_is_named, ref.items)) != any(map(_is_named, ans.items)):
+        return pairwise(comparer, ref.items, ans.items)
+    return unordered(comparer, ref.items, ans.items)
+
+
+def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
+    if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
+        return DIFFERENT
+    if ref.kind == ans.kind:
+        return unordered(comparer, ref.items, ans.items)
+    if "tuple" in (ref.kind, ans.kind):
+        ref, ans = (_in_order(comparer, side) if side.kind == "named" else side for side in (ref, ans))
+    return pairwise(comparer, ref.items, ans.items)
+
+
+def _in_order(comparer: Comparing, listing: Listing) -> Listing:
+    """The values of `y = 2, x = 1` in the order that the question gives its names, else in the alphabet's."""
+    named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
+    known = comparer.question.names if comparer.question is not None else ()
+    order = next((n for n in known if {(name,) for name in n} == named.keys()), None)
+    return Listing("tuple", tuple(named[one] for one in ([(n,) for n in order] if order else sorted(named))))
+
+
+def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    if isinstance(ref, Grid) and isinstance(ans, Grid):
+        if ref.kind != ans.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
+            return DIFFERENT
+        pairs = [(r, a) for rr, ar in zip(ref.rows, ans.rows, strict=True) for r, a in zip(rr, ar, strict=True)]
+        return all_of([comparer.compare(r, a) for r, a in pairs])
+    grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
+    assert isinstance(grid, Grid)
+    if isinstance(other, Value) and grid.kind == "matrix":
+        # a product of matrices, or a power of one
+        return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
+    column = _vector(grid)
+    if column is None or not isinstance(other, Listing) or other.kind not in ("tuple", "list"):
+        return DIFFERENT
+    return pairwise(comparer, column, other.items) if grid is ref else pairwise(comparer, other.items, column)
+
+
+def pairwise(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+    if len(ref) != len(ans):
+        return DIFFERENT
+    return all_of([comparer.compare(r, a) for r, a in zip(ref, ans, strict=True)])
+
+
+def unordered(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+    """Each element of the reference takes one element of the answer."""
+    left = list(ans)
+    unknown = False
+    for element in ref:
+        outcomes = [comparer.compare(element, other) for other in left]
+        if EQUAL in outcomes:
+            del left[outcomes.index(EQUAL)]
+        elif UNKNOWN in outcomes:
+            unknown = True
+        else:
+            return DIFFERENT
+    return UNKNOWN if unknown else EQUAL
+
+
+def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+    """Every element of either side stands on the other: repetition does not matter in a set."""
+    grid = [[comparer.compare(r, a) for a in ans] for r in ref]
+    rows = [list(row) for row in grid] + [list(column) for column in zip(*grid, strict=True)]
+    if not ref or not ans:
+        return EQUAL if not ref and not ans else DIFFERENT
+    return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
+
+
+def _is_named(reading: Reading) -> bool:
+    return isinstance(reading, (Named, Statement, Region))
+
+
+def _vector(grid: Grid) -> tuple[Reading, ...] | None:
+    """The entries of a matrix with a single row or column."""
+    if len(grid.rows) == 1:
+        return grid.rows[0]
+    if all(len(row) == 1 for row in grid.rows):
+        return tuple(row[0] for row in grid.rows)
+    return None

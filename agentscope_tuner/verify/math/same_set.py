@@ -1,0 +1,86 @@
+"""Solved sets of real numbers, end by end."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agentscope_tuner.verify.math.names import has_factor, is_condition, label
+from agentscope_tuner.verify.math.node import Node, symbols
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, Outcome, all_of
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.reading import Listing, Named, Reading, Region, Value
+from agentscope_tuner.verify.math.region import NotSolved, Pieces
+from agentscope_tuner.verify.math.resolve import resolve
+
+
+class Ordering(Protocol):
+    """What compares two readings, and puts two ends in order."""
+
+    question: Question | None
+
+    def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
+
+    def order(self, left: Node, right: Node) -> int: ...
+
+    def region(self, ref: Node, ans: Node) -> Outcome: ...
+
+
+def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
+    if (
+        isinstance(ans, Region)
+        and has_factor(ans.node)
+        and comparer.question is not None
+        and comparer.question.has_inequality
+    ):
+        # `2x > 4` for `x > 2`: the question's own inequality, a step further
+        return DIFFERENT
+    if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
+        # a set by its condition, for a set by its elements
+        return DIFFERENT
+    left, right = _as_region(ref), _as_region(ans)
+    if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
+        return DIFFERENT
+    if left.node.head == right.node.head and left.node.name == right.node.name:
+        parts = zip(left.node.args, right.node.args, strict=False)
+        same = len(left.node.args) == len(right.node.args) and left.node.head in ("interval", "minus")
+        if same and all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
+            return EQUAL
+    pieces = Pieces(comparer.order)
+    try:
+        mine, theirs = pieces.of(left.node), pieces.of(right.node)
+        same = len(mine) == len(theirs) and all(
+            pieces.order(a.low, b.low) == 0 == pieces.order(a.high, b.high) and a[1::2] == b[1::2]
+            for a, b in zip(mine, theirs, strict=True)
+        )
+        return EQUAL if same else DIFFERENT
+    except NotSolved:
+        return comparer.region(left.node, right.node)
+
+
+def as_set(reading: Reading) -> Node | None:
+    """Values as the set that they are, a pair as an interval."""
+    if isinstance(reading, Value):
+        return Node("set", (reading.node,))
+    if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
+        return None
+    nodes = tuple(i.node for i in reading.items if isinstance(i, Value))
+    if reading.kind == "tuple":
+        return Node("interval", nodes, "()") if len(nodes) == 2 else None
+    return Node("set", nodes)
+
+
+def _as_region(reading: Reading) -> Region | None:
+    if isinstance(reading, Region):
+        return reading
+    found = as_set(reading) if isinstance(reading, Listing) and reading.kind in ("tuple", "set") else None
+    return None if found is None else Region(found)
+
+
+def points(named: Named, other: Reading) -> Reading:
+    """The values behind a name: as points of the line, where the other side is a region of the same unknown."""
+    found = as_set(named.value) if isinstance(other, Region) and label(named.name) == (other.name,) else None
+    return (
+        named.value
+        if found is None or symbols(found)
+        else Region(found, other.name if isinstance(other, Region) else None)
+    )
