@@ -190,3 +190,59 @@ def test_our_launch_uses_flags_that_openrlhf_has() -> None:
     used = set(re.findall(r"--([a-z]+\.[a-z_.]+)", launch))
     assert "reward.remote_url" in used
     assert used <= known
+
+
+class Params(SimpleNamespace):
+    """As much of vLLM's sampling parameters as an episode reads."""
+
+
+class Turns(Engine):
+    """Says one text a turn."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(texts[0])
+        self.texts = iter(texts)
+
+    async def generate(self, *asked: Any, **named: Any) -> Any:
+        self.text = next(self.texts)
+        return await super().generate(*asked, **named)
+
+
+def episode(agent: type, *said: str, label: str = "42") -> dict[str, Any]:
+    """An episode that OpenRLHF's own executor of several turns plays."""
+    from openrlhf.utils.agent import MultiTurnAgentExecutor
+
+    executor = MultiTurnAgentExecutor(agent)
+    params = Params(max_tokens=64, logprobs=None)
+    engine = Turns(*said)
+    response: dict[str, Any] = asyncio.run(executor.execute(PROMPT, label, params, 10_000, tokenizer(), engine))
+    return response
+
+
+def test_an_agents_last_answer_is_judged(judge_path: str) -> None:
+    from agentscope_tuner.adapters.openrlhf_agent import judged_agent
+
+    response = episode(judged_agent(judge_path), SAID[0])
+    assert (response["reward"], response["scores"]) == (1.0, 1.0)
+    assert response["extra_logs"]["acc"] == 1.0
+    assert episode(judged_agent(judge_path), SAID[1])["reward"] == 0.0
+
+
+def test_an_agent_may_be_answered_before_it_is_judged(judge_path: str) -> None:
+    from agentscope_tuner.adapters.openrlhf_agent import judged_agent
+
+    class Asks(judged_agent(judge_path)):  # type: ignore[misc]
+        async def feedback(self, states: dict[str, Any]) -> str | None:
+            return None if "box" in states["action_text"] else "in a box"
+
+    response = episode(Asks, "no", SAID[0])
+    assert response["reward"] == 1.0
+    assert len(response["action_ranges"]) == 2
+
+
+@pytest.mark.parametrize("judge_path", [config("Fails")], indirect=True)
+def test_a_failed_verdict_on_an_agent_is_raised(judge_path: str) -> None:
+    from agentscope_tuner.adapters.openrlhf_agent import judged_agent
+
+    with pytest.raises(JudgeError, match="the judge model did not answer"):
+        episode(judged_agent(judge_path), r"\boxed{41}", label="41")
