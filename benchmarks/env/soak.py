@@ -107,7 +107,9 @@ class Soak:
 
     def _play(self, client: EnvServiceClient, number: int) -> None:
         task_id = f"train-{number % PUZZLES}"
-        moves = [[JUNK], [JUNK, "\\boxed{1}"], [JUNK, "\\boxed{1}", f"\\boxed{{{self._solutions[task_id]}}}"]]
+        given = make_puzzle(task_id)[0][0]
+        attempt = f"\\boxed{{{given}+{given}}}"
+        moves = [[JUNK], [JUNK, attempt], [JUNK, attempt, f"\\boxed{{{self._solutions[task_id]}}}"]]
         kind = number % len(moves)
         expected = [(0.0, False), (0.05, False), (1.5, True)][kind]
         with GymEnv(client, "countdown", task_id) as env:

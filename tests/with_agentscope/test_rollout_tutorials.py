@@ -34,8 +34,11 @@ def rolled_out(output: Path, conf: Path, *options: str, code: int = 0) -> dict[s
 
 
 def equation(body: Body) -> Say:
-    """Right about the first game, a well-formed equation that is wrong for every other."""
-    return Say(r"10 + 2 = 12. \boxed{10+2}" if "Make 12 from" in last_text(body) else r"\boxed{1+1}")
+    """Right about the first game, a wrong attempt with a given number at every other."""
+    if "Make 12 from" in last_text(body):
+        return Say(r"10 + 2 = 12. \boxed{10+2}")
+    (given,) = re.findall(r"from the numbers (\d+)", last_text(body))
+    return Say(rf"\boxed{{{given}+{given}}}")
 
 
 @pytest.mark.parametrize("stream", ["false", "true"])
