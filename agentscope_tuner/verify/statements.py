@@ -21,7 +21,7 @@ class Found(NamedTuple):
 
 def settled(answers: Sequence[str]) -> Found:
     """The one answer that stands there, however often; different ones side by side are none."""
-    if len({re.sub(r"[\s$]", "", answer) for answer in answers}) > 1:
+    if len(answers) > 1 and len({re.sub(r"[\s$]", "", answer) for answer in answers}) > 1:
         return Found("", CONTRADICTION)
     return Found(answers[-1].strip(), raw=answers[-1])
 

@@ -224,5 +224,5 @@ def _verdict(stage: str, outcome: Outcome, pair: Pair, note: str = "") -> MathVe
 
 
 def _shown(pair: Pair, outcome: Outcome) -> str:
-    sign = {EQUAL: "=", DIFFERENT: "≠", UNKNOWN: "?"}[outcome]
+    sign = "=" if outcome is EQUAL else "≠" if outcome is DIFFERENT else "?"
     return f"{short(pair.answer)} {sign} {short(pair.truth)}"
