@@ -23,8 +23,8 @@ from agentscope_tuner import _threads
 
 T = TypeVar("T")
 
-# calls of one loop in threads at once: more would only wait for each other
-_THREADS_AT_ONCE = 32
+#: Calls of one kind that a loop has in threads at once, unless `limit_threads` says otherwise.
+THREADS_AT_ONCE = 32
 
 
 class _Background:
@@ -113,7 +113,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
             KeyboardInterrupt, which would end the loop; and of a CancelledError, which would pass for the caller's own.
     """
     loop = asyncio.get_running_loop()
-    slots = _slots.setdefault(loop, asyncio.Semaphore(_THREADS_AT_ONCE))
+    slots = _slots.setdefault(loop, asyncio.Semaphore(threads_at_once()))
     await slots.acquire()
     try:
         future = _threads.start(function, *args)
@@ -125,6 +125,17 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
     return await asyncio.wrap_future(future)
 
 
+def limit_threads(most: int) -> None:
+    """Let the running loop have at most `most` calls of one kind in threads at once; to be said before the first."""
+    _most_threads[asyncio.get_running_loop()] = most
+
+
+def threads_at_once() -> int:
+    """How many calls of one kind the running loop may have in threads at once."""
+    return _most_threads.get(asyncio.get_running_loop(), THREADS_AT_ONCE)
+
+
+_most_threads: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
 
 

@@ -77,7 +77,7 @@ def judge(
         return
     if str(output) == "-":
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
-    summary, started = Summary(), time.perf_counter()
+    summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
         settings = resolve(conf, overrides or ())
         digest = settings.task_judge.digest()
@@ -93,6 +93,7 @@ def judge(
                     for row in results:
                         scored.write(row.line)
                         summary.add(row.judgement, name=row.name, label=row.label)
+                        kept += row.kept
                         if strict and row.judgement.status == "failed":
                             raise _StrictStop(row.judgement.error)
         except (_StrictStop, KeyboardInterrupt) as exc:
@@ -100,7 +101,7 @@ def judge(
             err.print(f"stopped: {why}\n{summary.rows} rows are kept; --resume goes on", markup=False, soft_wrap=True)
             raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, _StrictStop) else EXIT_INTERRUPTED) from exc
     out.print(example_table(summary))
-    out.print(summary_table(summary, time.perf_counter() - started, title=f"{name} ▸ {output}"))
+    out.print(summary_table(summary, time.perf_counter() - started, title=f"{name} ▸ {output}", kept=kept))
     for note in line_judge.run_notes():
         out.print(f"note: {printable(note)}", markup=False, soft_wrap=True)
     if summary.statuses["failed"]:

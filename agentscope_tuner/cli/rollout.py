@@ -108,7 +108,8 @@ def whole_run(config: Source, output: Path, lend: Lend, *, resume: bool = False,
     more = written.tally.lines()
     if written.left_behind:
         more.append(("left behind", f"{written.left_behind}: they did not end when they were cancelled"))
-    out.print(summary_table(written.summary, time.perf_counter() - started, title=title, more=more))
+    seconds = time.perf_counter() - started
+    out.print(summary_table(written.summary, seconds, title=title, more=more, kept=written.kept))
     if written.summary.statuses["failed"]:
         raise typer.Exit(EXIT_ROWS_FAILED)
 
@@ -121,11 +122,13 @@ class _Written:
     tally: RolloutTally
     summary: Summary = field(default_factory=Summary)
     left_behind: int = 0
+    kept: int = 0
 
     def write(self, group: Sequence[RolloutRow], scored: ScoredFile) -> None:
         for row in group:
             scored.write(row.to_line(self.digest))
             self.summary.add(row.judgement, name=row.id)
+            self.kept += row.line is not None
         self.tally.add(group)
 
     def so_far(self) -> str:

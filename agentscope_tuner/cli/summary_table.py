@@ -14,12 +14,18 @@ _MOST_FAILURES = 5
 _REASON_CHARS = 120
 
 
-def summary_table(summary: Summary, seconds: float, *, title: str, more: Iterable[tuple[str, str]] = ()) -> Table:
-    """Rows by status, mean reward, success rate, violations by rule, commonest failures, `more`, rows per second."""
+def summary_table(
+    summary: Summary, seconds: float, *, title: str, more: Iterable[tuple[str, str]] = (), kept: int = 0
+) -> Table:
+    """Rows by status, mean reward, success rate, violations by rule, commonest failures, `more`, rows per second.
+
+    `kept` of the rows are an earlier run's: this one was not at work on them, so its rate leaves them out.
+    """
     table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    table.add_row("rows", str(summary.rows))
+    judged = summary.rows - kept
+    table.add_row("rows", f"{summary.rows}: {kept} kept, {judged} judged" if kept else str(summary.rows))
     for status, style in (("judged", "green"), ("filtered", "yellow"), ("failed", "red")):
         count = summary.statuses[status]
         table.add_row(status, f"[{style}]{count}[/]" if count else "0")
@@ -37,8 +43,9 @@ def summary_table(summary: Summary, seconds: float, *, title: str, more: Iterabl
         table.add_row(_cell(metric.replace("_", " ")), f"{total:,.6g}" if total % 1 else f"{total:,.0f}")
     for heading, value in more:
         table.add_row(_cell(heading), _cell(value))
-    rate = summary.rows / seconds
-    table.add_row("rows per second", f"{rate:,.0f}" if rate >= 10 else f"{rate:.2f}")
+    rate = judged / seconds
+    if judged or not kept:
+        table.add_row("rows per second", f"{rate:,.0f}" if rate >= 10 else f"{rate:.2f}")
     return table
 
 

@@ -119,12 +119,14 @@ class ScoredLine(NamedTuple):
         judgement: the same verdict.
         name: the rollout's id; the row's place where it has none that can be read.
         label: the row's own `label.is_success`, where it has one.
+        kept: the verdict is an earlier run's.
     """
 
     line: bytes
     judgement: Judgement
     name: str
     label: bool | None
+    kept: bool = False
 
 
 class JudgedBefore(NamedTuple):
@@ -136,7 +138,7 @@ class JudgedBefore(NamedTuple):
 
 def judged_before(line: Line, written: bytes, judgement: Judgement) -> JudgedBefore:
     """`line` with its verdict and what an earlier run wrote of it."""
-    return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line))))
+    return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line)), kept=True))
 
 
 class LineJudge:
@@ -213,7 +215,7 @@ class LineJudge:
         """`judge` in that process."""
         self._rollouts.unwatch()
         scored = self.judge([Line(*line) for line in packed])
-        return [(line, _fields(judgement), name, label) for line, judgement, name, label in scored]
+        return [(line, _fields(judgement), name, label) for line, judgement, name, label, _ in scored]
 
     def unpack(self, packed: Any) -> list[ScoredLine]:
         """What `judge_packed` answered."""

@@ -22,6 +22,8 @@ from agentscope_tuner.workflow import Task, Workflow, WorkflowOutput, WorkflowTa
 logger = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 5.0
+#: For a rollout's thread to run, and for its model to be made: neither is the rollout's own time.
+START_SECONDS = 60.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -71,6 +73,9 @@ class Attempt:
         self._lock = threading.Lock()
         self._given_up = False
         self._started = time.monotonic()
+        self._entering = 0.0
+        #: Called from the run's thread with the seconds that its next part may take.
+        self.on_part: Callable[[float], None] = lambda seconds: None
         self._thread = 0
         self._cancel: Callable[[], object] | None = None
         self._runner = asyncio.Runner()
@@ -78,8 +83,11 @@ class Attempt:
     def play(self) -> Played:
         """Run the workflow to its end or its timeout; whatever it does becomes a `Played`."""
         self._thread = threading.get_ident()
+        self._started = time.monotonic()
+        self.on_part(self._script.timeout)
         try:
             self._enter()
+            self._entering = self._seconds()
             output = self._runner.run(self._execute())
         except _OutOfTime as exc:
             return self._without_output("timed_out", f"no end within {self._script.timeout:g} s", exc.__cause__)
@@ -167,8 +175,11 @@ class Attempt:
         loop.set_default_executor(_DaemonThreads())
         with self._lock:
             self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
-        left = self._script.timeout - (time.monotonic() - self._started)
+        # The first model imports its client, which takes seconds on a busy machine: not the workflow's
+        self.on_part(START_SECONDS)
         self._lender = self._script.lend()
+        left = self._script.timeout - self._entering
+        self.on_part(left)
         try:
             return await self._limited(max(0.0, left))
         finally:

@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 
-from agentscope_tuner.rollouts.attempt import Attempt, Script
+from agentscope_tuner.rollouts.attempt import START_SECONDS, Attempt, Script
 from agentscope_tuner.rollouts.group import Group, Job
 from agentscope_tuner.rollouts.rows import RolloutRow, task_digest
 from agentscope_tuner.task_judge.task_judge import TaskJudge
@@ -118,8 +119,17 @@ class RolloutRunner:
     def _begin(self, job: Job) -> None:
         # An attempt has its own timeout. This deadline is for an attempt that ignores it, and for the judge
         job.deadline = time.monotonic() + self._script.timeout + self._grace
+        if job.attempt is not None:
+            # Its time begins when its thread runs, which a busy machine may take long over
+            job.deadline += START_SECONDS
+            job.attempt.on_part = partial(self._watch, job)
         self._jobs.add(job)
         threading.Thread(target=self._work, args=(job,), daemon=True).start()
+
+    def _watch(self, job: Job, seconds: float) -> None:
+        job.deadline = time.monotonic() + seconds + self._grace
+        # The runner may be waiting for a later deadline
+        self._ended.put(None)
 
     def _work(self, job: Job) -> None:
         job.work(self._judge, self._script.timeout + self._grace)

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 import uvicorn
 from fastapi import FastAPI
 
+from agentscope_tuner import _loop
 from agentscope_tuner.service import descriptors
 from agentscope_tuner.service.connection import BoundedConnection
 from agentscope_tuner.service.gate import Gate
@@ -91,6 +92,7 @@ def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, thread
     async def main() -> None:
         # asyncio's own pool has a few threads for each core, which judges that wait would soon hold
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(threads, "astuner-judge"))
+        _loop.limit_threads(threads)
         watching = asyncio.create_task(descriptors.watch())
         await server.serve(sockets=[listener])
         watching.cancel()

@@ -118,6 +118,7 @@ class HttpJudge(BaseJudge):
             "reward service", _endpoint_error, _endpoint_error, self._bad_answer, DeadlineError, DEADLINE_HEADER
         )
         self._numbers = itertools.count()
+        self._deadline = limits.deadline
         self._exchange = HttpExchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
         self._gathered: Gathered[Reward | JudgeError] = Gathered(
             self._ask,
@@ -203,7 +204,9 @@ class HttpJudge(BaseJudge):
                 for (name, _), judgement in zip(named, judgements, strict=True)
             ]
 
-        return await self._exchange.run(HttpCall("", body, where, parse, self.settings.timeout, ends_at=ends_at))
+        # a busy service takes longer over many rows, and a try that is given up has judged most of them for nothing
+        seconds = min(self.settings.timeout * len(rows), max(self.settings.timeout, self._deadline / 2))
+        return await self._exchange.run(HttpCall("", body, where, parse, seconds, ends_at=ends_at))
 
     def _named(self, row: bytes) -> tuple[str, bytes]:
         """An id for a row, which its verdict has to name, too, and the row with it."""

@@ -24,7 +24,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 #: Verdicts of one judge in threads at once, for callers on one event loop; more wait their turn.
-THREADS_AT_ONCE = 32
+THREADS_AT_ONCE = _loop.THREADS_AT_ONCE
 # for a judge that was cancelled to end, and then for its event loop to show that it is not blocked
 _GRACE_SECONDS = 0.25
 # many that began together hang together: as the first one's time ends, none of the others is taken for a quick one
@@ -84,7 +84,7 @@ class TimeLimit:
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._seconds
-        slot = _Slot(self._slots.setdefault(loop, asyncio.Semaphore(THREADS_AT_ONCE)))
+        slot = _Slot(self._slots.setdefault(loop, asyncio.Semaphore(_loop.threads_at_once())))
         try:
             async with asyncio.timeout_at(end):
                 await slot.acquire()

@@ -106,6 +106,13 @@ def test_resume_keeps_scored_rows_and_judges_failed_ones_again(conf: Path) -> No
     assert [line["judgement"]["reward"] for line in second] == [1.0, 1.0, 0.0, 0.0]
 
 
+def test_a_finished_run_that_is_resumed_says_that_nothing_was_judged(conf: Path) -> None:
+    judge(conf, ROWS[:2])
+    result, _ = judge(conf, ROWS[:2], "--resume")
+    assert "2: 2 kept, 0 judged" in result.output
+    assert "rows per second" not in result.output
+
+
 def test_resume_judges_a_row_again_whose_answer_has_changed(conf: Path) -> None:
     judge(conf, [row("a", r"\boxed{41}"), ROWS[1]])
     _, scored = judge(conf, [row("a", r"\boxed{42}"), ROWS[1]], "--resume")

@@ -13,7 +13,11 @@ from pydantic import BaseModel
 
 from agentscope_tuner import BaseJudge, Task, Workflow, WorkflowOutput, WorkflowTask
 from agentscope_tuner.rollouts import RolloutRow
+from agentscope_tuner.rollouts.attempt import Script
+from agentscope_tuner.rollouts.runner import RolloutRunner
+from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
 from tests.rollout_world import (
     FOR_EVER,
     Act,
@@ -406,3 +410,18 @@ def test_a_row_too_long_to_be_read_again_leaves_its_trajectory_out() -> None:
     written = json.loads(row.to_line("d"))
     assert written["trajectory"] == []
     assert written["trajectory_left_out"].startswith("17 calls")
+
+
+def test_the_start_up_is_not_the_workflows_time() -> None:
+    """On a busy machine the model's first import took longer than the timeout, and the rollout was left behind."""
+    lending = threading.Event()
+
+    def lend() -> FakeLender:
+        lending.wait(1.0)  # longer than the timeout and the grace together
+        return FakeLender()
+
+    script = Script(Act, lend, 0.4, None)
+    runner = RolloutRunner(script, TaskJudge(LengthJudge(), compile_rules([])), grace=0.05)
+    row = run_all(runner, tasks_of("fine"))["t0-0"]
+    assert (row.played.status, row.judgement.reward) == ("finished", 4.0)
+    assert runner.left_behind == 0
