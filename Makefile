@@ -166,11 +166,14 @@ test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscop
 		tutorial/example_math_agent/workflow.py tutorial/example_countdown/workflow.py tutorial/example_frozenlake/workflow.py
 	$(AGENTSCOPE)/bin/pytest -n auto tests/with_agentscope
 
-.PHONY: test-serve
+.PHONY: test-serve test-busy
 # schemathesis writes requests from the service's own description
 $(ENV_BIN)/.ready-serve: $(ENV_BIN)/.ready
 	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check 'schemathesis>=4.20,<5'
 	@touch $@
+
+test-busy: $(ENV_BIN)/.ready-serve ## a service and an endpoint that are too busy, with real times: every row gets its verdict; some minutes
+	$(ENV_BIN)/python -m benchmarks.scale.busy
 
 test-serve: $(ENV_BIN)/.ready-serve ## pytest of the reward service: real servers, real sockets
 	$(ENV_BIN)/pytest -n auto tests/with_servers/serve
