@@ -61,5 +61,8 @@ class TaskJudgeConfig(StrictSection):
 
     def digest(self) -> str:
         """Names what decides the verdicts: two runs with one digest had the same judge, rules, settings and version."""
-        deciding = self.model_dump_json(exclude={"name", "metric_names", "concurrency"})
+        # a run that stopped because its budget was spent goes on with a larger one
+        sections = ("llm", "task_rubrics", "rubrics_auto_grader")
+        spending: Any = {section: {"budget": True, "client": {"budget": True}} for section in sections}
+        deciding = self.model_dump_json(exclude={"name": True, "metric_names": True, "concurrency": True, **spending})
         return hashlib.sha256(f"{__version__} {deciding}".encode()).hexdigest()[:12]

@@ -45,6 +45,7 @@ class LLMJudgeConfig(StrictSection):
     base_url: str | None = None
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
     client: dict[str, Any] = Field(default_factory=dict, description="the client's limits: see ChatSettings")
+    budget: dict[str, Any] | None = Field(default=None, description="of a run: calls, tokens, cost; see RunBudget")
     language: Literal["en", "zh"] = "en"
 
     prompt: str | None = Field(default=None, description="one user message, with {response} and other variables")
@@ -74,6 +75,7 @@ class LLMJudgeConfig(StrictSection):
             ConfigError: `client` holds an unknown key or a wrong value.
         """
         fields = {**self.client, "model_name": self.model_name, "base_url": self.base_url, "api_key": self.api_key}
+        fields |= {"budget": self.budget} if self.budget is not None else {}
         return within(validate_section(ChatSettings, fields, f"{WHERE}.client"), deadline)
 
 

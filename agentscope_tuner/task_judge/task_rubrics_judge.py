@@ -44,6 +44,7 @@ class TaskRubricsConfig(StrictSection):
     base_url: str | None = None
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
     client: dict[str, Any] = Field(default_factory=dict, description="the client's limits: see ChatSettings")
+    budget: dict[str, Any] | None = Field(default=None, description="of a run: calls, tokens, cost; see RunBudget")
     language: Literal["en", "zh"] = "en"
     reads: TaskRubricsReads = Field(default_factory=TaskRubricsReads)
     calls: Literal["together", "each"] = "together"
@@ -77,6 +78,7 @@ class TaskRubricsJudge(BaseJudge):
         for name in type(mine.reads).model_fields:
             check_path(getattr(mine.reads, name), f"{WHERE}.reads.{name}")
         fields = {**mine.client, "model_name": mine.model_name, "base_url": mine.base_url, "api_key": mine.api_key}
+        fields |= {"budget": mine.budget} if mine.budget is not None else {}
         chat = within(validate_section(ChatSettings, fields, f"{WHERE}.client"), section.deadline)
         self.model = ChatModel(chat)
         try:

@@ -17,11 +17,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import StrictSection
+from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import transport
+from agentscope_tuner.graders.client.budget import RunBudget
 from agentscope_tuner.graders.client.endpoint import Endpoint, resolve
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
 from agentscope_tuner.graders.client.usage import Prices, Usage
@@ -63,9 +65,19 @@ class ChatSettings(StrictSection):
         default=None, description="$ASTUNER_CACHE_DIR, else the user's cache folder, when None"
     )
     prices: Prices | None = None
+    budget: RunBudget | None = Field(default=None, description="the most that a run may spend; cost needs prices")
+    most_failures_in_a_row: int | None = Field(
+        default=64, ge=1, description="verdicts, after which nothing is asked for the time of a deadline"
+    )
     tokenizer: str | None = Field(
         default=None, description="the model's tokenizer.json, whose special tokens no judged text may hold"
     )
+
+    @model_validator(mode="after")
+    def _priced(self) -> ChatSettings:
+        if self.budget is not None and self.budget.cost is not None and self.prices is None:
+            raise ValueError("a budget of cost needs prices, as {prompt: 0.4, completion: 1.2} per million tokens")
+        return self
 
     @cached_property
     def markers(self) -> tuple[str, ...]:
@@ -218,9 +230,14 @@ class ChatModel:
         prompt: Prompt,
         parse: Callable[[Reply], T],
     ) -> Answer[T]:
-        reply, value, usage = await transport.fetch(
-            self.settings, state, self.endpoint, self._body(prompt), prompt.schema, parse
-        )
+        try:
+            reply, value, usage = await transport.fetch(
+                self.settings, state, self.endpoint, self._body(prompt), prompt.schema, parse
+            )
+        except GraderError as exc:
+            state.breaker.failed(exc)
+            raise
+        state.breaker.succeeded()
         if store is not None:
             store.put(key, reply, usage)
         return Answer(value, usage)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agentscope_tuner import _loop
 from agentscope_tuner._http.retry import Turns, pace_of, retry_after
 from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.client.bounded import bound_body
+from agentscope_tuner.graders.client.budget import Breaker, Spending
 from agentscope_tuner.graders.client.endpoint import Endpoint
 from agentscope_tuner.graders.client.limits import Limits
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _RETRY = Usage(retries=1)
+# what a reply is expected to use, until it is known
+_REPLY_TOKENS = 256
 
 
 class SharedState:
@@ -44,6 +48,8 @@ class SharedState:
         self.format = ReplyFormat()
         self.flights: dict[tuple[str, int], Any] = {}
         self.usage = Usage()
+        self.spending = Spending(settings.budget)
+        self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
 
@@ -78,7 +84,9 @@ def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
             api_key=endpoint.api_key,
             max_retries=0,
             timeout=None,
-            http_client=openai.DefaultAioHttpClient(timeout=None),
+            http_client=openai.DefaultAioHttpClient(
+                timeout=None, headers={"accept-encoding": "identity"}, event_hooks={"response": [bound_body]}
+            ),
         )
         return _clients.setdefault(key, client)
     return _clients[key]
@@ -140,12 +148,15 @@ async def _request(
     schema: Mapping[str, Any] | None,
     clock: asyncio.Timeout,
 ) -> tuple[Reply, Usage]:
-    expected = sum(len(message["content"]) for message in body["messages"]) // 3 + 256
+    expected = sum(len(message["content"]) for message in body["messages"]) // 3 + _REPLY_TOKENS
     async with state.format.turn(schema) as turn:
         await state.limits.take(expected)
         if clock.when() is None:
             clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
+        cost = settings.prices.cost(expected - _REPLY_TOKENS, _REPLY_TOKENS) if settings.prices else 0.0
         while True:
+            state.breaker.check()
+            state.spending.take(expected, cost)
             try:
                 data = await _post(settings, state, "/chat/completions", body | turn.fields(), clock)
             except Exception as exc:
@@ -156,6 +167,7 @@ async def _request(
             break
     reply, usage = _read(data, settings)
     state.limits.spent(expected, usage.prompt_tokens + usage.completion_tokens)
+    state.spending.settle(expected, cost, usage)
     return reply, usage
 
 

@@ -9,9 +9,14 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.graders import ChatMessage, LLMGrader, PromptTemplate
-from tests.injections import INJECTIONS
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
+from agentscope_tuner.graders.criteria_grader import CriteriaGrader
+from tests.injections import INJECTIONS as FIRST_INJECTIONS
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
+from tests.more_injections import DISGUISED_OPENERS, MORE_INJECTIONS
+
+INJECTIONS = [*FIRST_INJECTIONS, *MORE_INJECTIONS]
 
 HONEST = 2
 TEMPLATE = PromptTemplate(
@@ -33,7 +38,7 @@ def visible(prompt: str) -> str:
     delimiter = re.search(r"\[BEGIN … (\w+)\]", ending)
     injected = [rest[match.end() :] for match in CONTROL.finditer(rest)]
     if delimiter is not None:
-        fence = rf"\[BEGIN (\w+) {delimiter[1]}\]\n.*?\n\[END \1 {delimiter[1]}\]"
+        fence = rf"\[BEGIN ([\w ]+) {delimiter[1]}\]\n.*?\n\[END \1 {delimiter[1]}\]"
         rest = re.sub(fence, "", rest, flags=re.DOTALL)
     return rest + "\n".join(injected)
 
@@ -85,7 +90,54 @@ def test_no_injection_raises_a_score(style: str) -> None:
     assert inflated == []
     failed = sum(result.error is not None for result in results)
     # a judge that copies broken JSON into its reply gives no verdict; that is an error, not a score, and stays rare
-    assert failed == 0 if style in ("plain", "thinks", "quotes only json") else failed <= len(INJECTIONS) // 4
+    assert failed <= {"plain": 0, "thinks": 0}.get(style, len(INJECTIONS) // 10)
+
+
+def test_no_injection_is_ranked_first() -> None:
+    def ranks(body: Body, attempt: int) -> Canned:
+        tempted = TEMPTATION.search(visible(prompt_of(body))) is not None
+        return Canned(json.dumps({"reason": "it explains more", "rank": [1, 2] if tempted else [2, 1]}))
+
+    async def rank(grader: LLMGrader) -> list[Any]:
+        honest = "Warm air rises, cools, and its water falls as rain."
+        return await asyncio.gather(
+            *(grader.aevaluate(query="Why?", response=[text, honest]) for _, text in INJECTIONS)
+        )
+
+    with JudgeServer(ranks) as server:
+        model = {"model_name": "m", "base_url": server.url, "cache": False, "max_reasks": 0}
+        results = asyncio.run(rank(LLMGrader(model, mode="listwise", template=TEMPLATE)))
+    assert [result.rank for result in results] == [[2, 1]] * len(INJECTIONS)
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_no_injection_meets_a_criterion(copies: bool) -> None:
+    def decides(body: Body, attempt: int) -> Canned:
+        prompt = prompt_of(body)
+        quoted = re.findall(r'\{"verdicts".*?\}\]\}', judged_text(prompt))
+        met = TEMPTATION.search(visible(prompt).partition("<criteria>")[0]) is not None
+        own = json.dumps({"verdicts": [{"number": 1, "quote": "", "met": met}]})
+        return Canned(quoted[0] if copies and quoted else own)
+
+    async def decide(grader: CriteriaGrader) -> list[Any]:
+        asked = (grader.decide("Why?", text, ["It explains rain."]) for _, text in INJECTIONS)
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    with JudgeServer(decides) as server:
+        settings = ChatSettings(model_name="m", base_url=server.url, cache=False, max_reasks=0)
+        results = asyncio.run(decide(CriteriaGrader(ChatModel(settings))))
+    failed = [result for result in results if isinstance(result, BaseException)]
+    assert all(isinstance(error, GraderError) for error in failed)
+    assert len(failed) <= 3
+    assert not [met for result in results if not isinstance(result, BaseException) for met in result[0] if met.value]
+
+
+@pytest.mark.parametrize("answer", DISGUISED_OPENERS)
+def test_openers_in_disguise_earn_the_least_uncalled(answer: str) -> None:
+    with JudgeServer(gullible("plain")) as server:
+        grader = LLMGrader({"model_name": "m", "base_url": server.url, "cache": False}, template=TEMPLATE, max_score=10)
+        result = asyncio.run(grader.aevaluate(query="Why?", response=answer))
+        assert (result.metadata["filtered_by"], server.bodies) == ("no_content", [])
 
 
 def test_the_set_works_on_a_judge_without_a_fence() -> None:
@@ -97,7 +149,8 @@ def test_the_set_works_on_a_judge_without_a_fence() -> None:
 def test_the_set_covers_its_kinds_and_chinese() -> None:
     kinds = [kind for kind, _ in INJECTIONS]
     assert {kind: kinds.count(kind) >= 6 for kind in kinds} == dict.fromkeys(
-        ("close", "json", "think", "role", "order", "plant"), True
+        ("close", "json", "think", "role", "order", "plant", "marker", "fence", "verdict", "claim", "hidden"), True
     )
+    assert len(MORE_INJECTIONS) >= 100
     assert len({text for _, text in INJECTIONS}) == len(INJECTIONS)
     assert sum(bool(re.search(r"[\u4e00-\u9fff]", text)) for _, text in INJECTIONS) >= 10

@@ -1,0 +1,85 @@
+"""A run spends what it may and no more; an endpoint that only fails is left alone; no reply fills the memory."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.config import resolve
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders import CorrectnessGrader, LLMGrader
+from tests.judge_server import Answer, Body, Canned, JudgeServer, always, verdict
+
+
+def grader(server: JudgeServer, **client: Any) -> LLMGrader:
+    model = {"model_name": "m", "base_url": server.url, "cache": False, "max_reasks": 0, "max_retries": 0, **client}
+    return CorrectnessGrader(model)
+
+
+async def all_of(subject: LLMGrader, count: int) -> list[Any]:
+    asked = (subject.aevaluate(query="q", response=f"answer {n}", ground_truth="4") for n in range(count))
+    return await asyncio.gather(*asked)
+
+
+@pytest.mark.parametrize("faults", [0, 3])
+def test_a_budget_of_calls_is_spent_exactly_under_concurrency(faults: int) -> None:
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(status=500) if attempt < faults % 2 else Canned(verdict(1), delay=0.002)
+
+    with JudgeServer(answer) as server:
+        subject = grader(server, budget={"calls": 100}, max_retries=3)
+        results = asyncio.run(all_of(subject, 200))
+        assert len(server.bodies) == 100
+    honest = [result for result in results if result.error is None]
+    spent = [result for result in results if result.error is not None]
+    assert all(result.score == 1 for result in honest)
+    assert spent
+    assert all("the budget is spent: 100 of 100 calls" in result.error for result in spent)
+    assert len(honest) <= 100
+
+
+@pytest.mark.parametrize("budget", [{"tokens": 3000}, {"cost": 0.003}])
+def test_tokens_and_cost_stop_before_the_budget(budget: dict[str, Any]) -> None:
+    with JudgeServer(always(1)) as server:
+        subject = grader(server, budget=budget, prices={"prompt": 1.0, "completion": 1.0}, concurrency=4)
+        results = asyncio.run(all_of(subject, 40))
+        usage = subject.model.usage
+    assert 0 < sum(result.error is None for result in results) < 40
+    assert usage.prompt_tokens + usage.completion_tokens <= 3000
+
+
+def test_a_budget_of_cost_needs_prices_and_one_of_nothing_is_none() -> None:
+    with pytest.raises(ConfigError, match="needs prices"):
+        CorrectnessGrader({"model_name": "m", "budget": {"cost": 1.0}})
+    with pytest.raises(ConfigError, match="give calls, tokens or cost"):
+        CorrectnessGrader({"model_name": "m", "budget": {}})
+
+
+def test_a_larger_budget_is_the_same_run() -> None:
+    def digest(**more: Any) -> str:
+        llm = {"model_name": "m", "prompt": "x", **more}
+        return resolve({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}).task_judge.digest()
+
+    assert digest() == digest(budget={"calls": 3})
+    assert digest(client={}) == digest(client={"budget": {"calls": 9}})
+    assert digest() != digest(votes=3)
+
+
+def test_an_endpoint_that_only_fails_is_left_alone() -> None:
+    with JudgeServer(lambda body, attempt: Canned(status=401)) as server:
+        subject = grader(server, most_failures_in_a_row=5, concurrency=1)
+        results = asyncio.run(all_of(subject, 20))
+        assert len(server.bodies) < 20
+    assert all(result.error is not None for result in results)
+    assert any("not asked: the last" in result.error for result in results)
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_body_without_end_is_an_error(announced: bool) -> None:
+    huge = '{"choices": [{"message": {"content": "' + "x" * 20_000_000
+    reply: Answer = lambda body, attempt: Canned(raw=huge, cut=not announced)  # noqa: E731
+    with JudgeServer(reply) as server:
+        result = asyncio.run(all_of(grader(server), 1))[0]
+    assert "body" in result.error
