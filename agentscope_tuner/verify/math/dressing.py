@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
+from agentscope_tuner.verify.math.text import MAX_CHARS
 from agentscope_tuner.verify.math.unit import changes_number, known, singular
 
 _TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"
 # without one of these there is nothing to take off
+_SPACES = re.compile(r"\s+")
 _PLAIN_WORD = re.compile(r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)]")
 _LABEL = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*)?(?:(?:the\s+)?(?:final\s+)?(?:answer|ans|result|ratio)(?:\s+is)?|答案(?:是|为)?)\s*"
@@ -27,21 +29,24 @@ _LETTER = re.compile(
     rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:option|choice|answer)\s*)?\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*", re.IGNORECASE
 )
 _REMARK = re.compile(
-    rf"(?:\\[ ,;:!~]|~|\s)*(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"
+    rf"(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"
     rf"\(\s*{_TEXT}\s*\{{([a-zA-Z' -]+)\}}\s*\)|\s\(([a-zA-Z' -]{{3,}})\))\s*$"
 )
-_ONLY = re.compile(rf"(?:\\[ ,;:!~]|~|\s)*(?:{_TEXT}\s*\{{\s*only\s*\.?\s*\}}|(?<=\s)only)\s*$", re.IGNORECASE)
+_ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*only\s*\.?\s*\}}|(?<=\s)only)\s*$", re.IGNORECASE)
 _ORDINAL = re.compile(rf"(\d+)\s*(?:\^\s*)?(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?(st|nd|rd|th)\s*\}}?\s*\}}?")
 _TO = re.compile(rf"(\d+(?:\.\d+)?)\s*(?:{_TEXT}\s*\{{\s*to\s*\}}|\bto\b)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
-_ROOTS = frozenset({"double root", "triple root", "repeated root", "double", "multiplicity two"}) - {"double"}
+_ROOTS = frozenset({"double root", "triple root", "repeated root", "multiplicity two"})
 _MOST_WORDS = 6
+# where the letter of a choice stands
+_HEAD = 200
 
 
 def undressed(text: str) -> str:
     """The value without what stands around it."""
-    if not _PLAIN_WORD.search(text):
+    if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
         return text
-    text = _without_label(text)
+    # a run of spaces could be parted in many ways
+    text = _without_label(_SPACES.sub(" ", text))
     if match := _ORDINAL.fullmatch(text):
         return match[1]
     if match := _TO.fullmatch(text):
@@ -70,7 +75,7 @@ def _without_label(text: str) -> str:
 
 def choice(text: str) -> tuple[str, str] | None:
     r"""The letter and the value of `\textbf{(A) }5`; None where no letter of a choice stands before a value."""
-    match = _CHOICE.match(text) if text[:1] in "\\(ABCDEFGHIJ" else None
+    match = _CHOICE.match(text[:_HEAD]) if text[:1] in "\\(ABCDEFGHIJ" else None
     if match is None:
         return None
     rest = text[match.end() :].strip()

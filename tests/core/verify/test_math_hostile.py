@@ -6,11 +6,13 @@ import asyncio
 import json
 import multiprocessing
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agentscope_tuner.verify.math.answer import compare
 from benchmarks.math import hostile
 
 
@@ -48,3 +50,12 @@ def test_nothing_hostile_is_paid_hangs_or_runs(place: Callable[[Path], hostile.R
     result = place(tmp_path / "result.json")
     assert result.wrong == []
     assert result.judged >= 80
+
+
+@pytest.mark.parametrize(
+    "answer", ["Answer" + " " * 11_000 + "5", " " * 200_000, "A) " * 100_000, "5" + "\\text{ " * 1_500]
+)
+def test_what_stands_around_a_value_is_taken_off_in_linear_time(answer: str) -> None:
+    started = time.process_time()
+    assert compare(answer, "5", question="How many apples?").outcome != "equal"
+    assert time.process_time() - started < 5
