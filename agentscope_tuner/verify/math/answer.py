@@ -204,7 +204,8 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     ref, ans = pair.ref, pair.ans
     if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
         return UNKNOWN, ""
-    if is_work(ans.node) and not is_work(ref.node) and ans.node.head != "rel":
+    stated = ans.node.args[-1] if ans.node.head == "rel" else ans.node
+    if is_work(stated) and not is_work(ref.node):
         return DIFFERENT, "left unevaluated"
     return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 

@@ -176,8 +176,12 @@ class Comparer:
     def _named(self, ref: Reading, ans: Reading) -> Outcome:
         if not isinstance(ans, Named):
             assert isinstance(ref, Named)
+            if _is_several(ref, ans):
+                return DIFFERENT
             return self.compare(points(ref, ans), ans)
         if not isinstance(ref, Named):
+            if _is_several(ans, ref):
+                return DIFFERENT
             return self.compare(ref, points(ans, ref))
         if label(ref.name) == label(ans.name):
             value = _same_parameter(ref, ans)
@@ -198,6 +202,12 @@ def _words(reading: Reading) -> str:
     if isinstance(reading, Value) and reading.node.head in ("sym", "num"):
         return reading.node.name.lower()
     return f"<{reading}>"
+
+
+def _is_several(named: Named, other: Reading) -> bool:
+    """Several values of one unknown, which no tuple is."""
+    several = isinstance(named.value, Listing) and named.value.kind == "list"
+    return several and isinstance(other, Listing) and other.kind == "tuple"
 
 
 def _is_curve(named: Named) -> bool:

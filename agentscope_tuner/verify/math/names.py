@@ -64,6 +64,11 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
     return name, value
 
 
+def is_equal_names(node: Node) -> bool:
+    """Whether several names are said to be equal: `x = y = 1`, which no shorter statement says."""
+    return len(node.args) > 2 and any(a.head == "sym" and is_name(a) for a in node.args[1:])
+
+
 def is_segment(node: Node) -> bool:
     """Capitals side by side: the segment `AB`; `dy` over `dx` and the like are names as well."""
     return node.head == "mul" and all(a.head == "sym" and a.name[:1].isupper() for a in node.args)
@@ -71,7 +76,7 @@ def is_segment(node: Node) -> bool:
 
 def _named_chain(node: Node, operations: list[str]) -> tuple[Node, Node] | None:
     name = node.args[0]
-    if not is_name(name) or operations[0] != "=" or "in" in operations:
+    if not is_name(name) or operations[0] != "=" or "in" in operations or is_equal_names(node):
         return None
     rest = Node("rel", node.args[1:], " ".join(operations[1:]))
     return None if symbols(rest) & symbols(name) and not is_segment(name) else (name, rest)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.family import conditions, family, is_range
-from agentscope_tuner.verify.math.names import assignment, is_solved_region, label, region_name
+from agentscope_tuner.verify.math.names import assignment, is_equal_names, is_solved_region, label, region_name
 from agentscope_tuner.verify.math.node import Node, walk
 from agentscope_tuner.verify.math.reading import (
     Chain,
@@ -222,7 +222,7 @@ def _by_name(node: Node) -> Reading | None:
 
 def _chain(node: Node, names: list[str]) -> Reading:
     """`a = b = c` between values stands for a value; one side may be rounded after `~`."""
-    if set(names) - {"=", "~"}:
+    if set(names) - {"=", "~"} or is_equal_names(node):
         return Statement(node)
     exact = [node.args[0], *(member for name, member in zip(names, node.args[1:], strict=True) if name == "=")]
     rough = [member for name, member in zip(names, node.args[1:], strict=True) if name == "~"]

@@ -53,11 +53,7 @@ def _same_jump(node: Node, other: Node) -> bool:
 def _is_empty_power(node: Node) -> bool:
     """`0^{(x-7)^2}`, which is 0 at every point but one."""
     return (
-        node.head == "pow"
-        and node.args[0].head != "matrix"
-        and bool(symbols(node.args[1]))
-        and not symbols(node.args[0])
-        and _is_zero(node.args[0])
+        node.head == "pow" and node.args[0].head != "matrix" and bool(symbols(node.args[1])) and _is_zero(node.args[0])
     )
 
 
@@ -65,7 +61,8 @@ def _is_zero(node: Node) -> bool:
     try:
         return Exact("zero").value(node) == 0
     except Unknown:
-        return True
+        # a constant that is not known exactly may be zero
+        return not symbols(node)
 
 
 def _has_own_product(ref: Node, ans: Node) -> bool:
