@@ -265,7 +265,7 @@ def test_a_missing_section_is_named_with_the_nearest(folder: Folder) -> None:
         ("", "holds no task"),
         ("{not json\n", "tasks.jsonl:1: Invalid JSON"),
         ('{"task_id": "a"}\n\n{"task_id": "a"}\n', "tasks.jsonl:3: task_id 'a' is line 1's too"),
-        ('{"task_id": 7}\n', "tasks.jsonl:1: task_id"),
+        ('{"task_id": [7]}\n', "tasks.jsonl:1: task_id"),
     ],
 )
 def test_a_bad_task_file_ends_before_anything_is_run(folder: Folder, text: str, words: str) -> None:

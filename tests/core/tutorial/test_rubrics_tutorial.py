@@ -52,6 +52,6 @@ def test_the_local_configuration_learns_from_twelve(tmp_path: Path, monkeypatch:
         config, path = auto_grader_config(load_config(FOLDER / "local.yaml", overrides))
         expected = plan(config)
         saved = learn_and_save(config, path)
-    assert (expected.learn_from, expected.held_out, saved.learning["tried_samples"]) == (48, 12, 12)
-    assert saved.evaluation["samples"] == 12
+    assert (expected.learn_from, expected.held_out, saved.learning["tried_samples"]) == (30, 30, 12)
+    assert saved.evaluation["samples"] == 30
     assert saved.learning["calls"] <= expected.calls[1]
