@@ -162,7 +162,7 @@ $(AGENTSCOPE)/.ready: setup.cfg pyproject.toml
 
 # mypy a second time, over what meets agentscope: only here does it see agentscope's own types
 test-agentscope: $(AGENTSCOPE)/.ready ## ModelTuner and workflows with agentscope 2.0, over real sockets
-	$(AGENTSCOPE)/bin/mypy --follow-imports=silent agentscope_tuner/model_tuner tests/with_agentscope \
+	$(AGENTSCOPE)/bin/mypy --follow-imports=silent agentscope_tuner/model_tuner tests/with_agentscope/*.py \
 		tutorial/example_math_agent/workflow.py tutorial/example_countdown/workflow.py tutorial/example_frozenlake/workflow.py
 	$(AGENTSCOPE)/bin/pytest -n auto tests/with_agentscope
 

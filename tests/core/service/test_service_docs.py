@@ -6,8 +6,8 @@ That the guide's code runs, against a real service, is tests/with_servers/serve/
 from __future__ import annotations
 
 import re
-import subprocess
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 

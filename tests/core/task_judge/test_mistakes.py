@@ -97,7 +97,10 @@ def section(protocol: str, **more: Any) -> dict[str, Any]:
         (section(MATH, judge_kwargs={"deadline": 3}), "judge_kwargs.deadline: MathAnswerAsJudge reads no judge_kwargs"),
         (section(MATH, judge_kwargs={"threshold": 3}), "judge_kwargs.threshold: MathAnswerAsJudge"),
         (section(COUNTDOWN, judge_kwargs={"target": 24}), "CountdownAnswerAsJudge reads no judge_kwargs, got 24"),
-        (section(f"{BUILT_IN}.env_service_as_judge->EnvServiceJudge", judge_kwargs={"env_url": "x"}), "got 'x'"),
+        (
+            section(f"{BUILT_IN}.env_service_as_judge->EnvServiceJudge", judge_kwargs={"env_url": "x"}),
+            "allowed keys are evaluate_params",
+        ),
         (
             section(f"{BUILT_IN}.rm_auto_grader_judge->AutoGraderJudge", judge_kwargs={"model_name": "m"}),
             "write astuner.task_judge.rubrics_auto_grader.model_name",

@@ -120,7 +120,8 @@ def test_it_is_ready_while_the_judge_models_endpoint_answers(tmp_path: Path) -> 
     )
     save(saved, tmp_path / "out" / "auto_grader.json")
     conf = tmp_path / "grader.yaml"
-    conf.write_text(json.dumps(configuration(f"http://127.0.0.1:{endpoint.server_port}/v1", tmp_path)), "utf-8")
+    url = f"http://127.0.0.1:{endpoint.server_port}/v1"
+    conf.write_text(json.dumps(configuration(url, tmp_path, accept_unproven=True)), "utf-8")
     with RunningService("--conf", str(conf)) as service:
         assert service.client.get("/readyz").json() == {"status": "ready", "judges": {"": None}}
         for status in (401, 500):
