@@ -48,7 +48,8 @@ def _module_of(path: str) -> str:
     file = PurePath(path.replace("\\", "/"))
     if file.is_absolute():
         for folder in (os.getcwd(), *sys.path):
-            if folder and file.is_relative_to(folder):
+            # every file lies below the root: it names no module
+            if folder.strip(os.sep) and file.is_relative_to(folder):
                 file = file.relative_to(folder)
                 break
         else:
