@@ -36,6 +36,9 @@ def main(channel: ParentChannel) -> None:
         if word == "long":
             channel.send(b"x" * int(rest))
             continue
+        if word == "flood":
+            while True:
+                channel.send(b"x")
         if word == "print":
             print(rest, flush=True)  # noqa: T201
         channel.send(message)

@@ -78,6 +78,9 @@ def _exchange(
     try:
         cpu_end = None if cpu_seconds is None else child.cpu_seconds() + cpu_seconds
         if question is not None:
+            # A message that nobody asked for would be read as the answer to this question
+            if child.receive() != ([], False):
+                raise ChildLost(begun=False)
             child.send(question)
         while child.flush():
             yield _wall_left(wall_end, begun=False)
