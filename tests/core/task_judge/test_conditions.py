@@ -1,0 +1,85 @@
+"""The grammar of `when`: comparisons of named values, joined by and, or, not; closed, and read at load."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.conditions import parse_condition
+
+KNOWN = {"score": float, "correct.is_success": bool, "correct.reward": float, "my-part.reward": float}
+
+
+def values(score: float = 0.5, success: bool = True, reward: float = 1.0) -> dict[str, float | bool]:
+    return {"score": score, "correct.is_success": success, "correct.reward": reward, "my-part.reward": -1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.3 < score < 0.7", True),
+        ("0.3<score<0.5", False),
+        ("0.5 <= score <= .5", True),
+        ("score >= 0.5 and score != 1", True),
+        ("score < 0.2 or score > 0.8", False),
+        ("not score < 0.2", True),
+        ("not (score < 0.2 or correct.is_success)", False),
+        ("correct.is_success", True),
+        ("not not correct.is_success", True),
+        ("correct.is_success and correct.reward == 1", True),
+        ("my-part.reward < -0.5", True),
+        ("my-part.reward > -.5", False),
+        # `and` binds closer than `or`, `not` closer than `and`
+        ("correct.is_success or score < 0 and score > 1", True),
+        ("(correct.is_success or score < 0) and score > 1", False),
+        ("not correct.is_success or correct.reward == 1", True),
+        ("0 < score < 1 > correct.reward", False),
+        ("  ((score > 0.4))  ", True),
+    ],
+)
+def test_conditions_hold_as_they_read(text: str, expected: bool) -> None:
+    condition = parse_condition(text, KNOWN, "when")
+    assert condition.holds(values()) is expected
+    assert pickle.loads(pickle.dumps(condition)).holds(values()) is expected
+
+
+def test_a_condition_names_what_it_looks_at() -> None:
+    assert parse_condition("score > 0 and correct.is_success", KNOWN, "when").names == {"score", "correct.is_success"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scoer > 0.3", "did you mean 'score'"),
+        ("score", "is a number: compare it"),
+        ("0.5", "is a number: compare it"),
+        ("correct.is_success > 0", "unexpected '>'"),
+        ("score > correct.is_success", "stands alone"),
+        ("score >", "ends too early"),
+        ("score > and", "a value is missing"),
+        ("< 3", "a value is missing"),
+        ("(score > 0.3", r"closing \) is missing"),
+        ("score > 0.3)", r"unexpected '\)'"),
+        ("score > 0.3 score < 0.7", "unexpected 'score'"),
+        ("score = 0.3", "cannot read '= 0.3'"),
+        ("__import__('os').system('id')", "cannot read"),
+        ("__import__ (0)", "unknown name '__import__'"),
+        ("score > 0.3; 1", "cannot read ';"),
+        ("score ** 2 > 1", "is a number|cannot read"),
+        ("lambda: 1", "unknown name|cannot read"),
+        ("score > 1e400", "unexpected 'e400'"),
+        ("- score > 0", "a value is missing"),
+        ("", "must be a condition"),
+        (None, "must be a condition"),
+        (True, "must be a condition"),
+        ("not " * 100 + "correct.is_success", "nested more than"),
+        ("(" * 100 + "score > 0" + ")" * 100, "nested more than"),
+        ("score > 0 and " * 60 + "score > 0", "at most 500"),
+    ],
+)
+def test_anything_else_is_refused_at_load(text: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_condition(text, KNOWN, "llm.escalate.when")
