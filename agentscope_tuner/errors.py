@@ -11,6 +11,7 @@ AstunerError
     │   ├── BadScore           an answer that is no finite number
     │   └── EnvServerError     the service answered with an error, or with something that is not its protocol
     └── GraderError        a grader (an LLM or a function) did not give a score or a rank
+        └── GraderTimeout      a grader took longer than its deadline; a DeadlineError, too
 """
 
 from __future__ import annotations
@@ -147,3 +148,9 @@ class GraderError(JudgeError):
     """A grader did not give a usable score or rank."""
 
     cause = Cause.ENDPOINT
+
+
+class GraderTimeout(GraderError, DeadlineError):
+    """A grader did not give a score or rank within its deadline."""
+
+    cause = Cause.DEADLINE

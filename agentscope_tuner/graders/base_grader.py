@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+from agentscope_tuner.errors import Cause
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause
 
 
 class BaseGrader(ABC):
@@ -38,10 +39,12 @@ class BaseGrader(ABC):
             as a result with `error` set, and its score or rank means nothing.
         """
 
-    def failed(self, error: str, metadata: Mapping[str, Any] | None = None) -> GraderScore | GraderRank:
+    def failed(
+        self, error: str, metadata: Mapping[str, Any] | None = None, cause: Cause | None = None
+    ) -> GraderScore | GraderRank:
         """The result that says there is no verdict, of this grader's mode."""
         kind = GraderScore if self.mode is GraderMode.POINTWISE else GraderRank
-        return kind.failed(self.name, error, metadata)
+        return kind.failed(self.name, error, metadata, cause)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_config` makes an equal grader; holds no key."""
@@ -53,7 +56,7 @@ async def evaluate(grader: BaseGrader, **kwargs: Any) -> GraderScore | GraderRan
     try:
         result = await grader.aevaluate(**kwargs)
     except Exception as exc:  # noqa: BLE001 - a user's grader may fail in any way; none of them is a verdict
-        return grader.failed(f"{type(exc).__name__}: {exc}")
+        return grader.failed(f"{type(exc).__name__}: {exc}", cause=named_cause(exc))
     if not isinstance(result, GraderScore if grader.mode is GraderMode.POINTWISE else GraderRank):
         return grader.failed(f"a {grader.mode} grader answered {result!r:.200}")
     return result

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
-from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, grader_error
 
 VoteRule = Literal["median", "majority"]
 
@@ -69,15 +69,17 @@ def quorum(results: Sequence[Any]) -> tuple[list[Any], int]:
     Raises:
         GraderError: half of the votes or more failed; says what the first failed of.
     """
-    failures = [result for result in results if isinstance(result, BaseException)]
-    for failure in failures:
-        if not isinstance(failure, GraderError):
-            raise failure
+    failures: list[GraderError] = []
+    for result in results:
+        if isinstance(result, GraderError):
+            failures.append(result)
+        elif isinstance(result, BaseException):
+            raise result
     if 2 * len(failures) >= len(results):
         text = (
             str(failures[0]) if len(results) == 1 else f"{len(failures)} of {len(results)} votes failed: {failures[0]}"
         )
-        raise GraderError(text) from failures[0]
+        raise grader_error(text, failures[0].cause) from failures[0]
     return [result for result in results if not isinstance(result, BaseException)], len(failures)
 
 
@@ -126,7 +128,8 @@ class WeightedSumGrader(BaseGrader):
         )
         errors = {result.name: result.error for result in results if result.error is not None}
         if errors and (self.failed_parts == "error" or len(errors) == len(results)):
-            return self.failed("; ".join(f"{name}: {error}" for name, error in errors.items()))
+            cause = next((result.cause for result in results if result.error is not None), None)
+            return self.failed("; ".join(f"{name}: {error}" for name, error in errors.items()), cause=cause)
         kept = [
             (result, weight)
             for result, (_, weight) in zip(results, self.parts, strict=True)

@@ -11,7 +11,7 @@ from typing import Any
 from agentscope_tuner import _loop
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, is_finite_number
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, is_finite_number, named_cause
 
 
 class FunctionGrader(BaseGrader):
@@ -55,7 +55,7 @@ class FunctionGrader(BaseGrader):
                     result = await result
             return self._read(result)
         except Exception as exc:  # noqa: BLE001 - a user's function may fail in any way; none of them is a verdict
-            return self.failed(f"{type(exc).__name__}: {exc}")
+            return self.failed(f"{type(exc).__name__}: {exc}", cause=named_cause(exc))
 
     def _read(self, result: Any) -> GraderScore | GraderRank:
         if self.mode is GraderMode.LISTWISE:

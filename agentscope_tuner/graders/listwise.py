@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.schema import GraderRank
+from agentscope_tuner.graders.schema import GraderRank, grader_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
         shown = [*anchors, *new]
         result = await grader.aevaluate(response=shown, **inputs)
         if result.error is not None or not isinstance(result, GraderRank):
-            raise GraderError(f"{grader.name}: {result.error}")
+            raise grader_error(f"{grader.name}: {result.error}", result.cause)
         results.append(result)
         here = dict(zip(shown, result.metadata["places"], strict=True))
         conflicts += sum(here[one] > here[other] for one, other in pairwise(anchors))

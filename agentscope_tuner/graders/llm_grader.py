@@ -25,7 +25,7 @@ from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory, as_texts, build_prompt, echoes
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.prompt.wording import reply_form
-from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause
 
 ScoreSource = Literal["text", "logprobs"]
 
@@ -163,7 +163,7 @@ class LLMGrader(BaseGrader):
             check_arguments(values, self.template.variables(self.language), self.optional, _OWN)
             return await (self._score(values) if self.mode is GraderMode.POINTWISE else self._rank(values))
         except (AstunerError, ValueError, TypeError) as exc:
-            return self.failed(str(exc))
+            return self.failed(str(exc), cause=named_cause(exc))
         except Exception as exc:  # noqa: BLE001 - the convention: aevaluate never raises, and a failure is marked
             return self.failed(f"{type(exc).__name__}: {exc}")
 

@@ -9,6 +9,8 @@ from enum import StrEnum
 from numbers import Real
 from typing import Any
 
+from agentscope_tuner.errors import Cause, GraderError, GraderTimeout, JudgeError
+
 _FAILED = "Evaluation failed:"
 
 
@@ -30,6 +32,7 @@ class GraderScore:
         metadata: what else is known of the verdict: usage, votes, ties.
         error: what went wrong; None for a verdict. A 0.0 whose reason reads "Evaluation failed: …", which is how the
             grader convention reports an exception, gets its error from there, so no reader takes that 0.0 for a score.
+        cause: what has to be mended, where there is an error and the grader knows.
 
     Raises:
         ValueError: `score` is not a finite number; bools are not numbers here.
@@ -40,6 +43,7 @@ class GraderScore:
     reason: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    cause: Cause | None = None
 
     def __post_init__(self) -> None:
         if not is_finite_number(self.score):
@@ -48,9 +52,11 @@ class GraderScore:
             object.__setattr__(self, "error", self.reason.removeprefix(_FAILED).strip() or self.reason)
 
     @classmethod
-    def failed(cls, name: str, error: str, metadata: Mapping[str, Any] | None = None) -> GraderScore:
+    def failed(
+        cls, name: str, error: str, metadata: Mapping[str, Any] | None = None, cause: Cause | None = None
+    ) -> GraderScore:
         """No verdict: score 0.0 by convention, with `error` set so that nobody reads it."""
-        return cls(name, 0.0, f"{_FAILED} {error}", metadata or {}, error or "unknown error")
+        return cls(name, 0.0, f"{_FAILED} {error}", metadata or {}, error or "unknown error", cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ class GraderRank:
         reason: why, in words.
         metadata: what else is known; `metadata["places"]`, where present, holds places with ties as mean places.
         error: what went wrong; None for a verdict.
+        cause: what has to be mended, where there is an error and the grader knows.
 
     Raises:
         ValueError: `rank` is not a permutation of 1..n, or is empty without an error.
@@ -73,6 +80,7 @@ class GraderRank:
     reason: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    cause: Cause | None = None
 
     def __post_init__(self) -> None:
         if self.error is None and not self.rank and self.reason.startswith(_FAILED):
@@ -81,9 +89,21 @@ class GraderRank:
             check_permutation(self.rank)
 
     @classmethod
-    def failed(cls, name: str, error: str, metadata: Mapping[str, Any] | None = None) -> GraderRank:
+    def failed(
+        cls, name: str, error: str, metadata: Mapping[str, Any] | None = None, cause: Cause | None = None
+    ) -> GraderRank:
         """No verdict: no rank at all."""
-        return cls(name, (), f"{_FAILED} {error}", metadata or {}, error or "unknown error")
+        return cls(name, (), f"{_FAILED} {error}", metadata or {}, error or "unknown error", cause)
+
+
+def named_cause(exc: BaseException) -> Cause | None:
+    """What has to be mended, where an exception says so."""
+    return exc.cause if isinstance(exc, JudgeError) else None
+
+
+def grader_error(message: str, cause: Cause | None) -> GraderError:
+    """A failed result as an exception: a GraderTimeout where the grader's time was over."""
+    return GraderTimeout(message) if cause is Cause.DEADLINE else GraderError(message, cause=cause)
 
 
 def is_finite_number(value: object) -> bool:

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.guard import no_content
-from agentscope_tuner.graders.schema import GraderScore
+from agentscope_tuner.graders.schema import GraderScore, grader_error
 from agentscope_tuner.rubrics.config import AutoGraderConfig
 
 
@@ -50,7 +49,7 @@ async def scored(config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[st
         return Opinion((config.min_score,), empty[0], Usage(), empty)
     result = await grader.aevaluate(response=answer, **inputs)
     if result.error is not None or not isinstance(result, GraderScore):
-        raise GraderError(f"{result.error}")
+        raise grader_error(f"{result.error}", result.cause)
     return Opinion((result.score,), result.reason, result.metadata["usage"])
 
 

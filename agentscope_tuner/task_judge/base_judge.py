@@ -82,7 +82,8 @@ class BaseJudge:
             be restarted, so that such a judge must keep nothing from one row to the next. A class that defines a
             verdict and does not say its kind is "io": it may hold what must not exist twice.
         bounds_itself: whether every verdict ends within a bound of the judge's own (a deadline, or an amount of work),
-            whatever the policy wrote. A class that defines a verdict and does not say so is taken not to.
+            whatever the policy wrote. A class that defines a verdict and does not say so is taken not to; one
+            that hands verdicts on to foreign code sets it False for itself.
         reference_keys: the keys of `task.metadata` that together are the reference: two tasks of one id must have the
             same. By default `answer`; a class whose tasks have no reference names none.
         takes_kwargs: whether `judge_kwargs` may hold settings. Said for its own class alone: a subclass may read some.
@@ -91,7 +92,7 @@ class BaseJudge:
     """
 
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
-    bounds_itself: ClassVar[bool] = False
+    bounds_itself: bool = False
     reference_keys: ClassVar[tuple[str, ...]] = ("answer",)
     takes_kwargs: ClassVar[bool] = True
     metric_names: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.listwise import place_reward, rank_all
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
-from agentscope_tuner.graders.schema import GraderMode, GraderScore
+from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.llm_settings import WHERE, LLMJudgeConfig, build_grader
 from agentscope_tuner.task_judge.protocol import resolve_protocol
@@ -43,6 +43,9 @@ class LLMJudge(BaseJudge):
         self.settings = validate_section(LLMJudgeConfig, section.llm, WHERE)
         self.model = ChatModel(self.settings.settings(section.deadline))
         self.grader: BaseGrader = build_grader(self.settings, self.model, resolve_protocol)
+        if not type(self.grader).aevaluate.__module__.startswith("agentscope_tuner."):
+            # the deadline of our calls bounds no grader of a user's own
+            self.bounds_itself = False
         self.range = self._range()
         self.paths = self._paths()
         _ = self.model.endpoint, self.model.settings.markers  # a missing key or file is found now
@@ -85,7 +88,7 @@ class LLMJudge(BaseJudge):
             raise JudgeError("a listwise judge ranks an advantage group (compute_rewards)", cause=Cause.CONFIG)
         result = await evaluate(self.grader, **self._values(workflow_task, workflow_output))
         if result.error is not None or not isinstance(result, GraderScore):
-            raise GraderError(f"{result.error}")
+            raise grader_error(f"{result.error}", result.cause)
         low, high = self.range
         if not low <= result.score <= high:
             raise GraderError(f"{self.grader.name} scored {result.score:g}, beyond its range {low:g} to {high:g}")

@@ -37,7 +37,7 @@ class Traits:
             kind=kind.judge_kind,
             ranks=judge.ranks_groups(),
             awaits=kind.acompute_reward is not BaseJudge.acompute_reward,
-            bounded=kind.bounds_itself,
+            bounded=judge.bounds_itself,
             in_main=kind.__module__ == "__main__",
         )
 

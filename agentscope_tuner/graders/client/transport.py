@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentscope_tuner import _loop
 from agentscope_tuner._http.retry import Turns, pace_of, retry_after
-from agentscope_tuner.errors import GraderError
+from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.bounded import bound_body
 from agentscope_tuner.graders.client.budget import Breaker, Spending
 from agentscope_tuner.graders.client.endpoint import Endpoint
@@ -138,7 +138,7 @@ async def fetch(
                 usage += _RETRY
                 state.usage += _RETRY
     except TimeoutError as exc:
-        raise GraderError(tries.report(f"no verdict within {settings.deadline_seconds:g} s")) from exc
+        raise GraderTimeout(tries.report(f"no verdict within {settings.deadline_seconds:g} s")) from exc
 
 
 async def _request(
@@ -234,7 +234,7 @@ async def embed(
                 except Exception as exc:  # noqa: BLE001 - as in fetch
                     await asyncio.sleep(tries.failed(exc, clock.when()))
     except TimeoutError as exc:
-        raise GraderError(tries.report("no embeddings within the deadline")) from exc
+        raise GraderTimeout(tries.report("no embeddings within the deadline")) from exc
     try:
         rows = sorted(data["data"], key=lambda row: row["index"])
         vectors = [[float(number) for number in row["embedding"]] for row in rows]

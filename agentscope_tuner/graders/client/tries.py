@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner._http.retry import Retries, retry_after
-from agentscope_tuner.errors import GraderError
+from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.endpoint import Endpoint
 from agentscope_tuner.graders.client.reply import ReplyError
 
@@ -74,12 +74,12 @@ class Tries:
         asked = retry_after(exc.response.headers) if isinstance(exc, openai.APIStatusError) else 0.0
         pause = self._retries.pause(remaining, asked)
         if pause is None:
-            headline = f"no verdict within {self._settings.deadline_seconds:g} s"
             if self._retries.exhausted:
-                headline = "the endpoint failed too often"
-            elif asked:
+                raise GraderError(self.report("the endpoint failed too often")) from exc
+            headline = f"no verdict within {self._settings.deadline_seconds:g} s"
+            if asked:
                 headline += f", the endpoint asks to wait {asked:.0f} s, beyond the deadline"
-            raise GraderError(self.report(headline)) from exc
+            raise GraderTimeout(self.report(headline)) from exc
         return pause
 
     def report(self, headline: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.schema import GraderScore
 from agentscope_tuner.task_judge.protocol import load_judge
@@ -31,6 +32,17 @@ def judge(server: JudgeServer, **llm: Any) -> TaskJudge:
 
 def output(answer: Any = "Because of scattering.", **more: Any) -> WorkflowOutput:
     return WorkflowOutput(metadata={"final_answer": answer, **more})
+
+
+class HangingGrader(BaseGrader):
+    """Waits for what never comes."""
+
+    def __init__(self) -> None:
+        super().__init__("hanging")
+
+    async def aevaluate(self, **kwargs: Any) -> GraderScore:
+        await asyncio.Event().wait()
+        return GraderScore(self.name, 1.0)
 
 
 class LengthGrader(BaseGrader):
@@ -164,6 +176,40 @@ def test_answers_without_content_are_filtered_uncalled(answer: str) -> None:
         judgement = judge(server, prompt=PROMPT).judge(TASK, output(answer))
         assert (judgement.status, judgement.reward, judgement.violations) == ("filtered", 0.0, ("no_content",))
         assert not server.bodies
+
+
+@pytest.mark.parametrize(
+    "canned", [Canned(hang=True), Canned(status=503), Canned(status=429, headers={"retry-after": "9"})]
+)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prompt": PROMPT},
+        {"prompt": PROMPT, "votes": 3},
+        {"grader": "correctness", "reads": {"query": "task.main_query"}},
+        {"prompt": "Rank: {response}", "mode": "listwise"},
+    ],
+)
+def test_past_its_deadline_there_is_a_deadline_error(options: dict[str, Any], canned: Canned) -> None:
+    with JudgeServer(lambda body, attempt: canned) as server:
+        config = section(server.url, **options, client={"cache": False, "temperature": 0.7})
+        config["astuner"]["task_judge"]["deadline"] = 0.3
+        judgement = load_judge(config).judge_group(TASK, [output("a a"), output("b b")])[0]
+    assert (judgement.reward, judgement.cause) == (None, Cause.DEADLINE)
+    assert "no verdict within 0.3 s" in str(judgement.error)
+
+
+def test_a_grader_of_ones_own_has_the_same_deadline() -> None:
+    config = section("http://127.0.0.1:9/v1", grader=f"{__name__}->HangingGrader", scale={"min": 0, "max": 1})
+    config["astuner"]["task_judge"]["deadline"] = 0.2
+    with pytest.raises(DeadlineError, match=r"LLMJudge: no verdict within 0\.2 s"):
+        load_judge(config).compute_reward(TASK, output())
+
+
+def test_a_failure_keeps_the_graders_cause() -> None:
+    config = section("http://127.0.0.1:9/v1", prompt="Score from 1 to 5: {response}, it should be {ground_truth}")
+    without = WorkflowTask(task=Task(main_query="q", task_id="t1"))
+    assert load_judge(config).judge(without, output()).cause == Cause.REFERENCE
 
 
 def test_votes_show_their_disagreement() -> None:
