@@ -1,0 +1,124 @@
+"""LengthJudge: pay by length, after DAPO or along a cosine."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from agentscope_tuner.config import StrictSection
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.rules.tokens import estimate_tokens
+from agentscope_tuner.task_judge.base_judge import Reward, final_answer
+from agentscope_tuner.task_judge.reads import check_path, read_path
+from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge, read_kwargs
+from agentscope_tuner.verify.text.length import cosine, soft_overlong
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+_COSINE_ONLY = ("correct", "right", "wrong", "exceed")
+
+
+class LengthConfig(StrictSection):
+    """LengthJudge's `astuner.task_judge.judge_kwargs`."""
+
+    #: `soft_overlong`: equation 13 of DAPO; `cosine`: the reward of "Demystifying Long Chain-of-Thought Reasoning"
+    method: Literal["soft_overlong", "cosine"] = "soft_overlong"
+    #: where the length begins to cost something; DAPO's `L_max - L_cache`
+    soft: int | None = Field(default=None, ge=0)
+    #: where it costs all; DAPO's and the cosine's `L_max`
+    hard: int = Field(ge=1)
+    #: `tokens`: the estimate of the `max_tokens` rule; `chars`; or a path to a count that the trainer or the workflow
+    #: leaves, such as `output.metadata.completion_tokens`
+    unit: str = "tokens"
+    #: cosine: whether the answer is right, as `true` or `false`, where another part of a combined judge has settled it;
+    #: or a path to a bool, such as `output.is_success`
+    correct: bool | str | None = None
+    #: cosine, for right answers: the reward at length 0, and just below `hard`
+    right: _Pair = Field(default=[1.0, 0.5])
+    #: cosine, for wrong answers
+    wrong: _Pair = Field(default=[-0.5, 0.0])
+    #: cosine: the reward from `hard` on, where an output is taken to be cut off
+    exceed: float = -0.5
+
+    @model_validator(mode="after")
+    def _fits_its_method(self) -> LengthConfig:
+        if self.method == "cosine":
+            if self.soft is not None:
+                raise ValueError("`soft` belongs to method soft_overlong: a cosine has `hard` alone")
+            if self.correct is None:
+                raise ValueError(
+                    "method cosine needs `correct`: true or false for a part that is asked `when` another part has "
+                    "settled it, or a path such as output.is_success"
+                )
+            return self
+        if self.soft is None:
+            raise ValueError("method soft_overlong needs `soft`, the length that still costs nothing")
+        if self.soft > self.hard:
+            raise ValueError(f"`soft` must not be above `hard`, got soft {self.soft} and hard {self.hard}")
+        if foreign := [key for key in _COSINE_ONLY if key in self.model_fields_set]:
+            raise ValueError(f"`{foreign[0]}` belongs to method cosine, and method is soft_overlong")
+        return self
+
+
+class LengthJudge(TextJudge):
+    """What the output's length is worth, whatever it says: a part of a combined judge.
+
+    `soft_overlong`: -1.0 to 0.0, as DAPO defines it (arXiv 2503.14476, equation 13); success is a length that costs
+    nothing. `cosine`: within `right`, `wrong` and `exceed` (arXiv 2502.03373); success is a right answer below `hard`.
+
+    A short output is not a right one, and an empty output costs nothing under `soft_overlong`: combine this judge with
+    one of correctness.
+
+    Raises:
+        ConfigError: the settings do not fit each other.
+        JudgeError: of a verdict: a path of the settings leads to nothing, or to no count or bool.
+    """
+
+    reference_keys = ()
+    metric_names = ("length",)
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._settings = read_kwargs(LengthConfig, config)
+        if self._settings.unit not in {"tokens", "chars"}:
+            check_path(self._settings.unit, f"{KWARGS}.unit: tokens, chars or a path, which")
+        if isinstance(self._settings.correct, str):
+            check_path(self._settings.correct, f"{KWARGS}.correct")
+
+    def verdict(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
+        """See TextJudge."""
+        settings = self._settings
+        length = self._length(task, output)
+        said = f"{length:,} {settings.unit if settings.unit in {'tokens', 'chars'} else 'long'}"
+        metrics = {"length": float(length)}
+        if settings.method == "soft_overlong":
+            assert settings.soft is not None
+            reward = soft_overlong(length, settings.soft, settings.hard)
+            reason = f"{said}, soft limit {settings.soft:,}, hard limit {settings.hard:,}"
+            return Reward(reward, length <= settings.soft, reason=reason, metrics=metrics)
+        right = self._correct(task, output)
+        at_zero, at_hard = settings.right if right else settings.wrong
+        reward = cosine(length, settings.hard, at_zero, at_hard, settings.exceed)
+        reason = f"{said} of {settings.hard:,}, for a {'right' if right else 'wrong'} answer"
+        return Reward(reward, right and length < settings.hard, reason=reason, metrics=metrics)
+
+    def _length(self, task: WorkflowTask, output: WorkflowOutput) -> int:
+        unit = self._settings.unit
+        if unit == "chars":
+            return len(final_answer(output))
+        if unit == "tokens":
+            return estimate_tokens(final_answer(output))
+        count = read_path(unit, task, output)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise JudgeError(f"{unit} must be a whole number of 0 or more, got {count!r:.100}", cause=Cause.INPUT)
+        return count
+
+    def _correct(self, task: WorkflowTask, output: WorkflowOutput) -> bool:
+        correct = self._settings.correct
+        if isinstance(correct, str):
+            path, correct = correct, read_path(correct, task, output)
+            if not isinstance(correct, bool):
+                raise JudgeError(f"{path} must be true or false, got {correct!r:.100}", cause=Cause.INPUT)
+        assert correct is not None
+        return correct

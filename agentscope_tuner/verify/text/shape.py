@@ -1,0 +1,78 @@
+r"""The shape of an output: its tags in order and each once, and one `\boxed{}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.text.strict_json import fenced_blocks
+
+
+class Shaped(NamedTuple):
+    """Attributes:
+    part: what stands inside the last of the tags; None where the shape is broken.
+    problem: what is wrong with the shape, in words; empty where nothing is.
+    """
+
+    part: str | None
+    problem: str = ""
+
+
+def read_tags(
+    text: str, tags: Sequence[str], *, opened: bool = False, around: bool = False, empty: bool = False
+) -> Shaped:
+    """Whether `text` is `<first>…</first><second>…</second>…`, each tag once, in this order, and none inside another.
+
+    DeepSeek-R1's format reward (arXiv 2501.12948, section 2.2.2) asks for the reasoning and the answer between their
+    tags. Once means once wherever: also in the reasoning and in a code block, and in other spellings (`<Answer >`), for
+    whoever reads the answer later must find one.
+
+    Args:
+        tags: names without their brackets.
+        opened: the prompt ends with the first opening tag, so that the output begins inside it.
+        around: whether words may stand outside of the tags; white space always may.
+        empty: whether nothing may stand inside of them.
+    """
+    names = "|".join(re.escape(tag) for tag in tags)
+    any_tag = re.compile(rf"<\s?(/?)\s?({names})(?![\w-])[^<>]{{0,100}}>", re.IGNORECASE)
+    expected = [f"<{slash}{tag}>" for tag in tags for slash in ("", "/")][1 if opened else 0 :]
+    inside, at, outside, part = opened, 0, "", ""
+    found = 0
+    for tag in any_tag.finditer(text):
+        if found == len(expected):
+            return Shaped(None, f"{tag[0]!r:.60} after the last of the tags")
+        if tag[0] != expected[found]:
+            return Shaped(None, f"{tag[0]!r:.60} where {expected[found]} is due")
+        between, at = text[at : tag.start()], tag.end()
+        if inside:
+            part = between
+            if not (empty or part.strip()):
+                return Shaped(None, f"nothing before {expected[found]}")
+        else:
+            outside += between
+            if fenced_blocks(outside) is None:
+                return Shaped(None, f"{expected[found]} stands in a code block")
+        inside, found = not inside, found + 1
+    if found < len(expected):
+        return Shaped(None, f"no {expected[found]}")
+    outside += text[at:]
+    if not around and outside.strip():
+        return Shaped(None, f"{outside.strip()!r:.40} stands outside of the tags")
+    return Shaped(part)
+
+
+# an escaped character is passed over whole: `\\boxed` is a line break and a word
+_BOX = re.compile(r"\\(?:(boxed|fbox)(?![a-zA-Z])|.)", re.DOTALL)
+
+
+def box_problem(text: str) -> str:
+    r"""What keeps `text` from holding one `\boxed{}` with something in it; empty where it does."""
+    count = sum(box[1] is not None for box in _BOX.finditer(text))
+    if count != 1:
+        return f"{count} boxes, where one is asked for" if count else r"no \boxed{}"
+    inside = last_boxed(text)
+    if inside is None:
+        return r"a \boxed{} that is never closed"
+    return "" if inside else r"an empty \boxed{}"
