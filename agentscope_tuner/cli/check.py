@@ -10,18 +10,18 @@ from rich.padding import Padding
 from rich.text import Text
 
 from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, fail, opened, out, printable
+from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, fail, out, printable
+from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import read_lines
-from agentscope_tuner.records.formats import FORMATS, as_rollouts
+from agentscope_tuner.records.formats import FORMATS
 from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
 from agentscope_tuner.rubrics.config import auto_grader_config
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
 _INPUT = "Tasks or rollouts, one JSON object a line, to be read as the judge would; - reads standard input."
-_FORMAT = f"The rows are a trainer's: {', '.join(FORMATS)}; as in `astuner judge`."
+_FORMAT = f"The rows are a trainer's: {', '.join(FORMATS)}, or auto; as in `astuner judge`."
 _MAP = "Where a column of the rows belongs, such as gold=task.metadata.answer; may be repeated."
 
 
@@ -46,10 +46,8 @@ def check(
             out.print(Text(loaded), soft_wrap=True)
         if input_ is None:
             return
-        with opened(input_) as (stream, name):
-            lines = read_lines(stream, name)
-            rows = as_rollouts(lines, format_, map_ or ()) if format_ or map_ else lines
-            report = check_tasks(rows, judge)
+        with source_lines(input_) as (lines, name):
+            report = check_tasks(rollout_lines(lines, format_, map_), judge)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:

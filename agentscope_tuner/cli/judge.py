@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, BinaryIO
@@ -20,18 +21,18 @@ from agentscope_tuner.cli.console import (
     config_errors,
     err,
     fail,
-    opened,
     out,
     printable,
 )
 from agentscope_tuner.cli.judge_ray import Engine, judge_on_ray
+from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import resolve
 from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, judged_before
 from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import EarlierRow, Line, Row, ScoredFile, Summary, parse_line, read_lines
-from agentscope_tuner.records.formats import FORMATS, as_rollouts
+from agentscope_tuner.records import EarlierRow, Line, Row, ScoredFile, Summary, parse_line
+from agentscope_tuner.records.formats import FORMATS
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _REDRAW_SECONDS = 0.1
@@ -43,7 +44,11 @@ _ENGINE = (
     "ray: --input is a pattern, of JSONL or Parquet files, --output a folder, and --jobs how many judge actors. Ray is "
     "started on this machine unless --address says where it runs."
 )
-_FORMAT = f"Rows as a trainer has them: {', '.join(FORMATS)}. The output holds the rollouts made of them."
+_FORMAT = (
+    f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; auto looks at the first row. The output holds the "
+    "rollouts made of them. --input may then be a folder of JSONL, Parquet or torch files."
+)
+_TASKS = "Tasks whose metadata the rows get by their query, for dumps without the data set's columns, such as TRL's."
 _MAP = (
     "Where a column of the rows goes, such as prompt=task.main_query, completion=output.metadata.final_answer or "
     "answer=task.metadata.answer. May be given several times, also with --format."
@@ -64,6 +69,7 @@ def judge(
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first row that fails.")] = False,
     format_: Annotated[str | None, typer.Option("--format", help=_FORMAT)] = None,
     map_: Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")] = None,
+    tasks: Annotated[str | None, typer.Option("--tasks", help=_TASKS)] = None,
     engine: Annotated[Engine, typer.Option("--engine", help=_ENGINE)] = Engine.LOCAL,
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
 ) -> None:
@@ -71,8 +77,8 @@ def judge(
     if engine is Engine.RAY:
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")
-        if format_ or map_:
-            raise fail("--format and --map are read by --engine local")
+        if format_ or map_ or tasks:
+            raise fail("--format, --map and --tasks are read by --engine local")
         judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
         return
     if str(output) == "-":
@@ -84,10 +90,11 @@ def judge(
         # Load the judge first: a wrong configuration must leave an earlier output as it is
         line_judge = LineJudge(settings, digest)
         try:
-            with opened(input_) as (stream, name), ScoredFile(output, resume=resume) as scored:
-                lines = _watched(islice(read_lines(stream, name), limit), stream, summary)
-                if format_ or map_:
-                    lines = as_rollouts(lines, format_, map_ or ())
+            with (
+                source_lines(input_, watched=partial(_watched, summary)) as (source, name),
+                ScoredFile(output, resume=resume) as scored,
+            ):
+                lines = rollout_lines(islice(source, limit), format_, map_, tasks)
                 todo = _with_earlier(lines, scored.earlier(), digest) if resume else lines
                 with closing(score_lines(line_judge, todo, jobs=jobs)) as results:
                     for row in results:
@@ -141,7 +148,7 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
     return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None
 
 
-def _watched(lines: Iterator[Line], stream: BinaryIO, summary: Summary) -> Iterator[Line]:
+def _watched(summary: Summary, lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
     """The lines, with a progress bar over the file's bytes while they are read, on a terminal only."""
     if not err.is_terminal:
         yield from lines

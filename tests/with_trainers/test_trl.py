@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -16,6 +17,8 @@ from datasets import Dataset
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func
+from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.records.formats import as_rollouts
 from tests.with_trainers.judges import HOSTILE, config
 from tutorial.example_math_agent.train_trl import LENIENT, OURS, draw, rows
 from tutorial.grpo import Board, train
@@ -265,3 +268,17 @@ def test_extras_of_a_rollout_function_split_no_group(tmp_path: Path) -> None:
 
     steps = steps_of(grpo(WithExtras(function._config), tmp_path, steps=2))
     assert [entry["Shortest/failed"] for entry in steps] == [0.0, 0.0]
+
+
+def test_the_completions_that_trl_dumps_are_judged_again_to_equal_rewards(tmp_path: Path) -> None:
+    grpo(reward_func(OURS), tmp_path, steps=3, log_completions=True)
+    tasks, scored = tmp_path / "tasks.jsonl", tmp_path / "scored.jsonl"
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows(seed=0)))
+    astuner = str(Path(sys.executable).with_name("astuner"))
+    command = [astuner, "judge", "--conf", OURS, "--input", str(tmp_path / "completions"), "--output", str(scored)]
+    subprocess.run([*command, "--format", "auto", "--tasks", str(tasks)], check=True)
+    dumped = [json.loads(line.raw)["judgement"] for line in as_rollouts(dump_lines(command[5]), "trl")]
+    again = [json.loads(line)["judgement"] for line in scored.read_text().splitlines()]
+    assert len(again) == 3 * 16
+    assert [verdict["reward"] for verdict in again] == [verdict["reward"] for verdict in dumped]
+    assert {verdict["reward"] for verdict in again} == {0.0, 1.0}

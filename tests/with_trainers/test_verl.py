@@ -21,9 +21,15 @@ from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+from verl.trainer.ppo.ray_trainer import RayPPOTrainer
 
-from agentscope_tuner import ConfigError
+from agentscope_tuner import ConfigError, WorkflowTask
+from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.verl import compute_score_sync
+from agentscope_tuner.records import parse_line
+from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.records.formats import as_rollouts
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config
 
 KEYS = {"score", "acc", "filtered", "failed", "judge_seconds"}
@@ -153,3 +159,19 @@ def test_this_verl_does_not_mask_so_we_refuse_to(tmp_path: Path) -> None:
     scores = torch.tensor([[math.nan], [0.0], [1.0]])
     advantages, _ = compute_grpo_outcome_advantage(scores, torch.ones(3, 1), numpy.array(["group"] * 3))
     assert not torch.isfinite(advantages).any()
+
+
+def test_what_verl_dumps_is_judged_again_to_equal_rewards(tmp_path: Path) -> None:
+    answers = ["\\boxed{42}", "\\boxed{41}", "", "42"]
+    judge = ConfiguredJudge("configs/math.yaml")
+    pairs = [as_rollout("6*7?", answer, {"answer": "42"}) for answer in answers]
+    scores = [judge.reward_or_raise(verdict) for verdict in judge.judge_batch(pairs)]
+    # what `trainer.rollout_data_dir` calls after each step
+    RayPPOTrainer._write_generations(
+        ["6*7?"] * 4, answers, ["42"] * 4, scores, {"acc": [score > 0 for score in scores]}, str(tmp_path), 7
+    )
+    rows = [parse_line(line) for line in as_rollouts(dump_lines(str(tmp_path)), "auto")]
+    rollouts = [row.rollout for row in rows if row.rollout is not None]
+    assert [rollout.model_extra["judgement"]["reward"] for rollout in rollouts] == scores
+    tasks = [(WorkflowTask(task=rollout.task), rollout.output) for rollout in rollouts]
+    assert [verdict.reward for verdict in judge.judge_batch(tasks)] == scores == [1.0, 0.0, 0.0, 0.0]

@@ -13,10 +13,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.records.formats import nemo_gym, openrlhf, slime, trl, verl
+from agentscope_tuner.records.formats import nemo_gym, openrlhf, slime, trinity, trl, verl
 from agentscope_tuner.records.formats.columns import id_of, without_nan
+from agentscope_tuner.records.formats.dumped import dumped_judgement
 from agentscope_tuner.records.formats.mapping import ColumnMap
-from agentscope_tuner.records.formats.sample import Pair
+from agentscope_tuner.records.formats.sample import Pair, as_rollout
 from agentscope_tuner.records.reader import Line
 
 #: By the name that `--format` takes.
@@ -26,24 +27,86 @@ FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
     "openrlhf": openrlhf.read,
     "nemo-gym": nemo_gym.read,
     "slime": slime.read,
+    "trinity": trinity.read,
 }
 
+#: `--format auto`: the first row of a file tells.
+AUTO = "auto"
 
-def as_rollouts(lines: Iterable[Line], name: str | None, pairs: Sequence[str] = ()) -> Iterator[Line]:
+# in order: the first format whose columns are all there
+_TELLING: tuple[tuple[str, frozenset[str]], ...] = (
+    ("nemo-gym", frozenset({"responses_create_params", "response"})),
+    ("trinity", frozenset({"eid", "info"})),
+    ("openrlhf", frozenset({"query", "prompts", "labels"})),
+    ("verl", frozenset({"input", "output", "gts"})),
+    ("verl", frozenset({"input", "output", "score"})),
+    ("verl", frozenset({"reward_model"})),
+    ("slime", frozenset({"response", "group_index"})),
+    ("slime", frozenset({"prompt", "response", "label", "metadata"})),
+    ("trl", frozenset({"prompt", "completion"})),
+    ("trl", frozenset({"messages", "answer"})),
+    ("openrlhf", frozenset({"prompt", "response"})),
+    ("openrlhf", frozenset({"input", "output"})),
+)
+
+
+def as_rollouts(
+    lines: Iterable[Line],
+    name: str | None,
+    pairs: Sequence[str] = (),
+    references: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Iterator[Line]:
     """The lines with a rollout in each, made of a row in the format `name` and of the columns that `--map` names.
 
-    Cells that hold NaN are missing; integer ids become texts; a row without an id is named by its line.
+    Cells that hold NaN are missing; integer ids become texts; a row without an id is named by its line. A reward
+    that the trainer dumped becomes the row's `judgement`.
+
+    Args:
+        name: of a format; `auto` looks at the first row, and leaves rollouts of our own as they are.
+        references: metadata of tasks by their query, for dumps that do not hold the data set's columns.
 
     Raises:
-        ConfigError: an unknown format, or a pair that cannot be read; before the first line is.
+        ConfigError: an unknown format, or a pair that cannot be read, before the first line is; with `auto`, a first
+            row that no format is known by.
     """
-    if name is not None and name not in FORMATS:
-        raise ConfigError(f"--format must be one of {', '.join(FORMATS)}, got {name!r}")
+    if name not in (None, AUTO, *FORMATS):
+        raise ConfigError(f"--format must be one of {', '.join([AUTO, *FORMATS])}, got {name!r}")
     columns = ColumnMap(pairs)
-    return (_as_rollout(line, FORMATS[name] if name else None, columns) for line in lines)
+    if name == AUTO:
+        return _detected(lines, columns, references or {})
+    return (_converted(line, name, columns, references or {}) for line in lines)
 
 
-def _as_rollout(line: Line, read: Callable[[Mapping[str, Any]], Pair] | None, columns: ColumnMap) -> Line:
+def _detected(lines: Iterable[Line], columns: ColumnMap, references: Mapping[str, Mapping[str, Any]]) -> Iterator[Line]:
+    name: str | None = AUTO
+    for line in lines:
+        if name == AUTO and line.problem is None:
+            name = format_of(line)
+        yield line if name in (None, AUTO) else _converted(line, name, columns, references)
+
+
+def format_of(line: Line) -> str | None:
+    """The format that a row is known by; None for a rollout of our own.
+
+    Raises:
+        ConfigError: it is none of them.
+    """
+    try:
+        row = json.loads(line.raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(row, dict) or (isinstance(row.get("task"), dict) and isinstance(row.get("output"), dict)):
+        return None
+    found = next((name for name, columns in _TELLING if columns <= row.keys()), None)
+    if found is None:
+        raise ConfigError(
+            f"{line.where}: no trainer's format has the columns {sorted(row)!r}: name one by --format "
+            f"({', '.join(FORMATS)}), or the columns by --map"
+        )
+    return found
+
+
+def _converted(line: Line, name: str | None, columns: ColumnMap, references: Mapping[str, Mapping[str, Any]]) -> Line:
     if line.problem is not None:
         return line
     try:
@@ -54,19 +117,49 @@ def _as_rollout(line: Line, read: Callable[[Mapping[str, Any]], Pair] | None, co
         return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
     row = without_nan(row)
     try:
-        rollout = _rollout(row, read) if read is not None else {"task": {}, "output": {}}
+        rollout = _rollout(row, name, references) if name is not None else {"task": {}, "output": {}}
         columns.apply(row, rollout)
     except (JudgeError, ValidationError) as exc:
         return line._replace(problem=getattr(exc, "message", None) or str(exc).splitlines()[0])
     rollout.setdefault("id", id_of(row, line.where.rpartition(":")[2]))
+    if name is not None and "judgement" not in rollout and (judgement := dumped_judgement(name, row)) is not None:
+        rollout["judgement"] = judgement
     return line._replace(raw=json.dumps(rollout).encode())
 
 
-def _rollout(row: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Pair]) -> dict[str, Any]:
-    task, output = read(row)
+def _rollout(row: Mapping[str, Any], name: str, references: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    task, output = FORMATS[name](row)
+    known = references.get(task.task.main_query)
+    if known is not None:
+        task.task.metadata = {**task.task.metadata, **known}
+        output.metadata = {**output.metadata, **known}
     named = task.task.metadata.get("task_id")
     if named in (None, ""):
         # a column that differs from one completion to the next, such as its score, must not split a group
         asked = repr((task.task.init_messages or task.task.main_query, task.task.metadata.get("answer")))
         task.task.task_id = hashlib.blake2b(asked.encode("utf-8", "replace"), digest_size=6).hexdigest()
     return {"task": task.task.model_dump(), "output": {"metadata": output.metadata}}
+
+
+def references_of(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
+    """The metadata of tasks by their query: rows are tasks, rollouts, or rows of a data set with `prompt` and columns.
+
+    Raises:
+        ConfigError: a row is neither.
+    """
+    references: dict[str, Mapping[str, Any]] = {}
+    for line in lines:
+        try:
+            row = json.loads(line.raw)
+            task = row["task"] if isinstance(row.get("task"), dict) else row
+            if "main_query" in task:
+                references[task["main_query"]] = task.get("metadata", {})
+            else:
+                prompt = task["prompt"]
+                query = as_rollout(prompt, "", {})[0].task.main_query
+                references[query] = {key: value for key, value in task.items() if key != "prompt"}
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as exc:
+            raise ConfigError(
+                f"{line.where}: a task has main_query and metadata, or prompt and columns: {line.problem or exc!r}"
+            ) from exc
+    return references

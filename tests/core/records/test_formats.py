@@ -34,6 +34,9 @@ VERIFY = {
 }
 
 
+EID = {"batch": 4, "task": 2, "run": 0, "step": 0, "suffix": "a"}
+
+
 def read(row: object, name: str | None, *maps: str) -> Row:
     raw = row if isinstance(row, bytes) else json.dumps(row).encode()
     return parse_line(next(iter(as_rollouts([Line("rows.jsonl:3", raw)], name, maps))))
@@ -55,6 +58,11 @@ def read(row: object, name: str | None, *maps: str) -> Row:
         ("nemo-gym", VERIFY),
         ("slime", {"prompt": "6*7?", "response": "42<|im_end|>", "label": "42", "metadata": {"level": 3}}),
         ("slime", {"prompt": CHAT, "response": "42", "label": "42", "group_index": 5, "reward": 1.0}),
+        (
+            "trinity",
+            {"eid": EID, "info": {"answer": "42"}, "prompt_text": "6*7?", "response_text": "42", "reward": 1.0},
+        ),
+        ("trinity", {"eid": EID, "info": {"ground_truth": "42"}, "messages": [*CHAT, *SAID]}),
     ],
 )
 def test_a_trainers_row_is_a_rollout(name: str, row: dict[str, Any]) -> None:
@@ -68,8 +76,8 @@ def test_a_trainers_row_is_a_rollout(name: str, row: dict[str, Any]) -> None:
 
 
 def test_every_format_is_shown() -> None:
-    assert list(FORMATS) == ["trl", "verl", "openrlhf", "nemo-gym", "slime"]
-    with pytest.raises(ConfigError, match="--format must be one of trl, verl, openrlhf, nemo-gym, slime, got 'csv'"):
+    assert list(FORMATS) == ["trl", "verl", "openrlhf", "nemo-gym", "slime", "trinity"]
+    with pytest.raises(ConfigError, match=r"--format must be one of auto, trl, verl, .*, trinity, got 'csv'"):
         as_rollouts([], "csv")
 
 
