@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.text.strict_json import fenced_blocks
+from agentscope_tuner.verify.text.fences import fenced
 
 
 class Shaped(NamedTuple):
@@ -52,7 +52,7 @@ def read_tags(
                 return Shaped(None, f"nothing before {expected[found]}")
         else:
             outside += between
-            if fenced_blocks(outside) is None:
+            if not fenced(outside).closed:
                 return Shaped(None, f"{expected[found]} stands in a code block")
         inside, found = not inside, found + 1
     if found < len(expected):

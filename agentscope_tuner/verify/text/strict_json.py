@@ -9,6 +9,8 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 
+from agentscope_tuner.verify.text.fences import Fenced, fenced
+
 MOST_CHARS = 1_000_000
 MOST_DEPTH = 64
 # as many as an int may have that Python prints
@@ -147,22 +149,6 @@ def _refuse_constant(name: str) -> NoReturn:
     raise NotStrictJsonError(f"{name} is no JSON number")
 
 
-_FENCE = re.compile(r"^[ \t]{0,3}(```+|~~~+)([^\n`]*)$", re.MULTILINE)
-
-
-def fenced_blocks(text: str) -> list[str] | None:
-    """What stands inside the code fences of `text`, in order; None where one is never closed."""
-    blocks: list[str] = []
-    opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
-            opened = fence
-        elif fence[1].startswith(opened[1]) and not fence[2].strip():
-            blocks.append(text[opened.end() : fence.start()])
-            opened = None
-    return blocks if opened is None else None
-
-
 def stated_json(text: str, *, fence: bool) -> str:
     """Where the one JSON value of `text` stands: all of the text, or, where `fence` allows it, its only code block.
 
@@ -171,9 +157,9 @@ def stated_json(text: str, *, fence: bool) -> str:
     Raises:
         NotStrictJsonError: why there is none.
     """
-    blocks = fenced_blocks(text) if fence else []
-    if blocks is None:
+    found = fenced(text) if fence else Fenced([], text, True)
+    if not found.closed:
         raise NotStrictJsonError("a code block that is never closed")
-    if len(blocks) > 1:
-        raise NotStrictJsonError(f"{len(blocks)} code blocks, where one value is asked for")
-    return (blocks[0] if blocks else text).strip()
+    if len(found.blocks) > 1:
+        raise NotStrictJsonError(f"{len(found.blocks)} code blocks, where one value is asked for")
+    return (found.blocks[0] if found.blocks else text).strip()

@@ -1,0 +1,38 @@
+"""The code blocks of a text in Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_FENCE = re.compile(r"^[ \t]{0,3}(`{3,}+|~{3,}+)([^\n`]*+)$", re.MULTILINE)
+
+
+class Fenced(NamedTuple):
+    """Attributes:
+    blocks: what stands inside the code fences, in order.
+    outside: the rest of the text, a line break for each block.
+    closed: whether the last of the fences is closed; what follows an unclosed one is in neither.
+    """
+
+    blocks: list[str]
+    outside: str
+    closed: bool
+
+
+def fenced(text: str) -> Fenced:
+    """`text` parted at its code fences: ``` or ~~~, closed by at least as many."""
+    blocks: list[str] = []
+    outside: list[str] = []
+    opened: re.Match[str] | None = None
+    at = 0
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            outside.append(text[at : fence.start()])
+            opened = fence
+        elif fence[1].startswith(opened[1]) and not fence[2].strip():
+            blocks.append(text[opened.end() : fence.start()])
+            opened, at = None, fence.end()
+    if opened is None:
+        outside.append(text[at:])
+    return Fenced(blocks, "\n".join(outside), opened is None)
