@@ -9,7 +9,21 @@ import typer
 from rich.logging import RichHandler
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli import cache, check, config, env, explain, judge, llm, rollout, rubrics, rules, serve
+from agentscope_tuner.cli import (
+    agree,
+    cache,
+    check,
+    compare,
+    config,
+    env,
+    explain,
+    judge,
+    llm,
+    rollout,
+    rubrics,
+    rules,
+    serve,
+)
 from agentscope_tuner.cli.console import err
 
 app = typer.Typer(
@@ -44,6 +58,8 @@ app.command("config")(config.show)
 app.command("check")(check.check)
 app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
+app.command("agree")(agree.agree)
+app.command("compare")(compare.compare)
 app.add_typer(rules.app, name="rules")
 app.add_typer(env.app, name="env")
 app.add_typer(rubrics.app, name="rubrics")

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from agentscope_tuner.errors import ConfigError
 
+EXIT_FOUND = 1
 EXIT_BAD_USAGE = 2
 EXIT_ROWS_FAILED = 3
 EXIT_INTERRUPTED = 130

@@ -1,0 +1,75 @@
+"""Intervals of shares and of any statistic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+Interval = tuple[float, float]
+
+# of a normal distribution, for 95 %
+_Z = 1.959963984540054
+_MOST_ROWS_DRAWN = 5_000
+
+
+def wilson(hits: int, total: int) -> Interval | None:
+    """The 95 % score interval of a share (Wilson 1927); None where nothing was counted."""
+    if not total:
+        return None
+    share, z2 = hits / total, _Z * _Z
+    middle = share + z2 / (2 * total)
+    spread = _Z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total))
+    low, high = (middle - spread) / (1 + z2 / total), (middle + spread) / (1 + z2 / total)
+    # rounding must not say that none of none may be less than nothing
+    return (0.0 if hits == 0 else max(0.0, low)), (1.0 if hits == total else min(1.0, high))
+
+
+def bootstrap(
+    statistics: Callable[[NDArray[numpy.intp]], Mapping[str, float]],
+    clusters: Sequence[object],
+    *,
+    draws: int = 200,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """95 % percentile bootstrap intervals of several statistics, drawing whole clusters.
+
+    Rows of one task resemble each other, so that drawing single rows would promise too much. Above 5,000 rows fewer
+    clusters are drawn than there are, and the spread is scaled by the root of their shares (the m out of n bootstrap,
+    Bickel, Götze and van Zwet 1997).
+
+    Args:
+        statistics: of the rows at these positions; a statistic that is undefined there is left out, or NaN.
+        clusters: of each row, such as its task.
+
+    Returns:
+        The interval of each statistic that was defined in at least half of the draws.
+    """
+    import numpy as np
+
+    names, member = np.unique(np.asarray([str(cluster) for cluster in clusters]), return_inverse=True)
+    order = np.argsort(member, kind="stable")
+    starts = np.searchsorted(member[order], np.arange(len(names) + 1))
+    drawn = max(1, min(len(names), _MOST_ROWS_DRAWN * len(names) // max(1, len(member))))
+    generator = np.random.default_rng(seed)
+    whole = statistics(np.arange(len(member)))
+    found: dict[str, list[float]] = {name: [] for name in whole}
+    for _ in range(draws):
+        picked = generator.integers(0, len(names), drawn)
+        rows = np.concatenate([order[starts[cluster] : starts[cluster + 1]] for cluster in picked])
+        for name, value in statistics(rows).items():
+            if name in found and math.isfinite(value):
+                found[name].append(value)
+    scale = math.sqrt(drawn / len(names))
+    intervals = {}
+    for name, values in found.items():
+        if len(values) * 2 >= draws and math.isfinite(whole[name]):
+            low, high = np.quantile(values, [0.025, 0.975])
+            # drawn == all: the plain percentiles
+            shift = whole[name] * (1 - scale)
+            intervals[name] = (float(shift + scale * low), float(shift + scale * high))
+    return intervals

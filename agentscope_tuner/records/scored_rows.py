@@ -1,0 +1,159 @@
+"""Scored rows as the commands that look at verdicts need them: read fast, and with their advantage group."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import pydantic_core
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.task_judge.judgement import Status
+
+STEP_KEYS = ("step", "global_step", "training_step")
+_STATUSES = frozenset(get_args(Status))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """One scored line.
+
+    Attributes:
+        where: `file:line`.
+        id: the row's own as text, or its place in the file; `nth` counts earlier rows of the same id.
+        task: the task's id; rows of one task and step are an advantage group.
+        step: of the training; None when the row names none.
+        reward: finite; None exactly when the status is `failed`.
+        success: None where a trainer's dump does not say it, and when failed.
+        metrics: those of the judgement; a combined reward's parts are named `part/…`.
+        row: the whole line, for `value_at`.
+    """
+
+    where: str
+    id: str
+    nth: int
+    task: str
+    step: float | None
+    status: Status
+    reward: float | None
+    success: bool | None
+    reason: str
+    cause: str | None
+    violations: tuple[str, ...]
+    metrics: Mapping[str, float]
+    seconds: float
+    answer: str
+    row: Mapping[str, Any]
+
+    @property
+    def group(self) -> tuple[str, float | None]:
+        """The advantage group: the samples of one task in one step."""
+        return self.task, self.step
+
+
+def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
+    """The rows of a scored file or of a trainer's dump that `as_rollouts` has read.
+
+    Raises:
+        ConfigError: a line holds no verdict.
+    """
+    seen: Counter[str] = Counter()
+    for line in lines:
+        try:
+            row = scored_row(line, seen)
+        except ValueError as exc:
+            raise ConfigError(f"{line.where}: {exc}") from exc
+        yield row
+
+
+def scored_row(line: Line, seen: Counter[str]) -> ScoredRow:
+    """One row; `seen` counts the ids so far.
+
+    Raises:
+        ValueError: the line holds no verdict; the message says why.
+    """
+    row = _object(line)
+    verdict = row.get("judgement")
+    if not isinstance(verdict, dict) or verdict.get("status") not in _STATUSES:
+        raise ValueError("the row has no judgement: judge the file first, or name its --format")
+    task, output = _mapping(row.get("task")), _mapping(row.get("output"))
+    given, said = _mapping(task.get("metadata")), _mapping(output.get("metadata"))
+    status: Status = verdict["status"]
+    reward = verdict.get("reward")
+    if status == "failed":
+        reward = None
+    elif isinstance(reward, bool) or not isinstance(reward, int | float) or not math.isfinite(reward):
+        raise ValueError(f"the reward is {reward!r:.60}, which is no finite number")
+    name = str(row["id"]) if row.get("id") is not None else line.where
+    nth, seen[name] = seen[name], seen[name] + 1
+    success = verdict.get("is_success")
+    answer = said.get("final_answer")
+    return ScoredRow(
+        where=line.where,
+        id=name,
+        nth=nth,
+        task=str(task.get("task_id") or ""),
+        step=step_of(row, said, given),
+        status=status,
+        reward=None if reward is None else float(reward),
+        success=success if isinstance(success, bool) else None,
+        reason=str(verdict.get("reason") or ""),
+        cause=verdict.get("cause"),
+        violations=tuple(verdict.get("violations") or ()),
+        metrics=_mapping(verdict.get("metrics")),
+        seconds=float(verdict.get("seconds") or 0.0),
+        answer=answer if isinstance(answer, str) else "",
+        row=row,
+    )
+
+
+def step_of(*places: Mapping[str, Any]) -> float | None:
+    """The training step that the first of `places` names; None where none does."""
+    for place in places:
+        for key in STEP_KEYS:
+            if key not in place:
+                continue
+            value = place[key]
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+                return float(value)
+    return None
+
+
+def value_at(row: Mapping[str, Any], path: str) -> str:
+    """The value at `metadata.source`, `task.env_type`, `judgement.reason` …, as text; empty where there is none.
+
+    `metadata.` looks into the task's metadata, then into the output's.
+    """
+    for start in (("task", "metadata"), ("output", "metadata")) if path.startswith("metadata.") else ((),):
+        value: Any = row
+        for part in (*start, *path.removeprefix("metadata.").split(".")) if start else path.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if value is not None:
+            return value if isinstance(value, str) else json.dumps(value)
+    return ""
+
+
+def _object(line: Line) -> dict[str, Any]:
+    if line.problem is not None:
+        raise ValueError(line.problem)
+    try:
+        row = pydantic_core.from_json(line.raw)
+    except ValueError:
+        # half a surrogate pair: the fast parser refuses it, the standard one reads it
+        try:
+            row = json.loads(line.raw)
+        except RecursionError as exc:
+            raise ValueError("it is nested too deeply") from exc
+    if not isinstance(row, dict):
+        raise ValueError(f"a row must be an object, got {type(row).__name__}")
+    return row
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    # parsed JSON: a look at the class takes a tenth of what asking for any Mapping does
+    return value if type(value) is dict else {}
