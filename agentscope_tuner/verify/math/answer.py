@@ -19,6 +19,8 @@ from agentscope_tuner.verify.math.number import plain_key
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.own_stack import on_own_stack
 from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.qualifier import NARROWED
+from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.read import bare, read_reference, reference, short
 from agentscope_tuner.verify.math.text import TooComplex
 from agentscope_tuner.verify.math.wording import wordings
@@ -187,10 +189,16 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return EQUAL, ""
     if ref.fields and ans.fields and ref.fields != ans.fields:
         return DIFFERENT, "said of other numbers"
+    if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
+        return DIFFERENT, "said of a part of the arguments"
     if ref.reading is None or ans.reading is None:
         same = bool(ans.tokens) and ans.wording() == ref.wording()
         return (EQUAL, "") if same else (DIFFERENT, ans.problem or "compared word by word")
     return UNKNOWN, ""
+
+
+def _speaks_of_bounds(question: Question | None) -> bool:
+    return question is not None and question.bounds_arguments
 
 
 def _numeric(pair: Pair) -> tuple[Outcome, str]:

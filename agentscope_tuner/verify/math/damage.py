@@ -6,6 +6,8 @@ import re
 
 # what pandas, JSON and float() leave for a missing or overflown number
 _NOT_A_NUMBER = re.compile(r"[-+]?(?:(?i:nan|inf|<na>|nat)|Infinity|INFINITY)")
+# what str() and JSON leave for a missing value, written exactly so: the word is `\\text{None}` or `none`
+_NO_VALUE = frozenset({"None", "null", "NULL"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LAYOUT = "\n\r\t "
 # the letters that follow the backslash of an escape, and the commands that begin with each
@@ -18,8 +20,9 @@ _LOST = re.compile(
 
 
 def is_missing(text: str) -> bool:
-    """Whether the text is what a missing or overflown number is written as: `NaN`, `-inf`, `<NA>`."""
-    return _NOT_A_NUMBER.fullmatch(text.strip()) is not None
+    """Whether the text is what a missing value or an overflown number is written as: `NaN`, `-inf`, `<NA>`, `None`."""
+    text = text.strip()
+    return text in _NO_VALUE or _NOT_A_NUMBER.fullmatch(text) is not None
 
 
 def lost_backslash(text: str) -> str | None:

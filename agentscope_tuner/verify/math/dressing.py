@@ -8,18 +8,39 @@ from __future__ import annotations
 
 import re
 
+from agentscope_tuner.verify.math.compound import added_up
 from agentscope_tuner.verify.math.text import MAX_CHARS
 from agentscope_tuner.verify.math.unit import changes_number, known, singular
 
 _TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"
 # without one of these there is nothing to take off
 _SPACES = re.compile(r"\s+")
-_PLAIN_WORD = re.compile(r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)]")
+_PLAIN_WORD = re.compile(
+    r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)∎■□✓✔∴⇒]|\d\s?[a-zA-Z]|^\s*(?:=|\\[tiRL])"
+    r"|\\(?:blacksquare|square|Box|qed|QED|checkmark)\b"
+)
+_LEADING = re.compile(
+    rf"(?:\\(?:therefore|implies|Rightarrow|Longrightarrow)\b|[∴⇒]|=>|=(?![=<>])|"
+    rf"{_TEXT}\s*\{{\s*(?:therefore|thus|hence|so)\s*[,:]?\s*\}}|(?:therefore|thus|hence|so)\b[,:]?)"
+    r"(?:\\[ ,;:!~]|~|\s)*(?=\S)",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    rf"(?<=\S)(?:\\[ ,;:!~]|\\q?quad|~|\s)*(?:\\(?:blacksquare|square|Box|qed|QED|qedsymbol|checkmark)\b|[∎■□✓✔]|"
+    rf"{_TEXT}\s*\{{\s*Q\.?E\.?D\.?\s*\}})\s*\.?\s*$"
+)
 _LABEL = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*)?(?:(?:the\s+)?(?:final\s+)?(?:answer|ans|result|ratio)(?:\s+is)?|答案(?:是|为)?)\s*"
     r"(?P<close>\}?)\s*(?:[:：=]|(?<=is)|(?<=是)|(?<=ratio))\s*\}?(?:\\[ ,;:!~]|~|\s)*",
     re.IGNORECASE,
 )
+# words before a value that only name it: `Total:`, `\\text{The only solution is }`
+_NAMING = re.compile(
+    rf"(?:{_TEXT}\s*\{{\s*(?P<inside>[a-zA-Z][a-zA-Z' -]{{1,80}}?)\s*"
+    r"(?:(?P<mark>:|\b(?:is|are|equals|be)\b)\s*\}|\}(?:\\[ ,;:!~]|~|\s)*:)"
+    r"|(?P<bare>[a-zA-Z][a-zA-Z' -]{2,60}?)\s*(?::(?=\s)|\b(?:is|are|equals)\b\s*:?))(?:\\[ ,;:!~]|~|\s)*"
+)
+_EQUATED = re.compile(rf"(?:{_TEXT}\s*\{{\s*)?([a-zA-Z][a-zA-Z' -]{{1,60}}?)\s*:?\s*\}}?\s*=")
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
     rf"(?:(?:{_TEXT}\s*\{{)+\s*\(?(?P<inside>[A-J])\s*[).:]\s*\}}*|\(?(?P<bare>[A-J])\)|(?P<dot>[A-J])[.:](?=\s))"
@@ -33,9 +54,21 @@ _REMARK = re.compile(
     rf"\(\s*{_TEXT}\s*\{{([a-zA-Z' -]+)\}}\s*\)|\s\(([a-zA-Z' -]{{3,}})\))\s*$"
 )
 _ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*only\s*\.?\s*\}}|(?<=\s)only)\s*$", re.IGNORECASE)
+# `for x > 0 only` says more than `x = 2 only`
+_RESTRICTS = re.compile(r"\b(?:for|when|if|where|on)\b")
 _ORDINAL = re.compile(rf"(\d+)\s*(?:\^\s*)?(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?(st|nd|rd|th)\s*\}}?\s*\}}?")
 _TO = re.compile(rf"(\d+(?:\.\d+)?)\s*(?:{_TEXT}\s*\{{\s*to\s*\}}|\bto\b)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
 _ROOTS = frozenset({"double root", "triple root", "repeated root", "multiplicity two"})
+# words of labels that `changes_number` knows and that change nothing there
+_INTRODUCING = frozenset(
+    """the is are be a an of for with to and correct final only exactly simplified required expected shaded combined
+    desired actually approximately one two three four first answer percent percentage probability all both prime even
+    odd""".split()  # noqa: SIM905
+)
+_DENYING = frozenset(
+    """bad fake guess guessed dummy error invalid placeholder previous excluded rejected discarded twice half double
+    previously estimate bound least most fewer greater""".split()  # noqa: SIM905
+)
 _MOST_WORDS = 6
 # where the letter of a choice stands
 _HEAD = 200
@@ -46,12 +79,15 @@ def undressed(text: str) -> str:
     if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
         return text
     # a run of spaces could be parted in many ways
-    text = _without_label(_SPACES.sub(" ", text))
+    text = _without_naming(_without_label(_without_marks(_SPACES.sub(" ", text))))
+    if (quantity := added_up(text)) is not None:
+        return quantity
     if match := _ORDINAL.fullmatch(text):
         return match[1]
     if match := _TO.fullmatch(text):
         return f"{match[1]}:{match[2]}"
-    text = _ONLY.sub("", text) or text
+    if not _RESTRICTS.search(text):
+        text = _ONLY.sub("", text) or text
     match = _REMARK.search(text)
     if match is not None and match.start() > 0:
         words = next(g for g in match.groups() if g is not None)
@@ -63,6 +99,15 @@ def undressed(text: str) -> str:
     return text
 
 
+def _without_marks(text: str) -> str:
+    r"""Without `\therefore` before the value and `\blacksquare` behind it."""
+    leading = _LEADING.match(text)
+    text = text[leading.end() :] if leading is not None else text
+    # a run of thin spaces is looked through once, not from each of its members
+    head, tail = text[:-_HEAD], text[-_HEAD:]
+    return head + (_TRAILING.sub("", tail) or tail)
+
+
 def _without_label(text: str) -> str:
     for pattern in (_LABEL, _RATIO):
         match = pattern.match(text)
@@ -71,6 +116,30 @@ def _without_label(text: str) -> str:
             rest = text[match.end() :].strip()
             text = rest[:-1] if opened and rest.endswith("}") else rest
     return text
+
+
+def _without_naming(text: str) -> str:
+    match = _NAMING.match(text)
+    if match is None or not text[match.end() :].strip(" }$.,"):
+        return text
+    words = match["inside"] or match["bare"]
+    # capitals beside a colon are the sides of a ratio
+    if words.isupper() or any(map(denies, words.split())):
+        return text
+    return text[match.end() :].strip()
+
+
+def denies(word: str) -> bool:
+    """Whether a word before a value says that the value is not the answer, or not all of it: `wrong`, `half of`."""
+    word = word.lower().strip("'-")
+    return word in _DENYING or (changes_number(word) and word not in _INTRODUCING)
+
+
+def denied_name(text: str) -> str | None:
+    r"""The word of `\text{wrong} = 42` that takes the value back; None where nothing does."""
+    match = _EQUATED.match(text.strip()) if "=" in text else None
+    # a single letter is a name
+    return next((w for w in match[1].split() if len(w) > 2 and denies(w)), None) if match else None
 
 
 def choice(text: str) -> tuple[str, str] | None:
@@ -110,5 +179,6 @@ def _is_telling(word: str) -> bool:
         "for",
         "with",
         "exactly",
+        "only",
         "approximately",
     )

@@ -5,6 +5,8 @@ They are dropped where the other side is silent, and compared where both speak.
 
 from __future__ import annotations
 
+import itertools
+
 from agentscope_tuner.verify.math.text import Token
 
 _OPENERS = frozenset({"for", "where", "with", "when", "\\forall"})
@@ -26,6 +28,9 @@ _NOUNS = frozenset(
 )
 _SIGNS = frozenset({"\\in", ",", "(", ")", ">=", ">", "!=", "-", "\\ne"})
 _MOST = 14
+_BOUNDS = frozenset({">=", ">", "<", "<="})
+# among the fields: the function is given for a part of its arguments only
+NARROWED = "a part of the arguments"
 
 Fields = frozenset[str]
 
@@ -34,15 +39,53 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
     """The tokens before the words that say where a free name lives, and what these say; None where there are none."""
     for at in range(1, len(tokens)):
         token = tokens[at]
-        opens = token.text.lower() in _OPENERS and token.kind in ("word", "cmd")
-        if not opens or len(tokens) - at > _MOST:
+        if len(tokens) - at > _MOST:
             continue
-        fields = _fields(tokens[at + 1 :], quantified=token.text == "\\forall")
-        if fields is None:
+        said = tokens[at + 1 :]
+        if token.text == "(" and _ends_in_bracket(said):
+            said = said[:-1]
+            if any(t.text in ("(", ")") for t in said) or not _says_membership(said):
+                continue
+        elif token.text == ",":
+            if not _names_several(said):
+                continue
+        elif token.text.lower() not in _OPENERS or token.kind not in ("word", "cmd"):
+            continue
+        fields = _fields(said, quantified=token.text in ("\\forall", ",", "("))
+        own = _is_own_argument(tokens[:at], said)
+        if fields is None or (own and "some" in {t.text.lower() for t in said}):
+            # `P(x) = x for some x`
             return tokens, None
+        if own and any(t.text in _BOUNDS for t in said):
+            fields |= {NARROWED}
         end = at - 1 if tokens[at - 1].text in (",", ";", "(") else at
         return (tokens[:end], fields) if end else (tokens, None)
     return tokens, None
+
+
+def _ends_in_bracket(tokens: list[Token]) -> bool:
+    return bool(tokens) and tokens[-1].text == ")"
+
+
+def _says_membership(tokens: list[Token]) -> bool:
+    r"""`k \in \mathbb{Z}`, `C constant`: a bracket that says where names live, and is no factor."""
+    return any(t.text == "\\in" or t.text.lower() in ("constant", "constants", "integer", "real") for t in tokens)
+
+
+def _names_several(tokens: list[Token]) -> bool:
+    r"""`a, b \in \mathbb{R}` behind a comma; one name alone is a family's parameter."""
+    names = [t for t in tokens[:-2] if t.kind == "sym"]
+    parted = all(t.kind == "sym" or t.text == "," for t in tokens[:-2])
+    ends = len(tokens) >= 5 and tokens[-2].text == "\\in" and tokens[-1].text in _FIELDS
+    return ends and parted and len(names) > 1
+
+
+def _is_own_argument(before: list[Token], said: list[Token]) -> bool:
+    """Whether the words are about the argument of the function that is given: the x of `P(x) = x`."""
+    if len(before) < 4 or before[0].kind != "sym" or before[1].text != "(":
+        return False
+    arguments = set(itertools.takewhile(lambda text: text != ")", (t.text for t in before[2:])))
+    return {t.text for t in said if t.kind == "sym"} <= arguments
 
 
 def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
@@ -60,6 +103,9 @@ def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
             names += 1
         elif token.kind == "num":
             if tokens[at - 1].text not in (">=", ">", "!=", "-") or token.text not in ("0", "1", "2"):
+                return None
+            if tokens[at - 1].text == "!=" and token.text != "0":
+                # one point left out
                 return None
             quantified = True
             found.add(f"{tokens[at - 1].text} {token.text}")

@@ -48,6 +48,16 @@ _REWRITES = re.compile(
 _DECIMAL_LOG = re.compile(
     r"\\log_(?:\{10\}|10)|\\lg\b|\blog10\b|common log|base[- ]?(?:10|ten)|decibel|\bpH\b|richter", re.IGNORECASE
 )
+_RATIO = re.compile(r"\b[a-zA-Z]{1,2}\s*:\s*[a-zA-Z]{1,2}\b|\b[a-z]+ (?:to|versus|vs\.?) [a-z]+\s*[?.]")
+_BOUNDED = re.compile(
+    r"\b(?:positive|non-?negative|negative|natural)\b|\\mathbb\s*\{?[RQZN]\}?\s*(?:\^|_)|\\mathbb\s*\{?N|[<>]|\\[gl](?:e|t|eq|eqslant)\b"
+    r"|\(\s*0\s*,|\[\s*0\s*,",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"\d:\d\d|\btimes?\b|\bclock|\bhours?\b|\bminutes?\b|\b[ap]\.?m\b|\b(?:arriv|leav|depart|start|begin|end)\w*\b",
+    re.IGNORECASE,
+)
 _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
@@ -101,6 +111,18 @@ class Question:
     def speaks_of_degrees(self) -> bool:
         text = self.text.lower()
         return any(sign in text for sign in ("degree", "°", "\\circ")) and "radian" not in text
+
+    @cached_property
+    def speaks_of_ratios(self) -> bool:
+        """Whether `4:15` is a ratio there: the question names ratios or compares two things, and speaks of no clock."""
+        if {"ratio", "proportion", "odds", "scale"} & self.words:
+            return True
+        return _RATIO.search(self.text) is not None and _CLOCK.search(self.text) is None
+
+    @cached_property
+    def bounds_arguments(self) -> bool:
+        """Whether it asks about positive numbers and the like, so that an answer may say so again."""
+        return _BOUNDED.search(self.text) is not None
 
     @cached_property
     def has_inequality(self) -> bool:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.boxed import last_boxes
+from agentscope_tuner.verify.math.clock import time_of_day
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
-from agentscope_tuner.verify.math.dressing import choice, undressed
+from agentscope_tuner.verify.math.dressing import choice, denied_name, undressed
 from agentscope_tuner.verify.math.node import Node, walk
 from agentscope_tuner.verify.math.own_stack import on_own_stack
 from agentscope_tuner.verify.math.parse import parse_tokens
@@ -18,13 +19,15 @@ from agentscope_tuner.verify.math.qualifier import FIELD_NAMES, Fields, without_
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import Family, Reading
 from agentscope_tuner.verify.math.resolve import resolve
-from agentscope_tuner.verify.math.stated import candidates, is_sentence
+from agentscope_tuner.verify.math.stated import StatesSeveral, candidates, is_sentence
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.unit import changes_number, singular, unknown_words
 
 _SHOWN = 80
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
+_ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)\b|≈|∼)")
+_FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
 
 
@@ -94,7 +97,8 @@ def reference(text: str) -> str:
     if "####" in text and (match := _GSM8K.search(text)):
         text = match[1]
     elif "\\boxed" in text or "\\fbox" in text:
-        text = last_boxed(text) or text
+        # unstripped: white space may be all that is left of a backslash
+        text = next(reversed(last_boxes(text)), "") or text
     if (lost := lost_backslash(text)) is not None:
         raise JudgeError(f"the reference answer {short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
     text = bare(text)
@@ -154,11 +158,24 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     lost = lost_backslash(text)
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
+    doubtful = _doubt(text)
+    if doubtful is not None:
+        return Side(text, (), None, None, doubtful)
     side = _read(text)
     strange = None if side.node is None else next(_strange_words(side.node, ref, question), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r} after a number")
     return _resolved(side)
+
+
+def _doubt(text: str) -> str | None:
+    r"""What an answer says that takes its value back: `\\text{wrong} = 42`, `~42`, `42^{*}`; None if nothing does."""
+    word = denied_name(text)
+    if word is not None:
+        return f"the word {word!r} before the value"
+    if _ROUGH.match(text):
+        return "a sign before the value that says about"
+    return "a footnote's mark behind the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
 
 
 def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator[str]:
@@ -183,21 +200,30 @@ def read_reference(text: str, question: Question | None) -> Side:
         raise JudgeError(
             f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE
         ) from exc
+    except StatesSeveral as exc:
+        raise JudgeError(
+            f"the reference answer {short(text)!r} states several things: give the one that was asked for",
+            cause=Cause.REFERENCE,
+        ) from exc
     if side.node is None and not _is_wording(side):
         raise JudgeError(f"the reference answer {short(text)!r} cannot be read: {side.problem}", cause=Cause.REFERENCE)
     return side
 
 
 def _read_stated(text: str) -> Side:
-    """A reference, or what it states if it is a sentence."""
+    """A reference, or what it states if it is a sentence; one that states no formula is compared word by word."""
     side = _resolved(_read(text))
-    if not is_sentence(text):
+    if not is_sentence(text) or (side.fields is not None and not _has_words(side)):
         return side
     for stated in candidates(text):
         found = _resolved(_read(bare(stated)))
-        if found.node is not None and not any(n.head == "text" for n in walk(found.node)):
+        if not _has_words(found) or time_of_day(found.text) is not None:
             return found
-    return side
+    return replace(side, node=None, reading=None, problem=side.problem or "a sentence that states no value")
+
+
+def _has_words(side: Side) -> bool:
+    return side.node is None or any(n.head == "text" for n in walk(side.node))
 
 
 def _is_wording(side: Side) -> bool:

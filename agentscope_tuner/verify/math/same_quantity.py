@@ -103,7 +103,7 @@ def is_time(question: Question | None, reading: Reading) -> bool:
     hours, *rest = reading.parts
     if not all(p.head == "num" and p.name.isdigit() and len(p.name) == 2 and int(p.name) < _MINUTES for p in rest):
         return False
-    if question is not None and {"ratio", "proportion", "odds", "scale"} & question.words:
+    if question is not None and question.speaks_of_ratios:
         return False
     return hours.head == "num" and hours.name.isdigit() and int(hours.name) <= _HOURS
 

@@ -127,9 +127,8 @@ def changes_number(word: str) -> bool:
     """Whether a word after a number makes another number of it, or takes it back: halves, tens, doubled, not."""
     word = word.lower()
     return (
-        word in NEVER
-        or word in NUMBER_WORDS
-        or singular(word) in NUMBER_WORDS
+        word in _CHANGING
+        or singular(word) in _CHANGING
         or not word.isascii()
         or word.endswith("ed")
         or (word.endswith("ly") and word not in NOUNS_IN_LY)
@@ -150,6 +149,10 @@ def singular(word: str) -> str:
     if word.endswith("es") and word[-3] in "xhs":
         return word[:-2]
     return word.removesuffix("s")
+
+
+# in both numbers, since the words of a canonical unit have lost their plural ending: `minu` was `minus`
+_CHANGING = NEVER | NUMBER_WORDS | {singular(word) for word in NEVER | NUMBER_WORDS if len(word) > 3}
 
 
 def measure(unit: str) -> PhysicalUnit:

@@ -88,7 +88,10 @@ NEVER = frozenset(
     versus vs past until till after before over under below above negative  squared cubed factorial
     repeating recurring choose base power inverse reciprocal even odd prime zero hundred thousand million billion
     trillion nor nope nay oops sorry instead rather was were be been are am will would should could can't cannot off
-    short up down out minus-sign opposite complement percent percentage basis bp bps oder und ou et o y e""".split()  # noqa: SIM905
+    short up down out minus-sign opposite complement percent percentage basis bp bps oder und ou et o y e
+    excluding including omitting ignoring discarding
+    adding subtracting doubling halving tripling negating squaring missing lacking exceeding dividing multiplying
+    increasing decreasing reversing inverting subtract add multiply divide negate halve triple""".split()  # noqa: SIM905
 )
 # words that name a number: after a number they make another one
 NUMBER_WORDS = frozenset(
