@@ -1,0 +1,267 @@
+r"""Multiple choice: which letters an output states as its answer, however it says so.
+
+Read is the first of these that is there: a box; `<answer>` tags; statements (`The answer is B`, `I choose (B)`, `B is
+correct`, `故选B`); a last line that is a choice and nothing else (`B`, `(B)`, `B. Paris`, or `Paris` where the options
+are known). Reasoning between `<think>` tags counts nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from agentscope_tuner.verify.boxed import last_boxes
+from agentscope_tuner.verify.places import after_thinking, find_answer
+from agentscope_tuner.verify.statements import CONTRADICTION, DENIAL, is_denied
+from agentscope_tuner.verify.text.letters import LetterReader, Letters
+
+# the answer comes last: no more than this is looked at for statements
+_TAIL = 20_000
+_MOST_STATEMENTS = 24
+_LONGEST_LINE = 600
+
+
+class Choice(NamedTuple):
+    """Attributes:
+    letters: what is chosen, in upper case and in order; empty where nothing is.
+    problem: why nothing is chosen, in words.
+    """
+
+    letters: str
+    problem: str = ""
+
+
+def read_choice(text: str, letters: str, options: Mapping[str, str] | None = None) -> Choice:
+    """The letters that `text` states as its answer.
+
+    No choice are `A or B`, two statements that differ side by side, and a letter beside the text of another option.
+    Where words stand between two statements the model has corrected itself, and the last counts.
+
+    Args:
+        letters: those of the options, in upper case, such as `ABCD`.
+        options: the text of each option; an answer may then be the text alone.
+    """
+    # ② and Ｂ are letters as well; the limit is beyond what any place holds
+    said = unicodedata.normalize("NFKC", after_thinking(text)[-50 * _TAIL :])
+    reader = _ChoiceReader(letters, options or {})
+    if boxes := last_boxes(said):
+        choices = [reader.whole(_unwrapped(box[:_LONGEST_LINE])) for box in boxes[-8:]]
+        return choices[-1] if len({choice.letters for choice in choices}) == 1 else Choice("", CONTRADICTION)
+    tagged = find_answer(said, ["tag"])
+    if tagged.text is not None:
+        return reader.stated(tagged.text)
+    if tagged.where.startswith("no "):
+        return reader.stated(said)
+    return Choice("", tagged.where)
+
+
+_WRAPPER = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textrm|mbox)\s?\{([^{}]*)\}")
+
+
+def _unwrapped(boxed: str) -> str:
+    return _WRAPPER.sub(r"\1", _WRAPPER.sub(r"\1", boxed)).replace("\\", "")
+
+
+_BE = r"(?:is|are|was|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe)"
+_NOT = r"(?:\s(?:not|never)\b|n['’]t\b)"
+_ANNOUNCED = re.compile(
+    rf"""
+    (?<![^\W_])(?:
+        (?:answers?|ans|solution)(?:\s(?:choice|option|key|letter))?[*_]{{0,3}}
+        (?:\s\([^()\n]{{1,40}}\)|\s(?:to|for)\s[^.:：=\n]{{1,80}}?)?\s{{0,3}}
+        (?:[:：=]|\b{_BE}\b|['’]s\b)
+      | (?:correct|right|best|final|true|appropriate|suitable|my)\s(?:options?|choices?|letters?|pick)\s{{0,3}}
+        (?:[:：=]|\b{_BE}\b)
+      | (?:i|we|i['’]ll|we['’]ll|i['’]d|therefore|thus|so|hence|would|will|should|must|to)\s
+        (?:would\s|will\s|then\s)?(?:choose|pick|select|chose|picked|selected|go\swith|opt\sfor)
+    )
+    (?P<denied>{_NOT})?
+    | (?:答案|答)[】\]*]{{0,3}}(?:应该|应当|应|就|也|便)?(?P<denied_zh>不会?|并非)?(?:[:：]|是|为|选|即)?
+    | (?:故|应该?|因此|所以|我|正确的?|(?<![^\s，。；：,;:]))选(?:择|项)?(?:是|为|[:：])?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_BEHIND_ANNOUNCED = re.compile(
+    r"[\s:：*_]{0,6}(?:(?:most|likely|probably|clearly|simply|definitely|indeed|therefore|thus|the|options?|choices?|letter)"
+    r"\b[\s:：*_]{0,4}|选项|选){0,4}",
+    re.IGNORECASE,
+)
+_FOLLOWED = re.compile(
+    rf"\s{{0,3}}(?:选项|项)?\s{{0,3}}(?:{_BE}(?P<denied>{_NOT})?\s(?:indeed\s|clearly\s|definitely\s)?(?:the\s)?"
+    r"(?:correct|right|best|final|answer)(?:\s(?:answer|option|choice|one))?\b|(?:是|为)?(?P<denied_zh>不)?(?:正确|对的))",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"[\s*_`\"')）\]]{0,6}[?？]")
+_SUPPOSED = re.compile(
+    r"\b(?:if|whether|suppose|supposing|assume|assuming|unless)\b|如果|假设|假如|若|是否", re.IGNORECASE
+)
+_CLAUSE = re.compile(
+    r"[,;.!?:\n，。；！？：]|\b(?:so|thus|hence|therefore|because|since)\b|所以|因此|因为|故", re.IGNORECASE
+)
+_BEFORE = 80
+# what may stand between two statements that are made in one breath
+_FILLER = frozenset(
+    [
+        "so",
+        "thus",
+        "or",
+        "and",
+        "then",
+        "hence",
+        "therefore",
+        "also",
+        "either",
+        "maybe",
+        "perhaps",
+        "possibly",
+        "alternatively",
+        "alternative",
+        "the",
+        "my",
+        "our",
+        "final",
+        "correct",
+        "another",
+        "other",
+        "option",
+        "choice",
+        "it",
+        "could",
+        "be",
+        "is",
+        "else",
+        "或者",
+        "或",
+        "和",
+        "也",
+        "所以",
+        "因此",
+        "最终",
+        "正确",
+    ]
+)
+
+
+class _StatedChoice(NamedTuple):
+    letters: str
+    start: int
+    end: int
+    denied: bool
+
+
+class _ChoiceReader:
+    """Reads the letters of one question."""
+
+    def __init__(self, letters: str, options: Mapping[str, str]) -> None:
+        self._reader = LetterReader(letters)
+        self._options = {letter: plain(text) for letter, text in options.items()}
+
+    def stated(self, text: str) -> Choice:
+        """The choice that `text` states: all of it, its last statement, or its last line."""
+        stripped = text.strip()
+        if len(stripped) <= _LONGEST_LINE and "\n" not in stripped and (whole := self.whole(stripped)).letters:
+            return whole
+        tail = text[-_TAIL:]
+        statements = list(self._statements(tail))[-_MOST_STATEMENTS:]
+        return self._settled(tail, statements) if statements else self._last_line(tail)
+
+    def whole(self, text: str) -> Choice:
+        """The choice that all of `text` is: `B`, `(B)`, `B. Paris`, `Option B`, or an option's text."""
+        text = text.strip().strip("*_`$ ").strip()
+        if letter := next((letter for letter, option in self._options.items() if option and option == plain(text)), ""):
+            return Choice(letter)
+        found = self._reader.read(text, _LEAD.match(text).end())  # type: ignore[union-attr]
+        if found is None:
+            return Choice("", f"{text!r:.60} is no option")
+        rest = text[found.end :]
+        if self._reader.alternative(text, found.end):
+            return Choice("", f"{text!r:.60} leaves it open")
+        if not re.sub(r"[\s.。!*_`$)\]）]", "", rest):
+            return Choice(found.letters)
+        return self._beside(found, rest, text)
+
+    def _beside(self, found: Letters, rest: str, text: str) -> Choice:
+        """A letter with the text of its option behind it."""
+        told = plain(re.sub(r"^[\s.:)\]）、,;*_–—-]{1,6}", "", rest))
+        others = [letter for letter, option in self._options.items() if option and option == told]
+        if others:
+            return Choice(found.letters) if others == [found.letters] else Choice("", CONTRADICTION)
+        separated = re.match(r"[*_`]{0,3}\s{0,2}(?:[.:)\]）、]|[–—-]\s)", rest)
+        if separated and not self._reader.mentions(rest) and not is_denied(rest):
+            return Choice(found.letters)
+        return Choice("", f"{text!r:.60} is no option")
+
+    def _statements(self, text: str) -> Iterator[_StatedChoice]:
+        found: dict[int, _StatedChoice] = {}
+        for label in _ANNOUNCED.finditer(text):
+            behind = _BEHIND_ANNOUNCED.match(text, label.end())
+            assert behind is not None
+            stated = self._reader.read(text, behind.end())
+            if stated is not None and not _QUESTION.match(text, stated.end):
+                denied = bool(label["denied"] or label["denied_zh"])
+                self._keep(found, text, label.start(), stated, denied)
+        for stated in self._reader.all(text):
+            if (said := _FOLLOWED.match(text, stated.end)) and not _QUESTION.match(text, said.end()):
+                denied = bool(said["denied"] or said["denied_zh"])
+                self._keep(found, text, stated.start, stated._replace(end=said.end()), denied)
+        yield from (found[end] for end in sorted(found))
+
+    def _keep(self, found: dict[int, _StatedChoice], text: str, start: int, stated: Letters, denied: bool) -> None:
+        clause = _CLAUSE.split(text[max(start - _BEFORE, 0) : start])[-1]
+        if not _SUPPOSED.search(clause):
+            found[stated.end] = _StatedChoice(stated.letters, start, stated.end, denied or is_denied(clause))
+
+    def _settled(self, text: str, statements: Sequence[_StatedChoice]) -> Choice:
+        asserted = [statement for statement in statements if not statement.denied]
+        if not asserted:
+            return Choice("", DENIAL)
+        last = asserted[-1]
+        if any(other.denied and other.start > last.start and other.letters == last.letters for other in statements):
+            return Choice("", DENIAL)
+        if self._reader.alternative(text, last.end):
+            return Choice("", CONTRADICTION)
+        for other, following in zip(asserted[-2::-1], asserted[:0:-1], strict=False):
+            if not _in_one_breath(self._without_option(text[other.end : following.start])):
+                break
+            if other.letters != last.letters:
+                return Choice("", CONTRADICTION)
+        return self._with_its_text(text, last)
+
+    def _with_its_text(self, text: str, last: _StatedChoice) -> Choice:
+        line = plain(text[last.end : last.end + _LONGEST_LINE].split("\n")[0])
+        beside = [letter for letter, option in self._options.items() if option and option == line]
+        return Choice("", CONTRADICTION) if beside and beside != [last.letters] else Choice(last.letters)
+
+    def _without_option(self, between: str) -> str:
+        told = plain(between)
+        for option in self._options.values():
+            if option and told.startswith(option):
+                return told[len(option) :]
+        return between
+
+    def _last_line(self, text: str) -> Choice:
+        lines = [line for line in text.rsplit("\n", 40) if line.strip()]
+        found = [self.whole(line) for line in lines[-2:] if len(line) <= _LONGEST_LINE]
+        if not found or not found[-1].letters:
+            return Choice("", "no choice is stated")
+        if len(found) > 1 and found[0].letters and found[0].letters != found[1].letters:
+            return Choice("", CONTRADICTION)
+        return found[-1]
+
+
+_LEAD = re.compile(
+    r"(?:(?:the\s)?(?:correct\s|right\s|final\s)?(?:options?|choices?|answers?|letter)\b|选项|选择?|答案)?(?:\s?(?:is\b|是|为))?"
+    r"[\s:：*_]{0,6}",
+    re.IGNORECASE,
+)
+
+
+def _in_one_breath(between: str) -> bool:
+    return len(between) < _BEFORE and all(word in _FILLER for word in re.findall(r"\w+", between.lower()))
+
+
+def plain(text: str) -> str:
+    """An option's text as it is compared: without case, white space at its ends, and punctuation around it."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .。,;:!*_`\"'$()[]")

@@ -1,0 +1,95 @@
+"""Letters that stand for options, told apart from articles, pronouns and words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_OPEN = re.compile(r"[*_`\"'“‘$]{0,4}\s?(?P<bracket>[(\[{【]?)[\s*_`]{0,3}")
+_CLOSE = re.compile(r"[\s*_`]{0,2}[)\]}】]?[*_`\"'”’$]{0,4}")
+_TOKEN = re.compile(r"[A-Za-z]{1,16}(?![A-Za-z0-9]|['’][A-Za-z])")
+_AND = re.compile(
+    r"\s{0,3}(?:(?:,|、|，|;)\s{0,3}(?:and\b)?|&|\+|\band\b|和|与|以及)\s{0,3}(?:option\s|选项)?", re.IGNORECASE
+)
+_OR = re.compile(
+    r"[\s,，;.。]{0,4}(?:/|\||\b(?:or|alternatively|maybe|perhaps|possibly|(?:but|and|it)\s(?:could|might|may)(?:\salso)?\sbe)\b"
+    r"|或者?|也可能(?:是)?|也许是?)[\s,，]{0,3}(?:(?:maybe|perhaps|possibly|even|also|the|option|choice|it\sis)\s|选项?|是){0,3}",
+    re.IGNORECASE,
+)
+# a word behind a lone `A` or `I`, unless it is one with which the sentence goes on
+_WORD_BEHIND = re.compile(
+    r"[^\S\n](?!(?:because|since|as|which|and|or|but|is|was|for|due|given|so|based|by|from|not|with|option|choice|according|if|that"
+    r"|where|are|would|should|must)\b)[^\W\d_]",
+    re.IGNORECASE,
+)
+
+
+class Letters(NamedTuple):
+    """Attributes:
+    letters: in upper case, in order, each once.
+    start: where they begin in the text.
+    end: where they and their brackets end.
+    """
+
+    letters: str
+    start: int
+    end: int
+
+
+class LetterReader:
+    """Reads the letters in `letters`, which are in upper case."""
+
+    def __init__(self, letters: str) -> None:
+        self._letters = letters
+        self._lone = re.compile(rf"(?<![A-Za-z0-9\\])[{letters}](?![A-Za-z0-9]|['’][A-Za-z])")
+
+    def read(self, text: str, at: int) -> Letters | None:
+        """The letters that begin at `at`: `B`, `(b)`, `A and C`, `AC`; None where something else does."""
+        first = self._one(text, at)
+        if first is None:
+            return None
+        letters, end = first
+        for _ in self._letters:
+            joint = _AND.match(text, end)
+            following = self._one(text, joint.end()) if joint else None
+            if following is None:
+                break
+            letters, end = letters + following[0], following[1]
+        return Letters("".join(sorted(set(letters))), at, end)
+
+    def all(self, text: str) -> Iterator[Letters]:
+        """Every single letter in upper case."""
+        for match in self._lone.finditer(text):
+            closing = _CLOSE.match(text, match.end())
+            assert closing is not None
+            yield Letters(match[0], match.start(), closing.end())
+
+    def alternative(self, text: str, at: int) -> bool:
+        """Whether another letter is offered there: `or C`, `/C`, `, maybe C`."""
+        offered = _OR.match(text, at)
+        return offered is not None and self._one(text, offered.end()) is not None
+
+    def mentions(self, text: str) -> bool:
+        """Whether a letter stands alone in `text`; an article or a pronoun may."""
+        return any(found[0] not in "AI" for found in self._lone.finditer(text))
+
+    def _one(self, text: str, at: int) -> tuple[str, int] | None:
+        opening = _OPEN.match(text, at)
+        assert opening is not None
+        token = _TOKEN.match(text, opening.end())
+        if token is None:
+            return None
+        closing = _CLOSE.match(text, token.end())
+        assert closing is not None
+        if len(token[0]) > 1:
+            # `AC`, as in answers to several; a word such as `BAD` is not in order
+            ordered = all(first < second for first, second in zip(token[0], token[0][1:], strict=False))
+            return (token[0], closing.end()) if ordered and set(token[0]) <= set(self._letters) else None
+        letter = token[0].upper()
+        if letter not in self._letters:
+            return None
+        article = letter in "AI" or token[0].islower()
+        if article and not opening["bracket"] and _WORD_BEHIND.match(text, token.end()):
+            return None
+        return letter, closing.end()

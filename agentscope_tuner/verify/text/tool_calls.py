@@ -1,0 +1,138 @@
+"""Tool calls of an agent against those that are expected, by name and arguments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from agentscope_tuner.verify.text.strict_json import NotStrictJsonError, comparable, read_json, stated_json
+
+#: More calls than this are refused: the order of all pairs is looked at.
+MOST_CALLS = 128
+_ARGUMENTS = ("arguments", "parameters", "input")
+_BLOCKS = ("tool_use", "tool_call", "function_call")
+
+
+class ToolCall(NamedTuple):
+    """Attributes:
+    name: of the tool.
+    arguments: a form that is equal to another's where the arguments are; see `strict_json.comparable`.
+    """
+
+    name: str
+    arguments: object
+
+
+class CallMatch(NamedTuple):
+    """Attributes:
+    share: 0.0 to 1.0.
+    equal: whether the calls are the expected ones.
+    reason: how many are right, in words.
+    """
+
+    share: float
+    equal: bool
+    reason: str
+
+
+def read_call(raw: object) -> ToolCall:
+    """One call as OpenAI writes it, `{"function": {"name": ..., "arguments": ...}}`, or what is inside, by itself.
+
+    `parameters` and `input` are other names for the arguments, which are an object, or its JSON as text.
+
+    Raises:
+        ValueError: it is no call; says why.
+    """
+    if isinstance(raw, Mapping) and isinstance(raw.get("function"), Mapping):
+        raw = raw["function"]
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("name"), str) or not raw["name"]:
+        raise ValueError(f"a call needs a `name`, got {raw!r:.100}")
+    given = [key for key in _ARGUMENTS if key in raw]
+    if len(given) > 1:
+        raise ValueError(f"a call with both {given[0]!r} and {given[1]!r}")
+    arguments = raw[given[0]] if given else {}
+    if isinstance(arguments, str):
+        # a tool without parameters is often called with an empty text
+        arguments = read_json(arguments.strip()) if arguments.strip() else {}
+    if not isinstance(arguments, Mapping):
+        raise ValueError(f"the arguments of {raw['name']!r:.40} must be an object, got {arguments!r:.100}")
+    return ToolCall(raw["name"], comparable(dict(arguments)))
+
+
+def calls_in_messages(messages: Sequence[Mapping[str, Any]]) -> list[object]:
+    """The calls that the assistant makes in chat messages, in order: `tool_calls`, and blocks of its content."""
+    found: list[object] = []
+    for message in messages:
+        if message.get("role") != "assistant":
+            continue
+        content = message.get("content")
+        if isinstance(content, list):
+            found += [block for block in content if isinstance(block, Mapping) and block.get("type") in _BLOCKS]
+        found += message.get("tool_calls") or []
+    return found
+
+
+def calls_in_text(text: str) -> list[object]:
+    """The calls that a text writes out: each in `<tool_call>` tags, or all of the text as one JSON object or list.
+
+    The only code block stands for the text. A call that cannot be read is in the list as its text.
+    """
+    head, *blocks = text.split("<tool_call>")
+    if blocks:
+        return [_loaded(*block.partition("</tool_call>")[:2]) for block in blocks]
+    try:
+        value = read_json(stated_json(head, fence=True))
+    except NotStrictJsonError:
+        # prose: it calls nothing
+        return []
+    if isinstance(value, Mapping) and isinstance(value.get("tool_calls"), list):
+        value = value["tool_calls"]
+    return value if isinstance(value, list) else [value]
+
+
+def _loaded(block: str, closing: str) -> object:
+    if not closing:
+        return block
+    try:
+        return read_json(block.strip())
+    except NotStrictJsonError:
+        return block
+
+
+def compare_calls(made: Sequence[object], expected: Sequence[ToolCall], *, ordered: bool, extra: bool) -> CallMatch:
+    """How many of the expected calls were made: `right / max(expected, made)`, so that a call too many costs as much as
+    one that is missing; `right / expected` where `extra` calls are allowed.
+
+    Each call is expected as often as it stands there. In order, the longest common subsequence is right. Where no call
+    is expected, making none is right.
+
+    Args:
+        made: raw calls; one that cannot be read is wrong.
+    """
+    if len(made) > MOST_CALLS:
+        return CallMatch(0.0, False, f"over the bounds: {len(made):,} calls, at most {MOST_CALLS} are compared")
+    calls = [_or_none(raw) for raw in made]
+    right = _in_order(calls, expected) if ordered else (Counter(calls) & Counter(expected)).total()
+    of = len(expected) if extra else max(len(expected), len(made))
+    reason = f"{right} of {len(expected)} expected calls, {len(made)} made"
+    return CallMatch(right / of if of else 1.0, right == of, reason)
+
+
+def _or_none(raw: object) -> ToolCall | None:
+    try:
+        return read_call(raw)
+    except ValueError:
+        return None
+
+
+def _in_order(made: Sequence[ToolCall | None], expected: Sequence[ToolCall]) -> int:
+    """The length of the longest common subsequence."""
+    longest = [0] * (len(expected) + 1)
+    for call in made:
+        before = 0
+        for place, wanted in enumerate(expected, 1):
+            here = longest[place]
+            longest[place] = before + 1 if call == wanted else max(here, longest[place - 1])
+            before = here
+    return longest[-1]
