@@ -55,5 +55,15 @@ def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, flo
 
 def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: float = math.nan) -> dict[str, float]:
     """`named_metrics` for trainers that want the same keys of every sample: the judge's `metric_names`, with
-    `unmeasured` for a name that this verdict does not have."""
-    return {f"{judge.name}/{metric}": judgement.metrics.get(metric, unmeasured) for metric in judge.metric_names}
+    `unmeasured` for a name that this verdict does not have.
+
+    A part of a combined judge that was not asked adds nothing to the reward, and is 0.0 here: a mean over NaN would be
+    no curve. `part/<name>/skipped` beside it tells how often that was so.
+    """
+    found = {f"{judge.name}/{metric}": judgement.metrics.get(metric, unmeasured) for metric in judge.metric_names}
+    if judgement.reward is None:
+        return found
+    for metric in judge.metric_names:
+        if metric.startswith("part/") and metric not in judgement.metrics:
+            found[f"{judge.name}/{metric}"] = 0.0
+    return found

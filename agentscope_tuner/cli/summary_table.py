@@ -39,6 +39,8 @@ def summary_table(
         table.add_row(f"failed: {cause}", str(count))
     for reason, count in summary.failures.most_common(_MOST_FAILURES):
         table.add_row(f"failed x{count}", _cell(reason))
+    for metric, (rows, rewards) in sorted(summary.means.items()):
+        table.add_row(_cell(metric.replace("/", " ", 1)), f"{rows:,.0f} rows, mean {rewards / rows:.4f}")
     for metric, total in summary.usage.items():
         table.add_row(_cell(metric.replace("_", " ")), f"{total:,.6g}" if total % 1 else f"{total:,.0f}")
     for heading, value in more:

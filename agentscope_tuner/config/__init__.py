@@ -7,7 +7,7 @@ Layers, later ones win: defaults < file < `key=value` overrides. Every other sec
 
 from agentscope_tuner.config.masked import masked
 from agentscope_tuner.config.problems import StrictSection, validate_section
-from agentscope_tuner.config.sections import SECTION, MathConfig, TaskJudgeConfig
+from agentscope_tuner.config.sections import SECTION, MathConfig, PartConfig, TaskJudgeConfig, route_name
 from agentscope_tuner.config.settings import (
     Settings,
     Source,
@@ -20,6 +20,7 @@ from agentscope_tuner.config.settings import (
 __all__ = [
     "SECTION",
     "MathConfig",
+    "PartConfig",
     "Settings",
     "Source",
     "StrictSection",
@@ -28,6 +29,7 @@ __all__ = [
     "masked",
     "read_section",
     "resolve",
+    "route_name",
     "task_judge_section",
     "validate_section",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -49,10 +49,13 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
 
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
+    names_entry = False
     for part in loc:
-        field = model.model_fields.get(str(part))
+        field = None if names_entry else model.model_fields.get(str(part))
+        names_entry = False
         if field is None:
-            continue  # an index, or a union's branch: the model stays
+            continue  # an index, the name of an entry, or a union's branch: the model stays
+        names_entry = get_origin(field.annotation) is dict
         for candidate in (field.annotation, *get_args(field.annotation)):
             if isinstance(candidate, type) and issubclass(candidate, BaseModel):
                 model = candidate

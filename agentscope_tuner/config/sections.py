@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -11,11 +13,44 @@ from agentscope_tuner._version import __version__
 from agentscope_tuner.config.problems import StrictSection
 
 SECTION = "astuner.task_judge"
+# combined and routed judges in one another
+_MOST_NESTED = 2
 
 
 def _empty_list_for_null(value: object) -> object:
     # `rules:` with every rule commented out reads as null and means no rules
     return [] if value is None else value
+
+
+def _text_keys(value: object) -> object:
+    """YAML reads the route `1:` as a number and `true:` as a truth value; rows hold either, or text."""
+    if not isinstance(value, dict):
+        return value
+    named = {key: key if isinstance(key, str) else route_name(key) for key in value}
+    twice = sorted({name for name in named.values() if list(named.values()).count(name) > 1}, key=str)
+    if twice:
+        raise ValueError(f"two routes are named {twice[0]!r}")
+    return {named[key]: section for key, section in value.items()}
+
+
+def route_name(value: object) -> str | None:
+    """The name of the route that `value` stands for: text as it is, `1` and `1.0` as "1", `true` as "true".
+
+    None for a value that names no route: None, NaN, a list, a mapping.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    # numpy's scalars are numbers too, and pandas makes floats of whole numbers where one cell is missing
+    if type(value) is int:
+        return str(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else str(value)
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return str(bool(value)).lower()
+    return None
 
 
 class MathConfig(StrictSection):
@@ -41,7 +76,9 @@ class TaskJudgeConfig(StrictSection):
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     # its metrics, for trainers that take the same ones of every sample; by default those its class names
     metric_names: list[str] | None = None
-    judge_type: Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics"] = "customized_protocol"
+    judge_type: Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics", "combined", "routed"] = (
+        "customized_protocol"
+    )
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)
     rules: Annotated[list[dict[str, Any]], BeforeValidator(_empty_list_for_null)] = Field(default_factory=list)
@@ -58,11 +95,44 @@ class TaskJudgeConfig(StrictSection):
     rubrics_auto_grader: dict[str, Any] = Field(default_factory=dict)
     llm: dict[str, Any] = Field(default_factory=dict)
     task_rubrics: dict[str, Any] = Field(default_factory=dict)
+    # judge_type: combined. The judges that are asked, by name
+    parts: dict[str, PartConfig] = Field(default_factory=dict)
+    # what the parts' rewards make together: one of the four, or `module->function`
+    reward: str = "weighted_sum"
+    # whose is_success counts: a part's name, or all, or any
+    success: str = "all"
+    # the least and the largest reward
+    clip: list[float] | None = Field(default=None, min_length=2, max_length=2)
+    # judge_type: routed. Where a row says which route it takes
+    by: str | None = None
+    # the judges, by that value; `default` is asked about any other
+    routes: Annotated[dict[str, TaskJudgeConfig], BeforeValidator(_text_keys)] = Field(default_factory=dict)
 
     def digest(self) -> str:
         """Names what decides the verdicts: two runs with one digest had the same judge, rules, settings and version."""
-        # a run that stopped because its budget was spent goes on with a larger one
-        sections = ("llm", "task_rubrics", "rubrics_auto_grader")
-        spending: Any = {section: {"budget": True, "client": {"budget": True}} for section in sections}
-        deciding = self.model_dump_json(exclude={"name": True, "metric_names": True, "concurrency": True, **spending})
+        deciding = self.model_dump_json(exclude=_undeciding(_MOST_NESTED))
         return hashlib.sha256(f"{__version__} {deciding}".encode()).hexdigest()[:12]
+
+
+class PartConfig(TaskJudgeConfig):
+    """`astuner.task_judge.parts.<name>`: a whole section, and what the part is worth in the combined reward."""
+
+    weight: float = 1.0
+    # a condition on other parts, such as `correct.is_success`; unmet, the part is not asked
+    when: str | None = Field(default=None, min_length=1)
+    # whether the verdict goes on without this part where it fails
+    optional: bool = False
+
+
+TaskJudgeConfig.model_rebuild()
+
+
+def _undeciding(depth: int) -> dict[str, Any]:
+    """The keys that decide no verdict, down to parts of parts."""
+    # a run that stopped because its budget was spent goes on with a larger one
+    sections = ("llm", "task_rubrics", "rubrics_auto_grader")
+    keys: dict[str, Any] = {section: {"budget": True, "client": {"budget": True}} for section in sections}
+    keys |= {"name": True, "metric_names": True, "concurrency": True}
+    if depth:
+        keys |= {key: {"__all__": _undeciding(depth - 1)} for key in ("parts", "routes")}
+    return keys

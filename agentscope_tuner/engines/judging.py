@@ -56,15 +56,26 @@ class RolloutJudge:
     def judge(self, items: Sequence[Rollout]) -> list[Judgement]:
         """A judgement for each rollout of a unit; a failed one where there is no verdict."""
         task, outputs = _task_and_outputs(items)
+        if (refused := self._refused(items)) is not None:
+            return refused
         # A judge that ranks is given a group even where it has one member
         return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
 
     async def ajudge(self, items: Sequence[Rollout]) -> list[Judgement]:
         """The same on an event loop."""
         task, outputs = _task_and_outputs(items)
+        if (refused := self._refused(items)) is not None:
+            return refused
         if self.traits.ranks:
             return await self._judge.ajudge_group(task, outputs)
         return [await self._judge.ajudge(task, outputs[0])]
+
+    def _refused(self, items: Sequence[Rollout]) -> list[Judgement] | None:
+        """Failed judgements of a group that must not be judged as one."""
+        if not self.traits.ranks or len(items) < 2:
+            return None
+        problem = self._judge.inner.check_group([rollout.task for rollout in items])
+        return None if problem is None else self.failed(items, JudgeError(problem, cause=Cause.INPUT))
 
     def failed(self, items: Sequence[Rollout], error: JudgeError) -> list[Judgement]:
         """Judgements that say why there is no verdict."""

@@ -14,6 +14,9 @@ _REASON_CHARS = 160
 _MOST_EXAMPLES = 8
 _USAGE = "judge_"
 _MOST_USAGES = 50
+# of a combined judge's parts, and a routed judge's routes
+_MEANS = ("part/", "route/")
+_MOST_MEANS = 100
 _PLAIN = (
     "rows",
     "statuses",
@@ -25,6 +28,7 @@ _PLAIN = (
     "labelled",
     "agreed",
     "usage",
+    "means",
 )
 
 
@@ -33,9 +37,10 @@ class Summary:
     """Counts over judgements; its size does not grow with the number of rows.
 
     `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `usage`
-    adds up what judging itself used, the metrics named `judge_…` (calls, tokens, cost). `examples` holds the first row
-    of each status, reward and kind of reason (what stands before its colon), eight at the most. `causes` counts failed
-    rows by what has to be mended, `failures` by their reason.
+    adds up what judging itself used: metrics named `judge_…` (calls, tokens, cost). `means` has the rows and the sum
+    of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
+    `examples` holds the first row of each status, reward and kind of reason (what stands before its colon), eight at
+    the most. `causes` counts failed rows by what has to be mended, `failures` by their reason.
     """
 
     rows: int = 0
@@ -48,6 +53,7 @@ class Summary:
     labelled: int = 0
     agreed: int = 0
     usage: dict[str, float] = field(default_factory=dict)
+    means: dict[str, tuple[float, float]] = field(default_factory=dict)
     examples: dict[tuple[str, float | None, str], tuple[str, Judgement]] = field(default_factory=dict)
 
     def add(self, judgement: Judgement, *, name: str = "", label: bool | None = None) -> None:
@@ -61,6 +67,8 @@ class Summary:
         for metric, value in judgement.metrics.items():
             if metric.startswith(_USAGE) and (metric in self.usage or len(self.usage) < _MOST_USAGES):
                 self.usage[metric] = self.usage.get(metric, 0.0) + value
+            elif metric.startswith(_MEANS) and metric.count("/") == 1:
+                self._add_mean(metric, 1, value)
         if judgement.reward is None:
             self._add_failures(judgement.reason[:_REASON_CHARS], 1)
             if judgement.cause is not None:
@@ -75,6 +83,11 @@ class Summary:
     def _add_failures(self, reason: str, count: int) -> None:
         # Reasons may quote rows, so their number is bounded: further ones are counted together
         self.failures[reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"] += count
+
+    def _add_mean(self, metric: str, count: float, total: float) -> None:
+        if metric in self.means or len(self.means) < _MOST_MEANS:
+            rows, so_far = self.means.get(metric, (0.0, 0.0))
+            self.means[metric] = (rows + count, so_far + total)
 
     def merge(self, other: Summary) -> None:
         """Add the counts of other rows, judged elsewhere."""
@@ -91,6 +104,8 @@ class Summary:
         for metric, total in other.usage.items():
             if metric in self.usage or len(self.usage) < _MOST_USAGES:
                 self.usage[metric] = self.usage.get(metric, 0.0) + total
+        for metric, (rows, sum_of_rewards) in other.means.items():
+            self._add_mean(metric, rows, sum_of_rewards)
         for kind, example in other.examples.items():
             if len(self.examples) < _MOST_EXAMPLES:
                 self.examples.setdefault(kind, example)

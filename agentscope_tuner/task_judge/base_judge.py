@@ -87,14 +87,16 @@ class BaseJudge:
         reference_keys: the keys of `task.metadata` that together are the reference: two tasks of one id must have the
             same. By default `answer`; a class whose tasks have no reference names none.
         takes_kwargs: whether `judge_kwargs` may hold settings. Said for its own class alone: a subclass may read some.
+        reads_own_reward: whether it passes on the reward that the workflow set on its output.
         metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which take the same ones of every
             sample; `astuner.task_judge.metric_names` names others.
     """
 
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
     bounds_itself: bool = False
-    reference_keys: ClassVar[tuple[str, ...]] = ("answer",)
+    reference_keys: tuple[str, ...] = ("answer",)
     takes_kwargs: ClassVar[bool] = True
+    reads_own_reward: bool = False
     metric_names: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -141,7 +143,10 @@ class BaseJudge:
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
     ) -> Sequence[tuple[float, bool]]:
-        """Judge an advantage group: outputs of one task, one verdict each, in order. Listwise judges rank here."""
+        """Judge an advantage group: outputs of one task, one verdict each, in order. Listwise judges rank here.
+
+        An output that alone has no verdict may have its JudgeError in its place; an error that is raised fails all.
+        """
         return [self.compute_reward(workflow_task, output) for output in workflow_outputs]
 
     def ranks_groups(self) -> bool:
@@ -150,6 +155,13 @@ class BaseJudge:
         A judge that ranks only when it is configured to overrides this, too.
         """
         return type(self).compute_rewards is not BaseJudge.compute_rewards
+
+    def check_group(self, tasks: Sequence[Task]) -> str | None:
+        """Why rollouts of `tasks`, which share an id, must not be judged as one advantage group; None where they may.
+
+        It is asked where `ranks_groups`, before `compute_rewards`, which is given the first task for all of them.
+        """
+        return None
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """Why outputs to `task` could not be judged, found without judging any; None when nothing speaks against it.

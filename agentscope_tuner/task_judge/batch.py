@@ -82,11 +82,22 @@ class ConfiguredJudge:
 
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each output of an advantage group, in order. The first task stands for all of them."""
-        return self._judge.judge_group(group[0][0], [output for _, output in group])
+        return self._refused(group) or self._judge.judge_group(group[0][0], [output for _, output in group])
 
     async def ajudge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
-        return await self._judge.ajudge_group(group[0][0], [output for _, output in group])
+        refused = self._refused(group)
+        return refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])
+
+    def _refused(self, group: Sequence[Pair]) -> list[Judgement]:
+        """Failed judgements of a group that must not be judged as one; else none."""
+        if not self.listwise or len(group) < 2:
+            return []
+        problem = self._judge.inner.check_group([task.task for task, _ in group])
+        if problem is None:
+            return []
+        errors = [JudgeError(problem, task_id=task.task_id, judge=self.name, cause=Cause.INPUT) for task, _ in group]
+        return [Judgement.failed(error) for error in errors]
 
     def reward(self, judgement: Judgement) -> float | None:
         """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name."""

@@ -11,10 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentscope_tuner.config import SECTION, MathConfig
+from agentscope_tuner.config import SECTION, MathConfig, TaskJudgeConfig
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 
+_DEFAULTS = TaskJudgeConfig()
 _VERDICTS = ("compute_reward", "acompute_reward", "compute_rewards")
 
 
@@ -96,6 +97,30 @@ def _check_signature(judge_class: type[BaseJudge], name: str, protocol: str) -> 
     except TypeError as exc:
         outputs = "workflow_outputs" if name == "compute_rewards" else "workflow_output"
         raise ConfigError(f"{protocol!r}: {name} must take (self, workflow_task, {outputs}), got {signature}") from exc
+
+
+def check_type(section: TaskJudgeConfig) -> None:
+    """Whether the settings of judges that ask others stand where they are read.
+
+    Raises:
+        ConfigError: a setting is given that this `judge_type` does not read; names the place where it belongs.
+    """
+    of_type = {"combined": ("parts", "reward", "success", "clip"), "routed": ("by", "routes")}
+    for judge_type, keys in of_type.items():
+        given = [key for key in keys if getattr(section, key) != getattr(_DEFAULTS, key)]
+        if given and section.judge_type != judge_type:
+            raise ConfigError(
+                f"{SECTION}.{given[0]} is read by judge_type: {judge_type} alone, got judge_type: {section.judge_type}"
+            )
+    if section.judge_type not in of_type:
+        return
+    inside = "parts.<name>" if section.judge_type == "combined" else "routes.<value>"
+    for key in ("judge_protocol", "math", "llm", "rubrics_auto_grader", "task_rubrics"):
+        if (value := getattr(section, key)) != getattr(_DEFAULTS, key):
+            raise ConfigError(
+                f"{SECTION}.{key}: a {section.judge_type} judge asks others, each with settings of its own, "
+                f"got {value!r:.200}: write {SECTION}.{inside}.{key}"
+            )
 
 
 def check_kwargs(judge_class: type, kwargs: Mapping[str, Any]) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import difflib
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from agentscope_tuner.errors import ConfigError
@@ -18,7 +19,8 @@ from agentscope_tuner.errors import ConfigError
 #: What a value is: `bool` names stand alone, `float` names are compared.
 Known = Mapping[str, type]
 Values = Mapping[str, float | bool]
-_Test = Callable[[Values], bool]
+_Test = Callable[[Values], bool | None]
+_Number = Callable[[Values], float | None]
 
 _TOKEN = re.compile(r"\s*(?:(<=|>=|==|!=|<|>|\(|\))|(\d+(?:\.\d*)?|\.\d+)|(-)|([^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*))")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -49,8 +51,11 @@ class Condition:
     _test: _Test
     _known: Known
 
-    def holds(self, values: Values) -> bool:
-        """Whether it holds for `values`, which must hold each of `names` that is looked at."""
+    def holds(self, values: Values) -> bool | None:
+        """Whether it holds for `values`; None where that depends on one of `names` that they lack.
+
+        This is Kleene's logic of three values: `not` of None is None, False and None is False, True or None is True.
+        """
         return self._test(values)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -111,13 +116,13 @@ class _Reader:
         parts = [self._all()]
         while self._take("or"):
             parts.append(self._all())
-        return parts[0] if len(parts) == 1 else lambda values: any(part(values) for part in parts)
+        return parts[0] if len(parts) == 1 else lambda values: _settled(True, parts, values)
 
     def _all(self) -> _Test:
         parts = [self._one()]
         while self._take("and"):
             parts.append(self._one())
-        return parts[0] if len(parts) == 1 else lambda values: all(part(values) for part in parts)
+        return parts[0] if len(parts) == 1 else lambda values: _settled(False, parts, values)
 
     def _one(self) -> _Test:
         self._nested += 1
@@ -130,7 +135,7 @@ class _Reader:
     def _deeper(self) -> _Test:
         if self._take("not"):
             denied = self._one()
-            return lambda values: not denied(values)
+            return lambda values: None if (held := denied(values)) is None else not held
         if self._take("("):
             inner = self._any()
             if not self._take(")"):
@@ -140,7 +145,7 @@ class _Reader:
         if name is not None and self._known.get(name) is bool:
             self._place += 1
             self.names.add(name)
-            return lambda values: bool(values[name])
+            return lambda values: bool(values[name]) if name in values else None
         return self._comparison()
 
     def _comparison(self) -> _Test:
@@ -152,9 +157,10 @@ class _Reader:
         if not signs:
             raise self._error(f"{self._tokens[self._place - 1]!r} is a number: compare it, as in 0.3 < score")
         links = [(sign, *pair) for sign, pair in zip(signs, pairwise(sides), strict=True)]
-        return lambda values: all(sign(left(values), right(values)) for sign, left, right in links)
+        compared: list[_Test] = [partial(_compared, *link) for link in links]
+        return lambda values: _settled(False, compared, values)
 
-    def _number(self) -> Callable[[Values], float]:
+    def _number(self) -> _Number:
         minus = self._take("-")
         token = self._next
         self._place += 1
@@ -170,10 +176,23 @@ class _Reader:
         if self._known[token] is bool:
             raise self._error(f"{token!r} is true or false: it stands alone, or after not")
         self.names.add(token)
-        return lambda values: float(values[token])
+        return lambda values: float(values[token]) if token in values else None
 
     def _error(self, what: str) -> ConfigError:
         return ConfigError(
             f"{self._where}: {what} in {self._text!r}; a condition compares names and numbers (<, <=, >, >=, ==, !=) "
             "and joins them with and, or, not and brackets"
         )
+
+
+def _settled(settles: bool, tests: Sequence[_Test], values: Values) -> bool | None:
+    """Of `or` (settles is True) and `and` (False): one test of that outcome settles it, whatever the others need."""
+    held = [test(values) for test in tests]
+    if settles in held:
+        return settles
+    return None if None in held else not settles
+
+
+def _compared(sign: Callable[[float, float], bool], left: _Number, right: _Number, values: Values) -> bool | None:
+    first, second = left(values), right(values)
+    return None if first is None or second is None else sign(first, second)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 from agentscope_tuner.config import SECTION, Settings, Source, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
-from agentscope_tuner.task_judge.class_check import check_class, check_kwargs, parts_of
+from agentscope_tuner.task_judge.class_check import check_class, check_kwargs, check_type, parts_of
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 
 _WORKFLOW_REWARD = "agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge"
@@ -18,6 +21,8 @@ _BY_TYPE = {
     "rubrics_auto_grader": "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge",
     "llm": "agentscope_tuner.task_judge.llm_judge->LLMJudge",
     "task_rubrics": "agentscope_tuner.task_judge.task_rubrics_judge->TaskRubricsJudge",
+    "combined": "agentscope_tuner.task_judge.combined_judge->CombinedJudge",
+    "routed": "agentscope_tuner.task_judge.routed_judge->RoutedJudge",
 }
 
 
@@ -28,19 +33,34 @@ def resolve_protocol(protocol: str) -> type:
         ConfigError: the string is malformed, the module cannot be imported, or it has no such class.
     """
     module_name, class_name = parts_of(protocol)
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script
-        raise ConfigError(
-            f"cannot import {module_name!r} of protocol {protocol!r}: {type(exc).__name__}: {exc}"
-        ) from exc
+    module = _imported(module_name, protocol)
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
         classes = sorted(name for name, value in vars(module).items() if isinstance(value, type))
         raise ConfigError(f"module {module_name!r} has no class {class_name!r}; its classes are {', '.join(classes)}")
     return found
+
+
+def resolve_function(protocol: str) -> Callable[[Any], object]:
+    """The function that a `module->function` string names; modules of the working directory are found too.
+
+    Raises:
+        ConfigError: the string is malformed, the module cannot be imported, or it has no such function.
+    """
+    module_name, name = parts_of(protocol)
+    found = getattr(_imported(module_name, protocol), name, None)
+    if not callable(found) or isinstance(found, type):
+        raise ConfigError(f"module {module_name!r} has no function {name!r}, got {found!r:.100}")
+    return found  # type: ignore[no-any-return]
+
+
+def _imported(module: str, protocol: str) -> ModuleType:
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(module)
+    except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script
+        raise ConfigError(f"cannot import {module!r} of protocol {protocol!r}: {type(exc).__name__}: {exc}") from exc
 
 
 def load_judge(config: Source) -> TaskJudge:
@@ -79,6 +99,7 @@ def _no_judge(settings: Settings) -> str:
 
 def _build(settings: Settings) -> BaseJudge:
     section = settings.task_judge
+    check_type(section)
     protocol = _BY_TYPE.get(section.judge_type, section.judge_protocol)
     if protocol is None:
         raise ConfigError(_no_judge(settings))

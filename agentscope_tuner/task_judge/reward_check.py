@@ -80,6 +80,8 @@ def _is_numpy_bool(value: object) -> bool:
 def placed(checks: Sequence[Check], results: Sequence[Any]) -> list[Judgement | JudgeError]:
     """A judgement for each output of a group: the rules' verdict, or the next of the judge's `results`.
 
+    A result may be a JudgeError: that output has no verdict, the others have theirs.
+
     Raises:
         JudgeError: there are more or fewer results than outputs that the rules left open, or one is no reward.
     """
@@ -87,4 +89,8 @@ def placed(checks: Sequence[Check], results: Sequence[Any]) -> list[Judgement | 
     if len(results) != kept:
         raise no_reward(f"compute_rewards answered {len(results)} rewards for {kept} outputs")
     remaining = iter(results)
-    return [filtered or checked(next(remaining), violations) for filtered, violations in checks]
+    return [filtered or _checked_or_error(next(remaining), violations) for filtered, violations in checks]
+
+
+def _checked_or_error(result: Any, violations: tuple[str, ...]) -> Judgement | JudgeError:
+    return result if isinstance(result, JudgeError) else checked(result, violations)

@@ -22,7 +22,7 @@ from agentscope_tuner.task_judge.raised import FramesOf, place_of
 from agentscope_tuner.task_judge.reward_check import Check, checked, placed
 from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE, TimeLimit
 from agentscope_tuner.task_judge.traits import Traits
-from agentscope_tuner.task_judge.workflow_reward_as_judge import WorkflowRewardJudge, warn_passed_over
+from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -48,6 +48,10 @@ class TaskJudge:
         deadline: seconds for one verdict, or for the one call that ranks a group; past it there is none, but a
             DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is not watched.
         max_abandoned: verdicts beyond their deadline that nothing can end, at which the judge is asked no more.
+
+    Attributes:
+        inner: the judge itself.
+        heeds_own_reward: whether nobody needs to be told that a reward which the workflow set is passed over.
     """
 
     def __init__(
@@ -65,7 +69,7 @@ class TaskJudge:
         self._on_error = on_error
         self._traits = Traits.of(judge)
         # said once: a workflow that sets a reward sets it on every rollout
-        self._heeds_own_reward = isinstance(judge, WorkflowRewardJudge)
+        self.heeds_own_reward = judge.reads_own_reward
         watched = deadline is not None and not self._traits.bounded
         self._limit = TimeLimit(self._traits.name, deadline, max_abandoned) if watched and deadline else None
 
@@ -128,8 +132,8 @@ class TaskJudge:
     def _outcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
         try:
             with self._naming(task):
-                if output.reward is not None and not self._heeds_own_reward:
-                    self._heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+                if output.reward is not None and not self.heeds_own_reward:
+                    self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
                 filtered, violations = self._prefilter.check(task, output)
                 return filtered or checked(self._ask(task, output), violations)
         except JudgeError as error:
@@ -138,8 +142,8 @@ class TaskJudge:
     async def _aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
         try:
             with self._naming(task):
-                if output.reward is not None and not self._heeds_own_reward:
-                    self._heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+                if output.reward is not None and not self.heeds_own_reward:
+                    self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
                 filtered, violations = self._prefilter.check(task, output)
                 return filtered or checked(await self._aask(task, output), violations)
         except JudgeError as error:
@@ -188,7 +192,7 @@ class TaskJudge:
                 checks, kept = self._filtered(task, outputs)
                 call = partial(_rank, self.inner, task, kept)
                 results = call() if self._limit is None else self._limit.call(task.task_id, call)
-                return placed(checks, results)
+                return self._placed(task, checks, results)
         except JudgeError as error:
             return [error] * len(outputs)
 
@@ -198,16 +202,20 @@ class TaskJudge:
                 checks, kept = self._filtered(task, outputs)
                 call = partial(_rank, self.inner, task, kept)
                 ranking = _loop.in_thread(call) if self._limit is None else self._limit.acall(task.task_id, call)
-                return placed(checks, await ranking)
+                return self._placed(task, checks, await ranking)
         except JudgeError as error:
             return [error] * len(outputs)
+
+    def _placed(self, task: WorkflowTask, checks: Sequence[Check], results: Sequence[Any]) -> list[_Outcome]:
+        outcomes = placed(checks, results)
+        return [self._failure(found, task) if isinstance(found, JudgeError) else found for found in outcomes]
 
     def _filtered(
         self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]
     ) -> tuple[list[Check], list[WorkflowOutput]]:
         """What the rules say of each output, and the outputs that the judge is asked about."""
-        if not self._heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
-            self._heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
+        if not self.heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
+            self.heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
         checks = [self._prefilter.check(task, output) for output in outputs]
         return checks, [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,8 @@ class Traits:
     @classmethod
     def of(cls, judge: BaseJudge) -> Traits:
         """The traits of `judge`."""
+        if isinstance(judge, AsksJudges):
+            return judge.own_traits()
         kind = type(judge)
         return cls(
             name=kind.__name__,
@@ -41,7 +44,27 @@ class Traits:
             in_main=kind.__module__ == "__main__",
         )
 
+    @classmethod
+    def over(cls, judge: BaseJudge, asked: Sequence[Traits], *, bounded: bool) -> Traits:
+        """Those of `judge`, which asks judges with the traits `asked`."""
+        return cls(
+            name=type(judge).__name__,
+            kind="cpu" if all(traits.kind == "cpu" for traits in asked) else "io",
+            ranks=any(traits.ranks for traits in asked),
+            awaits=any(traits.awaits for traits in asked),
+            bounded=bounded,
+            in_main=any(traits.in_main for traits in asked),
+        )
+
     @property
     def shares_loop(self) -> bool:
         """Whether many units may be judged at once on one event loop: ranking is a call that blocks."""
         return self.awaits and not self.ranks
+
+
+class AsksJudges(BaseJudge):
+    """Base of judges that ask other judges: how such a judge wants to be asked follows from those it asks."""
+
+    def own_traits(self) -> Traits:
+        """The traits of this judge."""
+        raise NotImplementedError(f"{type(self).__name__} must define own_traits()")

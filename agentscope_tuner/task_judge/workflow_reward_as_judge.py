@@ -24,6 +24,7 @@ class WorkflowRewardJudge(BaseJudge):
 
     judge_kind = "cpu"
     bounds_itself = True
+    reads_own_reward = True
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         reward, is_success = workflow_output.reward, workflow_output.is_success

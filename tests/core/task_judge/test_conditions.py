@@ -46,6 +46,25 @@ def test_conditions_hold_as_they_read(text: str, expected: bool) -> None:
     assert pickle.loads(pickle.dumps(condition)).holds(values()) is expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("correct.is_success", None),
+        ("not correct.is_success", None),
+        ("correct.reward >= 0", None),
+        ("correct.reward < 0 <= score", None),
+        ("score < 0 < correct.reward", False),
+        ("correct.is_success or score > 0", True),
+        ("correct.is_success or score < 0", None),
+        ("correct.is_success and score < 0", False),
+        ("correct.is_success and score > 0", None),
+        ("not (correct.is_success and score < 0)", True),
+    ],
+)
+def test_what_is_missing_is_neither_true_nor_false(text: str, expected: bool | None) -> None:
+    assert parse_condition(text, KNOWN, "when").holds({"score": 0.5}) is expected
+
+
 def test_a_condition_names_what_it_looks_at() -> None:
     assert parse_condition("score > 0 and correct.is_success", KNOWN, "when").names == {"score", "correct.is_success"}
 

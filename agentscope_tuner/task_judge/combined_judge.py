@@ -1,0 +1,265 @@
+"""CombinedJudge: several judges as one, whose reward is what theirs make together."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from numbers import Real
+from types import MappingProxyType
+from typing import Any
+
+from agentscope_tuner import _loop, _threads
+from agentscope_tuner.config import task_judge_section
+from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.combinations import COMBINATIONS, written
+from agentscope_tuner.task_judge.combined_settings import check_success, check_weights, clip_of, function_of
+from agentscope_tuner.task_judge.inner_judges import bounded, first_problem
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.part_verdicts import PartVerdicts
+from agentscope_tuner.task_judge.parts import (
+    Part,
+    in_stages,
+    load_parts,
+    metric_names_of,
+    shares_reference,
+)
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.task_judge.traits import AsksJudges, Traits
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+#: How `ask` asks one part about one rollout.
+Ask = Callable[[TaskJudge, WorkflowTask, WorkflowOutput], Judgement]
+
+# Each part is cancelled at its own deadline, and may take this much longer to end
+_GRACE_SECONDS = 1.0
+
+
+class CombinedJudge(AsksJudges):
+    """`judge_type: combined`: asks the judges under `parts`, and combines their rewards as `reward` says.
+
+    Cheap parts are asked first, those that wait at the same time, and a part with `when` only where that holds. A part
+    that fails fails the verdict, unless it is optional or has weight 0.
+
+    Raises:
+        ConfigError: the section is wrong, or a part cannot be loaded.
+    """
+
+    takes_kwargs = False
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        section = self._section = task_judge_section(config)
+        self._function = function_of(section.reward)
+        self.parts = load_parts(config, section, weighs=self._function is None)
+        check_success(section)
+        if self._function is None:
+            check_weights(section)
+        self._clip = clip_of(section)
+        self.stages = in_stages(self.parts)
+        inner = [part.judge.inner for part in self.parts]
+        self.metric_names = metric_names_of(self.parts)
+        self.reference_keys = tuple(dict.fromkeys(key for judge in inner for key in judge.reference_keys))
+        self.reads_own_reward = any(judge.reads_own_reward for judge in inner)
+        self._ranks = any(part.judge.traits.ranks for part in self.parts)
+        # parts that wait one after the other have a deadline each; together they have the whole's
+        self._waits = sum(stage.waits for stage in self.stages)
+
+    def own_traits(self) -> Traits:
+        """See AsksJudges."""
+        # a function of the parts is foreign code: it is watched
+        ends = self._function is None and all(bounded(part.judge, part.settings.deadline) for part in self.parts)
+        return Traits.over(self, [part.judge.traits for part in self.parts], bounded=ends)
+
+    def ranks_groups(self) -> bool:
+        """With a part that ranks."""
+        return self._ranks
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge."""
+        found = PartVerdicts()
+        for number, stage in enumerate(self.stages):
+            asked = found.asked(stage.parts)
+            if asked and stage.waits:
+                _loop.run(self._ask_from(number, found, workflow_task, workflow_output))
+                break
+            for part in asked:
+                found.add(part, part.judge.judge(workflow_task, workflow_output))
+        return self.settle(found)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge."""
+        found = PartVerdicts()
+        await self._ask_from(0, found, workflow_task, workflow_output)
+        return self.settle(found)
+
+    def ask(self, task: WorkflowTask, output: WorkflowOutput, ask: Ask) -> PartVerdicts:
+        """What the parts say, each asked by `ask`, one after the other; to look at a verdict part by part.
+
+        Raises:
+            JudgeError: a part failed that must not.
+        """
+        found = PartVerdicts()
+        for stage in self.stages:
+            for part in found.asked(stage.parts):
+                found.add(part, ask(part.judge, task, output))
+        return found
+
+    async def _ask_from(self, first: int, found: PartVerdicts, task: WorkflowTask, output: WorkflowOutput) -> None:
+        """Ask the stages from `first` on.
+
+        Raises:
+            DeadlineError: they took longer together than the whole may.
+        """
+        seconds = self._section.deadline if self._waits > 1 else None
+        try:
+            async with asyncio.timeout(None if seconds is None else seconds + _GRACE_SECONDS):
+                for stage in self.stages[first:]:
+                    asked = found.asked(stage.parts)
+                    if len(asked) == 1:
+                        found.add(asked[0], await asked[0].judge.ajudge(task, output))
+                        continue
+                    judgements = await asyncio.gather(*(part.judge.ajudge(task, output) for part in asked))
+                    found.add_all(asked, judgements)
+        except TimeoutError:
+            raise DeadlineError(f"the parts took more than {seconds:g} s together: {found.said()}") from None
+
+    def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> Sequence[Any]:
+        """Judge a group: parts that rank see all of it, the others each output by itself."""
+        if not self._ranks:
+            return super().compute_rewards(workflow_task, workflow_outputs)
+        group = [PartVerdicts() for _ in workflow_outputs]
+        errors: dict[int, JudgeError] = {}
+        for stage in self.stages:
+            calls: list[Callable[[], list[Judgement]]] = []
+            places = [self._places(part, group, errors) for part in stage.parts]
+            for part, own in zip(stage.parts, places, strict=True):
+                outputs = [workflow_outputs[place] for place in own]
+                calls.append(_group_call(part, workflow_task, outputs))
+            for part, own, judgements in zip(stage.parts, places, _at_once(calls), strict=True):
+                for place, judgement in zip(own, judgements, strict=True):
+                    try:
+                        group[place].add(part, judgement)
+                    except JudgeError as error:
+                        errors.setdefault(place, error)
+        return [errors.get(place) or self._settled_or_error(found) for place, found in enumerate(group)]
+
+    def _places(self, part: Part, group: Sequence[PartVerdicts], errors: dict[int, JudgeError]) -> list[int]:
+        """The outputs that a part is asked about. A rank is one among all: failed ones stay in the group."""
+        if part.judge.traits.ranks:
+            return list(range(len(group))) if len(errors) < len(group) else []
+        return [place for place, found in enumerate(group) if place not in errors and found.asked((part,))]
+
+    def _settled_or_error(self, found: PartVerdicts) -> Reward | JudgeError:
+        try:
+            return self.settle(found)
+        except JudgeError as error:
+            return error
+
+    def settle(self, found: PartVerdicts) -> Reward:
+        """The reward that the parts' verdicts make.
+
+        Raises:
+            JudgeError: none of the parts that count has a verdict, or theirs make no finite number.
+        """
+        counted = [part for part in self.parts if part.counts and found.has(part)]
+        names = [part.name for part in counted]
+        weights = [part.weight for part in counted]
+        rewards = [found.reward(part) for part in counted]
+        if not counted and any(part.name in found.lacking for part in self.parts if part.counts):
+            raise JudgeError(f"no part that counts has a verdict: {found.said()}")
+        # + 0.0: without the sign of a zero, which no reader expects
+        combined = self._combined(found, weights, rewards) + 0.0
+        clipped = combined if self._clip is None else min(max(combined, self._clip[0]), self._clip[1])
+        terms = written(self._section.reward, names, weights, rewards) if counted else "no part was asked"
+        told = f"{terms} = {combined:g}" if clipped == combined else f"{terms} = {combined:g}, clipped to {clipped:g}"
+        return Reward(
+            clipped,
+            self._success(found, counted),
+            reason=f"{told}{found.told(self.parts)}",
+            metrics=found.metrics(self.parts),
+            violations=found.violations(self.parts),
+        )
+
+    def _combined(self, found: PartVerdicts, weights: Sequence[float], rewards: Sequence[float]) -> float:
+        if self._function is not None:
+            return self._asked_function(found)
+        if not rewards:
+            # conditions were not met, and what is not asked is not paid: of a sum alone, see check_weights
+            return 0.0
+        try:
+            combined = COMBINATIONS[self._section.reward](weights, rewards)
+        except OverflowError:
+            combined = math.inf
+        if not math.isfinite(combined):
+            told = written(self._section.reward, [part.name for part in self.parts if part.counts], weights, rewards)
+            raise JudgeError(f"the parts make no finite number: {told} = {combined}", cause=Cause.CONFIG)
+        return combined
+
+    def _asked_function(self, found: PartVerdicts) -> float:
+        assert self._function is not None
+        name = self._section.reward
+        verdicts = MappingProxyType({part.name: found.verdict(part) for part in self.parts})
+        try:
+            answer = self._function(verdicts)
+            # Real: numpy's scalars are numbers too
+            if type(answer) is not bool and isinstance(answer, Real) and math.isfinite(answer):
+                return float(answer)
+        except JudgeError:
+            raise
+        # boundary: a user's function may fail in any way, and OverflowError is said of an int beyond every float
+        except Exception as exc:
+            raise JudgeError(f"{name} raised {type(exc).__name__}: {exc}", cause=Cause.BUG) from exc
+        raise JudgeError(f"{name} must return a finite number, got {answer!r:.200}", cause=Cause.BUG)
+
+    def _success(self, found: PartVerdicts, counted: Sequence[Part]) -> bool:
+        success = self._section.success
+        if success == "all":
+            return bool(counted) and all(found.is_success(part.name) for part in counted)
+        if success == "any":
+            return any(found.is_success(part.name) for part in counted)
+        # a part that was not asked has not succeeded
+        return found.is_success(success)
+
+    def check_group(self, tasks: Sequence[Task]) -> str | None:
+        """See BaseJudge: what a part that ranks says."""
+        return first_problem({f"part {part.name!r}": part.judge.inner.check_group(tasks) for part in self.parts})
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: the first problem that a part has, of those that must not fail."""
+        return first_problem(
+            {
+                f"part {part.name!r}": part.judge.inner.check_task(task, output)
+                for part in self.parts
+                if not part.may_fail
+            }
+        )
+
+    def same_reference(self, first: Any, second: Any) -> bool:
+        """See BaseJudge: as every part sees it."""
+        return first == second or shares_reference({part.name: part.judge for part in self.parts}, first, second)
+
+    def run_notes(self) -> list[str]:
+        """See BaseJudge: those of the parts."""
+        return [f"{part.name}: {note}" for part in self.parts for note in part.judge.inner.run_notes()]
+
+    async def aready(self) -> None:
+        """Whether the parts that must not fail could judge now."""
+        for part in self.parts:
+            if not part.may_fail:
+                try:
+                    await part.judge.inner.aready()
+                except JudgeError as exc:
+                    raise JudgeError(f"part {part.name!r}: {exc.message}", cause=exc.cause) from exc
+
+
+def _group_call(part: Part, task: WorkflowTask, outputs: list[WorkflowOutput]) -> Callable[[], list[Judgement]]:
+    return lambda: part.judge.judge_group(task, outputs) if outputs else []
+
+
+def _at_once(calls: Sequence[Callable[[], list[Judgement]]]) -> list[list[Judgement]]:
+    """The answers of calls that block; several have a thread each, which is one for a part and not one for a row."""
+    if len(calls) == 1:
+        return [calls[0]()]
+    return [future.result() for future in [_threads.start(call) for call in calls]]

@@ -1,0 +1,96 @@
+"""Loading the judges that another judge asks, each from a whole `task_judge` section inside its own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from agentscope_tuner.config import SECTION, TaskJudgeConfig, resolve
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+
+_ASKING_TYPES = ("combined", "routed")
+_DEFAULTS = TaskJudgeConfig()
+# of the whole run, not of one of its judges
+_OF_THE_WHOLE = ("name", "concurrency")
+
+
+def load_inner(config: Any, section: TaskJudgeConfig, inner: TaskJudgeConfig, key: str) -> TaskJudge:
+    """The judge of `inner`, which is given the whole configuration with its own section for `astuner.task_judge`.
+
+    Its deadline is no longer than that of the whole.
+
+    Args:
+        config: the whole configuration, as a judge receives it; not changed.
+        section: the section around it.
+        inner: its own section.
+        key: where it stands in `section`, such as `parts.style`.
+
+    Raises:
+        ConfigError: it cannot be loaded, or it asks judges that ask others.
+    """
+    where = f"{SECTION}.{key}"
+    for name in _OF_THE_WHOLE:
+        if (value := getattr(inner, name)) != getattr(_DEFAULTS, name):
+            raise ConfigError(f"{where}.{name} is read by nobody: write {SECTION}.{name} for the whole, got {value!r}")
+    _check_depth(section, inner, where)
+    fields = inner.model_dump(include=set(TaskJudgeConfig.model_fields))
+    fields["deadline"] = _sooner(inner.deadline, section.deadline)
+    whole = copy.deepcopy(config) if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
+    OmegaConf.set_readonly(whole, False)
+    OmegaConf.update(whole, SECTION, fields, merge=False, force_add=True)
+    try:
+        return load_judge(resolve(whole))
+    except ConfigError as exc:
+        told = str(exc)
+        raise ConfigError(told.replace(SECTION, where) if SECTION in told else f"{where}: {told}") from exc
+
+
+def _check_depth(section: TaskJudgeConfig, inner: TaskJudgeConfig, where: str) -> None:
+    """Two levels of judges that ask others are enough for every use that is known, and keep reasons readable."""
+    if inner.judge_type not in _ASKING_TYPES:
+        return
+    for kind, asked in (("parts", inner.parts), ("routes", inner.routes)):
+        for name, each in asked.items():
+            if each.judge_type in _ASKING_TYPES:
+                raise ConfigError(
+                    f"{where}.{kind}.{name}.judge_type: {each.judge_type!r} stands two levels inside {SECTION}, "
+                    f"a {section.judge_type} judge: one such judge may hold another, and that one none"
+                )
+
+
+def _sooner(first: float | None, second: float | None) -> float | None:
+    given = [seconds for seconds in (first, second) if seconds is not None]
+    return min(given) if given else None
+
+
+def zeroed(judgement: Judgement) -> Judgement:
+    """What a failed verdict counts as under `on_error: zero`."""
+    return Judgement("judged", 0.0, False, f"no verdict, 0.0 by on_error: zero: {judgement.reason}")
+
+
+def failure_of(key: str, judge: TaskJudge, judgement: Judgement) -> JudgeError:
+    """The error of a judge whose inner judge `key` has no verdict.
+
+    The message leaves the task to whoever names it: summaries count failures by their words.
+    """
+    return JudgeError(f"{key} ({judge.traits.name}): {judgement.reason}", cause=judgement.cause or Cause.JUDGE)
+
+
+def bounded(judge: TaskJudge, deadline: float | None) -> bool:
+    """Whether every verdict of `judge` ends: by itself, or at its deadline."""
+    return judge.traits.bounded or deadline is not None
+
+
+def first_problem(problems: Mapping[str, str | None]) -> str | None:
+    """The first of what inner judges say against a row, under its kind, naming the judge."""
+    for key, problem in problems.items():
+        if problem is not None:
+            kind, colon, said = problem.partition(":")
+            return f"{kind}: {key}:{said}" if colon else f"{problem}: {key}"
+    return None

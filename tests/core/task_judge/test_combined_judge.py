@@ -1,0 +1,531 @@
+"""`judge_type: combined`: several judges as one, by tables worked by hand, laws, and every way in which one fails."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+import pickle
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentscope_tuner.adapters.rollout import constant_metrics
+from agentscope_tuner.config import resolve
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.records import Summary
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.part_judges import HERE, Says, SaysLater, ranks, says, says_later
+
+MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
+TASK = WorkflowTask(task=Task(task_id="t1", metadata={"answer": "1/2"}))
+PARTS = "astuner.task_judge.parts"
+
+
+def section(parts: dict[str, Any], **settings: Any) -> dict[str, Any]:
+    return {"astuner": {"task_judge": {"judge_type": "combined", "parts": parts, **settings}}}
+
+
+def combined(parts: dict[str, Any], **settings: Any) -> TaskJudge:
+    return load_judge(section(parts, **settings))
+
+
+def output(together: int = 1, /, **said: Any) -> WorkflowOutput:
+    return WorkflowOutput(metadata={"final_answer": "x", "said": said, "together": together})
+
+
+def judged(judge: TaskJudge, together: int = 1, /, **said: Any) -> Judgement:
+    """The verdict, which is the same for callers that await."""
+    one = judge.judge(TASK, output(together, **said))
+    other = asyncio.run(judge.ajudge(TASK, output(together, **said)))
+    assert [getattr(one, key) for key in ("reward", "is_success", "reason", "metrics", "error", "cause")] == [
+        getattr(other, key) for key in ("reward", "is_success", "reason", "metrics", "error", "cause")
+    ]
+    return one
+
+
+A, B, C = says("a", weight=1.0), says("b", weight=0.3), says("c", weight=0.1)
+
+
+@pytest.mark.parametrize(
+    ("reward", "said", "expected", "told"),
+    [
+        ("weighted_sum", (1.0, 0.5, -0.2), 1.13, "1 × 1 (a) + 0.3 × 0.5 (b) + 0.1 × -0.2 (c) = 1.13"),
+        ("weighted_sum", (0.0, 0.0, 0.0), 0.0, "1 × 0 (a) + 0.3 × 0 (b) + 0.1 × 0 (c) = 0"),
+        (
+            "weighted_mean",
+            (1.0, 0.5, -0.2),
+            1.13 / 1.4,
+            "(1 × 1 (a) + 0.3 × 0.5 (b) + 0.1 × -0.2 (c)) / 1.4 = 0.807143",
+        ),
+        ("product", (1.0, 0.5, -0.2), -0.1, "1 (a) × 0.5 (b) × -0.2 (c) = -0.1"),
+        ("product", (0.0, 0.5, -0.2), 0.0, "0 (a) × 0.5 (b) × -0.2 (c) = 0"),
+        ("min", (1.0, 0.5, -0.2), -0.2, "min of 1 (a), 0.5 (b), -0.2 (c) = -0.2"),
+        (f"{HERE}harmonic_mean", (1.0, 0.5, 0.25), 3 / 7, "harmonic_mean of 1 (a), 0.5 (b), 0.25 (c) = 0.428571"),
+    ],
+)
+def test_the_combinations_by_hand(reward: str, said: tuple[float, ...], expected: float, told: str) -> None:
+    judge = combined({"a": A, "b": B, "c": C}, reward=reward, success="a")
+    verdict = judged(judge, **dict(zip("abc", said, strict=True)))
+    assert verdict.reward == pytest.approx(expected, rel=1e-15)
+    assert math.copysign(1, verdict.reward) == 1 if verdict.reward == 0 else True
+    assert told in verdict.reason
+    assert verdict.reason.endswith(f"; a: it says {said[0]:g}; b: it says {said[1]:g}; c: it says {said[2]:g}")
+    assert verdict.metrics == {
+        **{f"part/{key}": value for key, value in zip("abc", said, strict=True)},
+        **{f"part/{key}/seen": 1.0 for key in "abc"},
+        "judge_calls": 6.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("clip", "said", "expected", "told"),
+    [
+        ([0.0, 1.2], (1.0, 1.0), 1.2, "1 × 1 (a) + 0.3 × 1 (b) = 1.3, clipped to 1.2;"),
+        ([0.0, 1.2], (-1.0, 1.0), 0.0, "1 × -1 (a) + 0.3 × 1 (b) = -0.7, clipped to 0;"),
+        ([0, 2], (1.0, 1.0), 1.3, "= 1.3;"),
+        ([-0.7, 1.3], (-1.0, 1.0), -0.7, "= -0.7;"),
+    ],
+)
+def test_the_reward_is_clipped_and_says_so(
+    clip: list[float], said: tuple[float, ...], expected: float, told: str
+) -> None:
+    verdict = judged(combined({"a": A, "b": B}, clip=clip), a=said[0], b=said[1])
+    assert verdict.reward == expected
+    assert told in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("success", "said", "expected"),
+    [
+        ("a", (1.0, 0.0), True),
+        ("b", (1.0, 0.0), False),
+        ("all", (1.0, 0.0), False),
+        ("all", (1.0, 1.0), True),
+        ("any", (1.0, 0.0), True),
+        ("any", (0.0, 0.0), False),
+    ],
+)
+def test_success_is_a_parts_or_alls_or_anys(success: str, said: tuple[float, float], expected: bool) -> None:
+    assert judged(combined({"a": A, "b": B}, success=success), a=said[0], b=said[1]).is_success is expected
+
+
+def test_a_part_whose_condition_is_not_met_is_not_asked_and_not_paid() -> None:
+    judge = combined({"a": A, "b": {**B, "when": "a.is_success"}}, success="b")
+    Says.asked.clear()
+    verdict = judge.judge(TASK, output(a=0.25, b=1.0))
+    assert Says.asked == ["a"]
+    assert (verdict.reward, verdict.is_success) == (0.25, False)
+    assert verdict.reason == "1 × 0.25 (a) = 0.25; a: it says 0.25; b skipped: not a.is_success"
+    assert verdict.metrics["part/b/skipped"] == 1.0
+    assert "part/b" not in verdict.metrics
+    verdict = judged(judge, a=1.0, b=1.0)
+    assert (verdict.reward, verdict.is_success, verdict.metrics["part/b/skipped"]) == (1.3, True, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("reward", "a", "expected"),
+    [
+        ("weighted_sum", 0.25, 0.25),
+        ("weighted_mean", 0.25, 0.25),  # over the weights of the parts that were asked
+        ("product", 0.25, 0.25),  # no factor
+        ("min", 0.25, 0.25),
+        ("weighted_mean", 1.0, 1.15 / 1.3),
+        ("product", 1.0, 0.5),
+        ("min", 1.0, 0.5),
+    ],
+)
+def test_a_skipped_part_is_left_out_of_every_combination(reward: str, a: float, expected: float) -> None:
+    judge = combined({"a": A, "b": {**B, "when": "a.is_success"}}, reward=reward)
+    assert judged(judge, a=a, b=0.5).reward == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("place", ["a", "b", "c"])
+@pytest.mark.parametrize("reward", ["weighted_sum", "weighted_mean", "product", "min", f"{HERE}how_many_failed"])
+@pytest.mark.parametrize("later", [False, True])
+def test_a_part_that_fails_fails_the_verdict_wherever_it_stands(place: str, reward: str, later: bool) -> None:
+    """No verdict is no 0: the sum of the others must not stand for it."""
+    parts = {key: (says_later(key) if later else says(key)) for key in "abc"}
+    verdict = judged(combined(parts, reward=reward), 3, **{**dict.fromkeys("abc", 1.0), place: "no answer"})
+    kind = "SaysLater" if later else "Says"
+    assert (verdict.status, verdict.reward, verdict.cause) == ("failed", None, Cause.ENDPOINT)
+    assert verdict.error == f"task 't1': CombinedJudge: part '{place}' ({kind}): no answer"
+
+
+@pytest.mark.parametrize("place", ["a", "b", "c"])
+@pytest.mark.parametrize(
+    ("reward", "expected"),
+    [("weighted_sum", 1.0), ("weighted_mean", 0.5), ("product", 0.25), ("min", 0.5), (f"{HERE}how_many_failed", 1.0)],
+)
+def test_an_optional_part_that_fails_is_left_out_and_counted(place: str, reward: str, expected: float) -> None:
+    judge = combined({key: says(key, optional=key == place) for key in "abc"}, reward=reward)
+    verdict = judged(judge, **{**dict.fromkeys("abc", 0.5), place: "no answer"})
+    assert (verdict.status, verdict.reward) == ("judged", expected)
+    assert f"; {place} failed and is optional: no answer" in verdict.reason
+    assert verdict.metrics[f"part/{place}/failed"] == 1.0
+    assert f"part/{place}" not in verdict.metrics
+    assert judged(judge, **dict.fromkeys("abc", 0.5)).metrics[f"part/{place}/failed"] == 0.0
+
+
+@pytest.mark.parametrize("reward", ["weighted_sum", "weighted_mean", "product", "min", f"{HERE}how_many_failed"])
+def test_without_any_part_that_counts_there_is_no_verdict(reward: str) -> None:
+    """The sum of nothing is 0, the product 1: neither is a verdict where parts failed."""
+    parts = {"a": says("a", optional=True), "b": says("b", optional=True, when="a.is_success")}
+    verdict = judged(combined(parts, reward=reward), a="down", b=1.0)
+    assert verdict.status == "failed"
+    assert "no part that counts has a verdict: a failed: down; b skipped: no verdict of a" in str(verdict.error)
+
+
+@pytest.mark.parametrize("when", ["a.is_success", "not a.is_success", "a.reward >= 0", "a.reward < 9"])
+def test_a_condition_on_an_optional_part_that_failed_is_not_met_and_neither_is_its_negation(when: str) -> None:
+    parts = {"a": says("a", optional=True), "b": says("b", when=when), "c": says("c")}
+    verdict = judged(combined(parts), a="down", b=1.0, c=1.0)
+    assert verdict.reward == 1.0
+    assert "; b skipped: no verdict of a" in verdict.reason
+
+
+def test_what_is_gated_by_a_part_of_weight_0_may_leave_nothing_to_pay() -> None:
+    parts = {"a": says("a", weight=0), "b": says("b", when="a.is_success"), "c": says("c", when="b.is_success")}
+    verdict = judged(combined(parts, success="a"), a=0.0, b=1.0, c=1.0)
+    assert (verdict.reward, verdict.is_success) == (0.0, False)
+    assert verdict.reason.startswith("no part was asked = 0; a 0, of weight 0: it says 0; b skipped: not a.is_success")
+
+
+def test_on_error_zero_of_a_part_pays_it_0_because_a_user_asked_for_it_by_name() -> None:
+    verdict = judged(combined({"a": A, "b": {**B, "on_error": "zero"}}), a=1.0, b="down")
+    assert (verdict.reward, verdict.is_success) == (1.0, False)
+    assert "0.3 × 0 (b)" in verdict.reason
+    assert "b: no verdict, 0.0 by on_error: zero: down" in verdict.reason
+    assert (verdict.metrics["part/b"], verdict.metrics["part/b/failed"]) == (0.0, 1.0)
+
+
+def test_a_parts_own_rules_and_rule_reward_are_heeded() -> None:
+    rules = [{"id": "short", "kind": "max_chars", "max_chars": 0, "action": "mark_bad"}]
+    Says.asked.clear()
+    verdict = combined({"a": A, "b": {**B, "rules": rules, "rule_reward": -1.0}}).judge(TASK, output(a=1.0, b=1.0))
+    assert Says.asked == ["a"]
+    assert (verdict.status, verdict.reward, verdict.violations) == ("judged", 0.7, ("b/short",))
+    assert verdict.reason.endswith("b: rules: short")
+
+
+def test_rules_of_the_whole_come_before_every_part() -> None:
+    rules = [{"id": "short", "kind": "max_chars", "max_chars": 0, "action": "mark_bad"}]
+    Says.asked.clear()
+    verdict = combined({"a": A}, rules=rules).judge(TASK, output(a=1.0))
+    assert (verdict.status, verdict.reward, verdict.violations, Says.asked) == ("filtered", 0.0, ("short",), [])
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        ("nan", "nan must return a finite number, got nan"),
+        ("text", "text must return a finite number, got '1.0'"),
+        ("huge", "huge raised OverflowError: int too large"),
+        ("mutates", "mutates raised TypeError: 'mappingproxy' object does not support item assignment"),
+        ("mutates_a_part", "mutates_a_part raised FrozenInstanceError: cannot assign to field 'reward'"),
+        ("harmonic_mean", "harmonic_mean raised ZeroDivisionError"),
+    ],
+)
+def test_a_function_of_the_parts_that_gives_no_number_gives_no_verdict(function: str, told: str) -> None:
+    verdict = judged(combined({"a": A}, reward=f"{HERE}{function}"), a=0.0)
+    assert (verdict.status, verdict.cause) == ("failed", Cause.BUG)
+    assert told in str(verdict.error)
+
+
+def test_numbers_that_overflow_are_no_reward_even_inside_clip() -> None:
+    parts = {"a": says("a", weight=1e308), "b": says("b", weight=1e308)}
+    verdict = judged(combined(parts, clip=[0.0, 1.0]), a=1.0, b=1.0)
+    assert verdict.status == "failed"
+    assert "no finite number" in str(verdict.error)
+
+
+def test_a_part_that_hangs_ends_at_its_deadline_and_an_optional_one_only_itself() -> None:
+    hangs = {"judge_protocol": f"{HERE}Hangs", "deadline": 0.05}
+    verdict = judged(combined({"a": A, "b": hangs}), a=1.0)
+    assert (verdict.status, verdict.cause) == ("failed", Cause.DEADLINE)
+    assert "part 'b' (Hangs): no verdict within 0.05 s" in str(verdict.error)
+    verdict = judged(combined({"a": A, "b": {**hangs, "optional": True}}), a=1.0)
+    assert verdict.reward == 1.0
+
+
+def test_no_part_has_longer_than_the_whole() -> None:
+    verdict = judged(combined({"a": A, "b": {"judge_protocol": f"{HERE}Hangs"}}, deadline=0.05), a=1.0)
+    assert "no verdict within 0.05 s" in str(verdict.error)
+
+
+def test_parts_that_await_are_asked_at_the_same_time_after_the_cheap_ones() -> None:
+    SaysLater.waiting.clear()
+    judge = combined({"x": says_later("x"), "y": says_later("y"), "a": says("a"), "b": says("b", when="x.is_success")})
+    Says.asked.clear()
+    # each of x and y waits until both are asked
+    verdict = judge.judge(TASK, output(2, a=1.0, b=1.0, x=1.0, y=1.0))
+    assert verdict.reward == 4.0
+    assert Says.asked[0] == "a"
+    assert sorted(Says.asked[1:3]) == ["x", "y"]
+    assert Says.asked[3] == "b"
+
+
+def test_nothing_dear_is_asked_once_a_cheap_part_has_failed() -> None:
+    Says.asked.clear()
+    assert combined({"x": says_later("x"), "a": says("a")}).judge(TASK, output(a="down", x=1.0)).status == "failed"
+    assert Says.asked == ["a"]
+
+
+def test_cheap_parts_start_no_thread() -> None:
+    judge = combined({"a": A, "b": B, "c": C})
+    before = threading.active_count()
+    for _ in range(50):
+        judge.judge(TASK, output(a=1.0, b=1.0, c=1.0))
+    assert threading.active_count() == before
+    assert (judge.traits.kind, judge.traits.bounded) == ("cpu", True)
+
+
+@pytest.mark.parametrize(
+    ("parts", "reward", "expected"),
+    [
+        ({"a": A}, "weighted_sum", ("cpu", False, True)),
+        ({"a": A, "b": says_later("b")}, "weighted_sum", ("io", False, True)),
+        ({"a": A, "b": ranks("b")}, "weighted_sum", ("io", True, True)),
+        ({"a": A, "b": {"judge_protocol": f"{HERE}Hangs"}}, "weighted_sum", ("io", False, True)),
+        ({"a": A}, f"{HERE}harmonic_mean", ("cpu", False, False)),
+    ],
+)
+def test_how_it_wants_to_be_asked_follows_from_its_parts(
+    parts: dict[str, Any], reward: str, expected: tuple[str, bool, bool]
+) -> None:
+    traits = combined(parts, reward=reward).traits
+    assert (traits.kind, traits.ranks, traits.bounded) == expected
+
+
+def test_a_part_that_waits_without_any_deadline_is_bounded_by_nobody() -> None:
+    assert not combined({"b": {"judge_protocol": f"{HERE}Hangs", "deadline": None}}, deadline=None).traits.bounded
+
+
+def test_a_part_that_ranks_sees_the_whole_group_and_the_others_each_output() -> None:
+    judge = combined({"a": A, "place": ranks("r", weight=0.5)}, success="a")
+    verdicts = judge.judge_group(TASK, [output(a=1.0, r=1.0), output(a=0.0, r=3.0), output(a="down", r=2.0)])
+    assert [verdict.reward for verdict in verdicts] == [1.0, 0.5, None]
+    assert verdicts[2].error == "task 't1': CombinedJudge: part 'a' (Says): down"
+    # one output has no rank
+    assert judge.judge_group(TASK, [output(a=1.0, r=1.0)])[0].status == "failed"
+    assert "part 'place' (Ranks): a judge that ranks needs a group" in str(judge.judge(TASK, output(a=1, r=1)).error)
+
+
+def test_a_group_asks_parts_that_wait_only_where_their_condition_holds() -> None:
+    parts = {"a": A, "x": says_later("x", when="a.is_success"), "place": ranks("r", weight=0.5)}
+    Says.asked.clear()
+    rewards = asyncio.run(
+        combined(parts).ajudge_group(TASK, [output(a=1.0, x=1.0, r=1.0), output(a=0.0, x=1.0, r=2.0)])
+    )
+    assert [verdict.reward for verdict in rewards] == [2.0, 0.5]
+    assert Says.asked.count("x") == 1
+
+
+def test_parts_nest_once() -> None:
+    inner = {"judge_type": "combined", "parts": {"a": A, "b": B}, "reward": "min"}
+    verdict = judged(combined({"both": inner, "c": C}), a=1.0, b=0.5, c=1.0)
+    assert verdict.reward == pytest.approx(0.6)
+    assert verdict.metrics["part/both"] == 0.5
+    assert verdict.metrics["part/both/part/b"] == 0.5
+    assert verdict.metrics["judge_calls"] == 6.0
+    assert "both: min of 1 (a), 0.5 (b) = 0.5; a: it says 1" in verdict.reason
+    failed = judged(combined({"both": inner, "c": C}), a=1.0, b="down", c=1.0)
+    assert "part 'both' (CombinedJudge): part 'b' (Says): down" in str(failed.error)
+
+
+@pytest.mark.parametrize(
+    ("parts", "settings", "told"),
+    [
+        ({}, {}, f"{PARTS} is missing"),
+        ({"all": A}, {}, f"{PARTS}: a part's name is a letter"),
+        ({"not": A}, {}, "got 'not'"),
+        ({"a/b": A}, {}, "got 'a/b'"),
+        ({"1": A}, {}, "got '1'"),
+        ({"a": {**A, "weight": math.nan}}, {}, f"{PARTS}.a.weight: input should be a finite number, got nan"),
+        ({"a": {**A, "weight": math.inf}}, {}, f"{PARTS}.a.weight: input should be a finite number, got inf"),
+        ({"a": {**A, "weight": "1"}}, {}, f"{PARTS}.a.weight"),
+        ({"a": {**A, "weigth": 1}}, {}, f"{PARTS}.a.weigth: unknown key; did you mean 'weight'?"),
+        ({"math": {**A, "weigth": 1}}, {}, f"{PARTS}.math.weigth: unknown key; did you mean 'weight'?"),
+        (
+            {"a": {**A, "weight": -1}, "b": B},
+            {"reward": "weighted_mean"},
+            f"{PARTS}.a.weight: a weighted_mean takes no",
+        ),
+        ({"a": {**A, "weight": -1}, "b": B}, {"reward": "product"}, f"{PARTS}.a.weight: a product takes no negative"),
+        ({"a": {**A, "weight": 0}}, {}, f"{PARTS}: every weight is 0"),
+        (
+            {"a": {**A, "weight": 0}, "b": {**B, "when": "a.is_success"}},
+            {"reward": "weighted_mean"},
+            "every part that counts has a condition",
+        ),
+        ({"a": {**A, "when": "a.is_success"}}, {}, f"{PARTS}.a.when: unknown name 'a.is_success'"),
+        (
+            {"a": A, "b": {**B, "when": "c.is_success"}},
+            {},
+            f"{PARTS}.b.when: unknown name 'c.is_success'; did you mean 'a.is_success'?",
+        ),
+        (
+            {"a": {**A, "when": "b.is_success"}, "b": {**B, "when": "a.is_success"}, "c": C},
+            {},
+            "lead in a circle: a when b.is_success, b when a.is_success",
+        ),
+        ({"a": A, "r": ranks("r", when="a.is_success")}, {}, f"{PARTS}.r.when: Ranks ranks whole advantage groups"),
+        ({"a": A}, {"clip": [1.2, 0.0]}, "clip: must be [least, largest], got [1.2, 0.0]"),
+        ({"a": A}, {"clip": [1.0, 1.0]}, "clip: must be [least, largest]"),
+        ({"a": A}, {"clip": [0.0, math.inf]}, "clip.1: input should be a finite number"),
+        ({"a": A}, {"clip": [0.0]}, "clip: list should have at least 2 items"),
+        ({"a": A}, {"clip": [0.5, 1.0], "on_error": "zero"}, "clip: on_error: zero pays 0, which lies outside"),
+        (
+            {"a": A},
+            {
+                "clip": [0.0, 1.0],
+                "rule_reward": -0.5,
+                "rules": [{"id": "e", "kind": "non_empty", "action": "mark_bad"}],
+            },
+            "clip: rule_reward pays -0.5, which lies outside of [0.0, 1.0]",
+        ),
+        ({"a": A}, {"success": "b"}, "success: must be one of a, all, any, got 'b'"),
+        ({"correct": A}, {"success": "corect"}, "success: did you mean 'correct'?"),
+        ({"a": {**A, "optional": True}}, {"success": "a"}, "success: the part 'a' is optional"),
+        ({"a": A}, {"reward": "sum"}, "reward: must be one of weighted_sum, weighted_mean, product, min, or 'module->"),
+        ({"a": A}, {"reward": f"{HERE}nothing"}, "has no function 'nothing'"),
+        ({"a": A}, {"reward": f"{HERE}Says"}, "has no function 'Says'"),
+        ({"a": A}, {"reward": f"{HERE}awaits"}, "is `async def`: it must return a number"),
+        ({"a": A}, {"reward": f"{HERE}takes_two"}, "must take one argument, the parts"),
+        ({"a": A}, {"judge_protocol": MATH}, "judge_protocol: a combined judge asks others"),
+        ({"a": A}, {"math": {"equivalence": "exact"}}, "write astuner.task_judge.parts.<name>.math"),
+        ({"a": A}, {"judge_kwargs": {"x": 1}}, "CombinedJudge reads no judge_kwargs"),
+        ({"a": A}, {"routes": {"x": {"judge_protocol": MATH}}}, "routes is read by judge_type: routed alone"),
+        ({"a": {**A, "name": "b"}}, {}, f"{PARTS}.a.name is read by nobody: write astuner.task_judge.name"),
+        ({"a": {**A, "concurrency": 3}}, {}, f"{PARTS}.a.concurrency is read by nobody"),
+        ({"a": {}}, {}, f"{PARTS}.a.judge_protocol is missing"),
+        ({"a": {"judge_protocol": "x"}}, {}, f"{PARTS}.a: a protocol must read 'module->Class', got 'x'"),
+        ({"a": {"judge_protocol": MATH, "judge_kwargs": {"x": 1}}}, {}, f"{PARTS}.a.judge_kwargs.x: MathAnswerAsJudge"),
+        ({"a": {**A, "rules": [{"id": "e", "kind": "nonempty", "action": "mark_bad"}]}}, {}, f"{PARTS}.a.rules"),
+        (
+            {"a": {"judge_type": "combined", "parts": {"b": {"judge_type": "combined", "parts": {"c": C}}}}},
+            {},
+            f"{PARTS}.a.parts.b.judge_type: 'combined' stands two levels inside",
+        ),
+        (
+            {"a": {"judge_type": "combined", "parts": {"b": {"judge_protocol": "x"}}}},
+            {},
+            f"{PARTS}.a.parts.b: a protocol",
+        ),
+    ],
+)
+def test_a_wrong_section_is_refused_at_load(parts: dict[str, Any], settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        combined(parts, **settings)
+    assert told in str(caught.value)
+
+
+def test_settings_of_it_stand_nowhere_else() -> None:
+    with pytest.raises(ConfigError, match=r"clip is read by judge_type: combined alone"):
+        load_judge({"astuner": {"task_judge": {"judge_protocol": MATH, "clip": [0.0, 1.0]}}})
+
+
+def test_its_digest_follows_what_decides_in_a_part_and_leaves_the_rest_out() -> None:
+    def digest(**part: Any) -> str:
+        return resolve(section({"a": {**A, **part}})).task_judge.digest()
+
+    assert digest() != digest(weight=2.0)
+    assert digest() != digest(when="b.is_success")
+    assert digest(llm={"budget": {"calls": 1}}) == digest(llm={"budget": {"calls": 2}})
+
+
+def test_the_configuration_is_not_changed_and_parts_see_the_whole_of_it() -> None:
+    config = {**section({"a": A}), "trainer": {"epochs": 3}}
+    kept = pickle.dumps(config)
+    judge = load_judge(config)
+    assert pickle.dumps(config) == kept
+    assert judge.inner.parts[0].judge.inner.config.trainer.epochs == 3  # type: ignore[attr-defined]
+
+
+def test_it_pickles() -> None:
+    judge = combined({"a": A, "b": {**B, "when": "a.is_success and not a.reward < 0.5"}}, reward=f"{HERE}harmonic_mean")
+    assert judged(pickle.loads(pickle.dumps(judge)), a=0.5, b=0.25).reward == pytest.approx(1 / 3)
+
+
+def test_readiness_and_task_checks_ask_the_parts_that_must_not_fail() -> None:
+    judge = combined({"a": A, "b": {**B, "optional": True}, "x": says_later("x")}).inner
+    assert judge.check_task(Task(metadata={"lacks": ["a"]})) == "missing: part 'a': no a"
+    assert judge.check_task(Task(metadata={"lacks": ["b"]})) is None
+    with pytest.raises(JudgeError, match="part 'x': the endpoint is down"):
+        asyncio.run(judge.aready())
+    asyncio.run(combined({"a": A, "x": says_later("x", optional=True)}).inner.aready())
+    assert judge.run_notes() == ["a: a was asked", "b: b was asked", "x: x was asked"]
+
+
+def test_trainers_that_want_constant_keys_get_no_nan_for_a_part_that_was_not_asked() -> None:
+    """verl averages each key over a batch, and a mean over one NaN is no curve."""
+    parts = {"a": A, "b": {**B, "when": "a.is_success"}, "c": {**C, "optional": True}}
+    judge = ConfiguredJudge(section(parts))
+    skipped, asked, failed = (
+        constant_metrics(judge, judge.judge(TASK, output(a=a, b=0.5, c=c))) for a, c in ((0, "down"), (1, 1), ("no", 1))
+    )
+    assert list(skipped) == list(asked) == list(failed)
+    assert skipped["CombinedJudge/part/b"] == 0.0
+    assert skipped["CombinedJudge/part/b/skipped"] == 1.0
+    assert skipped["CombinedJudge/part/c/failed"] == 1.0
+    assert asked["CombinedJudge/part/b"] == 0.5
+    # no verdict at all is no 0
+    assert all(math.isnan(value) for value in failed.values())
+
+
+def test_a_summary_has_the_rows_and_the_mean_of_each_part() -> None:
+    judge = combined({"a": A, "b": {**B, "when": "a.is_success"}})
+    halves = [Summary(), Summary()]
+    for number, a in enumerate((1.0, 0.0, 0.5)):
+        halves[number % 2].add(judge.judge(TASK, output(a=a, b=0.5)))
+    halves[0].merge(Summary.from_dict(halves[1].to_dict()))
+    assert halves[0].means == {"part/a": (3, 1.5), "part/b": (2, 1.0)}
+
+
+numbers = st.floats(-1e6, 1e6, allow_nan=False)
+verdicts = st.lists(st.tuples(st.floats(0.01, 100), numbers), min_size=1, max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    reward=st.sampled_from(["weighted_sum", "weighted_mean", "product", "min"]),
+    said=verdicts,
+    extra=numbers,
+    order=st.randoms(use_true_random=False),
+)
+def test_order_and_parts_of_weight_0_change_nothing_and_the_reward_lies_inside_clip(
+    reward: str, said: list[tuple[float, float]], extra: float, order: Any
+) -> None:
+    parts = {f"p{n}": says(f"p{n}", weight=weight) for n, (weight, _) in enumerate(said)}
+    values = {f"p{n}": value for n, (_, value) in enumerate(said)}
+    shuffled = list(parts)
+    order.shuffle(shuffled)
+    first = combined(parts, reward=reward).judge(TASK, output(**values))
+    other = combined({name: parts[name] for name in shuffled}, reward=reward).judge(TASK, output(**values))
+    more = combined({**parts, "zero": says("zero", weight=0)}, reward=reward)
+    looked, down = (more.judge(TASK, output(**values, zero=zero)) for zero in (extra, "down"))
+    expected = (first.reward, first.is_success)
+    assert expected == (other.reward, other.is_success) == (looked.reward, looked.is_success)
+    assert expected == (down.reward, down.is_success)
+    clipped = combined(parts, reward=reward, clip=[-0.5, 1.2]).judge(TASK, output(**values)).reward
+    assert clipped is not None
+    assert math.isfinite(clipped)
+    assert -0.5 <= clipped <= 1.2
+
+
+def test_every_order_of_parts_gives_the_same_bits() -> None:
+    """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in their last bit."""
+    said = {"a": 0.1, "b": 0.2, "c": 0.3}
+    for reward in ("weighted_sum", "weighted_mean", "product"):
+        found = {
+            combined({key: says(key) for key in order}, reward=reward).judge(TASK, output(**said)).reward
+            for order in itertools.permutations(said)
+        }
+        assert len(found) == 1
