@@ -34,12 +34,12 @@ class ToolCallConfig(StrictSection):
 
 
 class ToolCallJudge(TextJudge):
-    """The share of the calls in `task.metadata["answer"]` that the agent made, 0.0 to 1.0; success is these calls alone.
+    """The share of the calls in `task.metadata["answer"]` that the agent made; success is these calls and no other.
 
     The reference is a list of calls, as OpenAI writes them or flat, or its JSON as text; an empty one expects no call.
-    The agent's calls stand in the `tool_calls` of the assistant's messages in `output.metadata["messages"]`; where there
-    are none, in `final_answer`, as JSON or in `<tool_call>` tags. Names and arguments must be equal, arguments as JSON: 1.0
-    is 1, and `true` is not; see `verify.text.tool_calls`.
+    The agent's calls stand in the `tool_calls` of the assistant's messages in `output.metadata["messages"]`; where
+    there are none, in `final_answer`, as JSON or in `<tool_call>` tags. Names and arguments must be equal, arguments as
+    JSON: 1.0 is 1, and `true` is not; see `verify.text.tool_calls`.
 
     Raises:
         JudgeError: of a verdict: the reference cannot be read, or the messages are none.
