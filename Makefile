@@ -278,3 +278,30 @@ bench-peers: $(AUDIT_PEERS)/.ready ## the math judge under two published audits 
 .PHONY: bench-rubrics
 bench-rubrics: $(READY) ## how often `rubrics learn` proves noise, and how often it proves what can be learned; some minutes
 	$(BIN)/python -m benchmarks.llm.false_proofs
+
+.PHONY: page test-view
+NODE_READY := web/node_modules/.ready
+
+$(NODE_READY): web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+page: $(NODE_READY) ## build the page of view and report into the package; its sources are in web/
+	cd web && npm run --silent types && npm run --silent build
+
+VIEW := .venvs/view
+# headless Chromium for the page's tests; Debian's, where there is none
+CHROMIUM := /usr/bin/chromium
+
+$(VIEW)/.ready: setup.cfg pyproject.toml
+	test -x $(VIEW)/bin/python || $(PYTHON) -m venv $(VIEW)
+	$(VIEW)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[view]' pytest pytest-timeout 'playwright>=1.60,<2'
+	@touch $@
+
+$(CHROMIUM):
+	apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium
+
+# the first line: what is in the package is what the sources give
+test-view: $(NODE_READY) $(VIEW)/.ready $(CHROMIUM) ## the page in headless Chromium; and that the built files are up to date
+	cd web && npm run --silent types && node build.mjs --out ../out/page && diff -r ../out/page ../agentscope_tuner/view/static
+	$(VIEW)/bin/python -m pytest -W default tests/with_browser

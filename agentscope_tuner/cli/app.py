@@ -23,6 +23,7 @@ from agentscope_tuner.cli import (
     rubrics,
     rules,
     serve,
+    view,
 )
 from agentscope_tuner.cli.console import err
 
@@ -60,6 +61,8 @@ app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
 app.command("agree")(agree.agree)
 app.command("compare")(compare.compare)
+app.command("view")(view.view)
+app.command("report")(view.report)
 app.add_typer(rules.app, name="rules")
 app.add_typer(env.app, name="env")
 app.add_typer(rubrics.app, name="rubrics")

@@ -1,0 +1,81 @@
+"""`astuner view` and `astuner report`: rollouts and their verdicts, as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentscope_tuner.cli.console import fail, out
+from agentscope_tuner.cli.listen import listen
+from agentscope_tuner.view.labels import labels_path
+
+Scored = Annotated[
+    Path, typer.Argument(help="A scored file, as `astuner judge --output` writes it, or a folder of them.")
+]
+Labels = Annotated[
+    Path | None, typer.Option("--labels", help="Where people's verdicts stand.", show_default="SCORED.labels.jsonl")
+]
+Earlier = Annotated[
+    Path | None, typer.Option("--compare", help="The same rows judged before: changed verdicts come first.")
+]
+
+
+def view(
+    scored: Scored,
+    labels: Labels = None,
+    compare: Earlier = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 0,
+    open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.
+
+    The page is served on 127.0.0.1 alone, to whoever has the token in the printed address, and loads nothing from any
+    network.
+    """
+    _check(scored, compare, may_come=True)
+    try:
+        from agentscope_tuner.view.serving import serve_view
+        from agentscope_tuner.view.session import ViewSession
+    except ImportError as exc:
+        raise fail(f"astuner view needs the extra 'view': pip install 'agentscope_tuner[view]' ({exc})") from exc
+    session = ViewSession(scored, labels or labels_path(scored), earlier=compare)
+
+    def announce(address: str) -> None:
+        # plain and flushed: scripts read the address off this line
+        print(f"view of {scored} at {address}", flush=True)
+        if open_:
+            typer.launch(address)
+
+    serve_view(session, listen("127.0.0.1", port), announce=announce)
+
+
+def report(
+    scored: Scored,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")],
+    labels: Labels = None,
+    compare: Earlier = None,
+    limit: Annotated[
+        int, typer.Option(help="Rows in the report at the most; of more, whole groups at even distances.", min=1)
+    ] = 10_000,
+) -> None:
+    """Write the page of `astuner view` as one file that opens from disk and can be mailed."""
+    from agentscope_tuner.view.report import write_report
+
+    _check(scored, compare, may_come=False)
+    try:
+        written = write_report(scored, output, labels=labels or labels_path(scored), earlier=compare, limit=limit)
+    except OSError as exc:
+        raise fail(f"cannot write the report: {exc}") from exc
+    of = "" if written["shown"] == written["rows"] else f" of {written['rows']}"
+    out.print(f"{written['shown']} rows{of}, {written['bytes'] / 1e6:.1f} MB: {output}", markup=False, soft_wrap=True)
+
+
+def _check(scored: Path, compare: Path | None, *, may_come: bool) -> None:
+    """A run may not have written its first row yet; a folder that is not there is a mistake."""
+    missing = [path for path in (scored, compare) if path is not None and not path.exists()]
+    for path in missing:
+        partial = path.with_name(f"{path.name}.partial").exists()
+        if not (partial or (may_come and path is scored and path.parent.is_dir())):
+            raise fail(f"there is no file {str(path)!r}: name what `astuner judge --output` wrote")

@@ -1,0 +1,138 @@
+"""The page and its questions over HTTP, for one person on this machine."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agentscope_tuner.view.built import STATIC
+from agentscope_tuner.view.filters import BadFilter
+from agentscope_tuner.view.session import ViewSession
+
+TOKEN_HEADER = "x-astuner-token"
+_MOST_BODY = 64 * 1024
+# Nothing from a network, no inline script, no frame, no form: what a rollout holds stays text whatever it is
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src data:; img-src data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class OneHost:
+    """ASGI middleware: answers only under the server's own address.
+
+    A page of another site could otherwise point its own name at 127.0.0.1 and read the answers (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            host = next((value for key, value in scope["headers"] if key == b"host"), b"").decode("latin-1")
+            if host not in self._hosts:
+                response = Response(f"this address is not served: {host[:200]!r}\n", 421, _HEADERS)
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def create_view_app(session: ViewSession, token: str, hosts: frozenset[str]) -> ASGIApp:
+    """The application.
+
+    Args:
+        session: answers the page's questions.
+        token: what every question must show; the page takes it from its own address.
+        hosts: the values of `Host` that are answered, each with its port.
+    """
+
+    def guarded(answer: Answer) -> Answer:
+        async def checked(request: Request) -> Response:
+            given = request.headers.get(TOKEN_HEADER, "")
+            if not hmac.compare_digest(given.encode(), token.encode()):
+                return _json(
+                    {"error": "the token is missing or wrong: open the address that astuner view printed"}, 403
+                )
+            try:
+                return await answer(request)
+            except BadFilter as exc:
+                return _json({"error": str(exc)}, 400)
+
+        return checked
+
+    questions: dict[str, Callable[[Mapping[str, str]], Any]] = {
+        "state": session.state,
+        "rows": session.rows,
+        "row": session.row,
+        "group": session.group,
+        "overview": session.overview,
+    }
+    orders: dict[str, Callable[[dict[str, Any]], Any]] = {"label": session.label, "explain": session.explain}
+    routes = [Route(f"/{name}", _file(name)) for name in ("app.js", "app.css")]
+    routes += [Route("/", _file("index.html"))]
+    routes += [Route(f"/api/{name}", guarded(_asked(ask)), methods=["GET"]) for name, ask in questions.items()]
+    routes += [Route(f"/api/{name}", guarded(_ordered(order)), methods=["POST"]) for name, order in orders.items()]
+    return OneHost(Starlette(routes=routes), hosts)
+
+
+def _file(name: str) -> Answer:
+    path = STATIC / name
+
+    async def answer(request: Request) -> Response:
+        body = await run_in_threadpool(path.read_bytes)
+        return Response(body, headers={**_HEADERS, "content-type": f"{_TYPES[path.suffix]}; charset=utf-8"})
+
+    return answer
+
+
+def _asked(ask: Callable[[Mapping[str, str]], Any]) -> Answer:
+    async def answer(request: Request) -> Response:
+        found = await run_in_threadpool(ask, dict(request.query_params))
+        return _json({"error": "there is no such row"}, 404) if found is None else _json(found)
+
+    return answer
+
+
+def _ordered(order: Callable[[dict[str, Any]], Any]) -> Answer:
+    async def answer(request: Request) -> Response:
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _MOST_BODY:
+                return _json({"error": f"a request may have {_MOST_BODY} bytes"}, 413)
+        try:
+            given = json.loads(body)
+        except (ValueError, RecursionError):
+            given = None
+        if not isinstance(given, dict):
+            return _json({"error": "the request must be a JSON object"}, 400)
+        found = await run_in_threadpool(order, given)
+        return _json({"error": "there is no such row"}, 404) if found is None else _json(found)
+
+    return answer
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    # ASCII: half surrogate pairs have no UTF-8, and an escape for each
+    return Response(json.dumps(value).encode(), status, {**_HEADERS, "content-type": "application/json"})

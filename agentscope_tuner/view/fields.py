@@ -1,0 +1,240 @@
+"""One line of a scored file, reduced to the fields that the page filters and sums by."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pydantic_core
+
+_STATUSES = frozenset(("judged", "filtered", "failed"))
+_STEP_KEYS = ("step", "global_step", "training_step")
+_REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
+_PREVIEW = 200
+# An answer says what it comes to at its end
+_ENDING = 90
+_REASON = 400
+_MOST_NAMES = 64
+# A reason that starts so names the stage that decided: `exact: 25 = 25`
+_STAGE = re.compile(r"[^\d:]{1,40}")
+_PART = "part/"
+_KNOWN_KEYS = frozenset(("id", "task", "output", "judgement"))
+_NOTHING: Mapping[str, Any] = {}
+
+
+class RowFields(NamedTuple):
+    """What the index keeps of one row.
+
+    Attributes:
+        id: the row's own, as text; empty when it has none.
+        task: the task's id; rows of one task and step are one group.
+        step: the training step, or None when the row names none.
+        status: `judged`, `filtered` or `failed`; `unreadable` where the line holds no verdict.
+        reward: finite, or None.
+        stage: what decided: the first words of the reason, up to its colon.
+        cost: what judging cost, in the currency of the prices that were configured.
+        chars: characters of the answer.
+        problem: why the line holds no verdict, in words.
+        text: all of the row's texts, for searching.
+    """
+
+    id: str = ""
+    task: str = ""
+    step: float | None = None
+    status: str = "unreadable"
+    reward: float | None = None
+    success: bool | None = None
+    stage: str = ""
+    cause: str | None = None
+    reason: str = ""
+    seconds: float | None = None
+    cost: float | None = None
+    chars: int = 0
+    prompt: str = ""
+    answer: str = ""
+    reference: str = ""
+    problem: str | None = None
+    violations: tuple[str, ...] = ()
+    parts: tuple[tuple[str, float], ...] = ()
+    text: str = ""
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    """The object that a line holds.
+
+    Raises:
+        ValueError: it holds none; the message says why.
+    """
+    try:
+        value = pydantic_core.from_json(raw)
+    except ValueError:
+        # Half a surrogate pair: the fast parser refuses it, the standard one reads it
+        try:
+            value = json.loads(raw)
+        except RecursionError as exc:
+            raise ValueError("it is nested too deeply") from exc
+    if not isinstance(value, dict):
+        raise ValueError(f"a row must be an object, got {type(value).__name__}")
+    return value
+
+
+def fields_of(raw: bytes) -> RowFields:
+    """The fields of a line, in text that UTF-8 can hold; a line that cannot be read gives a row with its `problem`."""
+    try:
+        row = pydantic_core.from_json(raw, cache_strings="keys")
+        if type(row) is not dict:
+            row = parsed(raw)
+    except ValueError:
+        try:
+            row = _encodable(parsed(raw))
+        except ValueError as exc:
+            told = f"not a row: {_encodable(str(exc))}"[:_REASON]
+            return RowFields(problem=told, text=raw[:_PREVIEW].decode("utf-8", "replace"))
+    task, output, verdict = _mapping(row, "task"), _mapping(row, "output"), _mapping(row, "judgement")
+    metadata, given = _mapping(output, "metadata"), _mapping(task, "metadata")
+    metrics = _mapping(verdict, "metrics")
+    answer, id_, task_id = as_text(metadata.get("final_answer")), as_text(row.get("id")), as_text(task.get("task_id"))
+    question, reference = _question(task), _reference(given, metadata)
+    status, reason, success = verdict.get("status"), as_text(verdict.get("reason")), verdict.get("is_success")
+    reward = _number(verdict.get("reward"))
+    problem: str | None = None
+    if status not in _STATUSES:
+        status, problem = "unreadable", "the row has no judgement: judge the file first"
+    elif reward is None and status != "failed":
+        status, problem = "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number"
+    return RowFields(
+        id_,
+        task_id,
+        _step(row, metadata, given),
+        status,
+        reward,
+        success if isinstance(success, bool) else None,
+        _stage(status, reason),
+        (as_text(verdict.get("cause")) or "unknown") if status == "failed" else None,
+        reason[:_REASON],
+        _number(verdict.get("seconds")),
+        _number(metrics.get("judge_cost")),
+        len(answer),
+        question[:_PREVIEW],
+        answer if len(answer) <= _ENDING else f"…{answer[-_ENDING:]}",
+        reference[:_PREVIEW],
+        problem,
+        _names(verdict.get("violations")) if verdict.get("violations") else (),
+        tuple(_parts(metrics)) if metrics else (),
+        "\n".join((id_, task_id, question, answer, reference, reason, *_further_texts(row, task, metadata, verdict))),
+    )
+
+
+def _further_texts(
+    row: Mapping[str, Any], task: Mapping[str, Any], metadata: Mapping[str, Any], verdict: Mapping[str, Any]
+) -> Iterator[str]:
+    """The row's texts besides those that every row has."""
+    if messages := task.get("init_messages"):
+        yield from _texts(messages)
+    for key, value in metadata.items():
+        if key != "final_answer":
+            yield from _texts(value)
+    for key, value in row.items():
+        if key not in _KNOWN_KEYS:
+            yield from _texts(value)
+    if error := verdict.get("error"):
+        yield as_text(error)
+
+
+def _encodable(value: Any) -> Any:
+    """`value` with half surrogate pairs as their escapes: neither SQLite nor a file can hold them."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list) else value
+
+
+def as_text(value: object) -> str:
+    """`value` as the page shows it: text as it is, nothing for None, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = row.get(key)
+    return value if type(value) is dict else _NOTHING
+
+
+def _number(value: object) -> float | None:
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if type(value) is not int:
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _step(row: Mapping[str, Any], metadata: Mapping[str, Any], given: Mapping[str, Any]) -> float | None:
+    for place in (row, metadata, given):
+        for key in _STEP_KEYS:
+            if (step := _number(place.get(key))) is not None:
+                return step
+    return None
+
+
+def _stage(status: str, reason: str) -> str:
+    if status == "filtered":
+        return "rules"
+    head = reason.partition(":")[0].strip()
+    return head if status == "judged" and _STAGE.fullmatch(head) else ("other" if status == "judged" else "")
+
+
+def _question(task: Mapping[str, Any]) -> str:
+    question = as_text(task.get("main_query"))
+    if question:
+        return question
+    messages = task.get("init_messages")
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, dict) and message.get("role") == "user":
+            return as_text(message.get("content"))
+    return ""
+
+
+def _reference(given: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+    for place in (given, metadata):
+        for key in _REFERENCE_KEYS:
+            if place.get(key) is not None:
+                return as_text(place[key])
+    return ""
+
+
+def _names(value: object) -> tuple[str, ...]:
+    named = value if isinstance(value, list) else []
+    return tuple(dict.fromkeys(as_text(name)[:_PREVIEW] for name in named[:_MOST_NAMES]))
+
+
+def _parts(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in metrics.items():
+        if name.startswith(_PART) and (number := _number(value)) is not None:
+            yield name.removeprefix(_PART)[:_PREVIEW], number
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value, however deep; its keys are no texts of the row."""
+    if type(value) is str:
+        yield value
+        return
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if type(item) is str:
+            yield item
+        elif type(item) is dict:
+            waiting.extend(reversed(item.values()))
+        elif type(item) is list:
+            waiting.extend(reversed(item))
+        elif type(item) in (int, float):
+            yield str(item)

@@ -1,0 +1,168 @@
+"""What the page may ask of one run, as plain functions of plain data."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from agentscope_tuner.view.alarms import alarms_path, read_alarms
+from agentscope_tuner.view.filters import BadFilter, condition_of
+from agentscope_tuner.view.index import RowIndex
+from agentscope_tuner.view.labels import LabelsFile, PersonsVerdict
+from agentscope_tuner.view.listing import group_of, rows_page, whole_row
+from agentscope_tuner.view.overview import overview
+from agentscope_tuner.view.reading import IndexReader
+
+_log = logging.getLogger(__name__)
+POLL_SECONDS = 0.3
+#: Judges a row again: the row as its file has it, and the account of the judging.
+Explainer = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+class ViewSession:
+    """One run under view: its index, which follows the file, and what people say of its rows.
+
+    Args:
+        source: a scored file, which need not exist yet, or a folder of them.
+        labels: the labels file.
+        earlier: a scored file of the same rows, to compare with.
+        explain: judges a row again; None where no configuration was given.
+
+    Attributes:
+        index: of the file that is shown.
+    """
+
+    def __init__(
+        self, source: Path, labels: Path, *, earlier: Path | None = None, explain: Explainer | None = None
+    ) -> None:
+        self._source, self._explain = source, explain
+        self._labels = LabelsFile(labels)
+        self.index = RowIndex(source)
+        self._earlier = RowIndex(earlier) if earlier is not None else None
+        # two connections: a page of the table must not wait for an overview
+        self._table = IndexReader(self.index, self._labels, self._earlier)
+        self._charts = IndexReader(self.index, self._labels, self._earlier)
+        self._overviews: dict[tuple[object, ...], dict[str, Any]] = {}
+        self._explaining = threading.Lock()
+        indexes = [index for index in (self.index, self._earlier) if index is not None]
+        self._threads = [threading.Thread(target=self._follow, args=(i,), daemon=True) for i in indexes]
+
+    def start(self) -> None:
+        """Follow the file from now on."""
+        for thread in self._threads:
+            thread.start()
+
+    def _follow(self, index: RowIndex) -> None:
+        while True:
+            try:
+                index.follow(POLL_SECONDS)
+                return
+            except OSError:
+                # The disk of the index or of the rows: it may come back, and the page says what it has meanwhile
+                _log.exception("cannot read %s", index.source)
+                threading.Event().wait(1.0)
+
+    def close(self) -> None:
+        """Stop following, and remove the index."""
+        for index in (self.index, self._earlier):
+            if index is not None:
+                index.stop()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(10)
+        for reader in (self._table, self._charts):
+            reader.close()
+        for index in (self.index, self._earlier):
+            if index is not None:
+                index.close()
+
+    def state(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """What changes while a run writes, and what the page may offer."""
+        earlier = self._earlier
+        return {
+            "name": self._source.name or str(self._source),
+            "epoch": self.index.epoch + (earlier.epoch if earlier else 0),
+            "version": self.index.version + (earlier.version if earlier else 0),
+            "rows": self.index.rows,
+            "labels": str(self._labels.path),
+            "earlier": earlier.source.name if earlier else None,
+            "explain": self._explain is not None,
+            "report": None,
+        }
+
+    def rows(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """A page of rows.
+
+        Raises:
+            BadFilter: a filter, the sort or a number cannot be read.
+        """
+        filters, (offset, limit) = dict(given), (_count(given, "offset", 0), _count(given, "limit", 100))
+        sort = filters.pop("sort", "row")
+        for key in ("offset", "limit"):
+            filters.pop(key, None)
+        version = self.index.version
+        return {"version": version, **rows_page(self._table, self._labels, filters, sort, offset, limit)}
+
+    def row(self, given: Mapping[str, str]) -> dict[str, Any] | None:
+        """One row, whole, and its counterpart in the earlier file."""
+        found = whole_row(self.index, self._table, self._labels, _count(given, "n", 0))
+        if found is not None and self._earlier is not None and (other := self._other(found["n"])) is not None:
+            with_earlier = IndexReader(self._earlier, self._labels)
+            try:
+                found["earlier"] = whole_row(self._earlier, with_earlier, self._labels, other)
+            finally:
+                with_earlier.close()
+        return found
+
+    def _other(self, n: int) -> int | None:
+        with self._table.ready_for(condition_of({})) as database:
+            row = database.execute("SELECT other FROM changes WHERE n = ?", (n,)).fetchone()
+        return row[0] if row else None
+
+    def group(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """The rows of one task and step."""
+        return group_of(self.index, self._table, self._labels, _count(given, "n", 0))
+
+    def overview(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """Totals and charts over the rows that the filters leave."""
+        labels = self._labels.read()
+        key = (self.state({})["version"], self.index.epoch, id(labels), tuple(sorted(given.items())))
+        found = self._overviews.get(key)
+        if found is None:
+            found = overview(self._charts, given)
+            self._overviews = {**dict(list(self._overviews.items())[-7:]), key: found}
+        return {**found, "alarms": read_alarms(alarms_path(self._source))}
+
+    def label(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Write what a person says of a row, `{"id", "nth", "label", "remark"}`; a label of None takes it back."""
+        id_, nth, label, remark = (given.get(key) for key in ("id", "nth", "label", "remark"))
+        if not isinstance(id_, str) or not isinstance(nth, int) or not isinstance(remark, str):
+            raise BadFilter("a label needs the row's id, its nth and a remark")
+        if label is not None and label not in get_args(PersonsVerdict):
+            raise BadFilter(f"label must be one of {', '.join(get_args(PersonsVerdict))}, got {label!r:.80}")
+        try:
+            self._labels.add(id_, nth, label, remark)
+        except OSError as exc:
+            raise BadFilter(f"cannot write {str(self._labels.path)!r}: {exc}") from exc
+        return {"label": label, "remark": remark}
+
+    def explain(self, given: dict[str, Any]) -> dict[str, Any] | None:
+        """Judge a row again, one at a time: judging may cost money."""
+        if self._explain is None:
+            raise BadFilter("explain needs the judge: start astuner view with --conf FILE")
+        n = given.get("n")
+        found = whole_row(self.index, self._table, self._labels, n) if isinstance(n, int) else None
+        if found is None:
+            return None
+        with self._explaining:
+            return self._explain(found["row"] if isinstance(found["row"], dict) else {})
+
+
+def _count(given: Mapping[str, str], key: str, default: int) -> int:
+    value = given.get(key, str(default))
+    if not value.isascii() or not value.isdigit() or len(value) > 15:
+        raise BadFilter(f"{key} must be a number of rows, got {value[:80]!r}")
+    return int(value)

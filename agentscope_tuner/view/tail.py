@@ -1,0 +1,162 @@
+"""Follows files that grow: whole lines as they arrive, and whether a file shrank or became another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from agentscope_tuner.records.reader import MAX_LINE_BYTES
+
+_MARK = 256
+#: Files beside a run's rows, which hold none.
+NOT_ROWS = ("labels.jsonl", "alarms.jsonl")
+_BOM = b"\xef\xbb\xbf"
+
+
+class TailLine(NamedTuple):
+    """One line and where it stands.
+
+    Attributes:
+        file: the file's number, in the order of their names.
+        offset: of its first byte.
+        length: in bytes, its end and all; 0 when it is too long to be read.
+        raw: without its end; empty when it has more than `MAX_LINE_BYTES`.
+        problem: why there is nothing to read, in words.
+    """
+
+    file: int
+    offset: int
+    length: int
+    raw: bytes
+    problem: str | None = None
+
+
+class FileReplaced(Exception):
+    """A file has shrunk, has gone, or holds other rows than those that were read from it."""
+
+
+def chosen(path: Path) -> Path | None:
+    """The file that holds a run's rows: `path`, or `path.partial` while a run writes it; None where neither is."""
+    found: list[tuple[float, Path]] = []
+    for candidate in (path, path.with_name(f"{path.name}.partial"), path.with_name(f"{path.name}.partial.next")):
+        with suppress(OSError):
+            found.append((candidate.stat().st_mtime, candidate))
+    return max(found)[1] if found else None
+
+
+def files_of(source: Path) -> list[Path]:
+    """The files of `source`: itself, or every JSONL file of a folder, by name."""
+    if not source.is_dir():
+        return [source]
+    names = {
+        path.with_name(path.name.partition(".jsonl")[0] + ".jsonl")
+        for path in source.iterdir()
+        if path.name.endswith((".jsonl", ".jsonl.partial", ".jsonl.partial.next")) and not path.name.startswith(".")
+    }
+    return sorted(name for name in names if not name.name.endswith(NOT_ROWS))
+
+
+class TailedFile:
+    """One growing file. A last line without its end is read as soon as it is a whole JSON object.
+
+    Args:
+        path: need not exist yet.
+        number: names the file in its lines.
+    """
+
+    def __init__(self, path: Path, number: int) -> None:
+        self.path = path
+        self._number = number
+        self._offset = 0
+        self._size = -1
+        self._head = b""
+        self._before = b""
+
+    def lines(self) -> Iterator[TailLine]:
+        """The lines that were added since the last call.
+
+        Raises:
+            FileReplaced: what was read is no longer in the file.
+        """
+        path = chosen(self.path)
+        try:
+            stream = open(path, "rb") if path else None  # noqa: SIM115  # closed below
+        except OSError:
+            stream = None
+        if stream is None:
+            if self._offset:
+                raise FileReplaced
+            return
+        with stream:
+            size = stream.seek(0, 2)
+            if size == self._size and self._same(stream):
+                return
+            if size < self._offset or not self._same(stream):
+                raise FileReplaced
+            self._size = size
+            stream.seek(self._offset)
+            yield from self._whole_lines(stream)
+
+    def _same(self, stream: BinaryIO) -> bool:
+        stream.seek(0)
+        if stream.read(len(self._head)) != self._head:
+            return False
+        stream.seek(self._offset - len(self._before))
+        return stream.read(len(self._before)) == self._before
+
+    def _whole_lines(self, stream: BinaryIO) -> Iterator[TailLine]:
+        while line := stream.readline(MAX_LINE_BYTES + 1):
+            start, problem = self._offset, None
+            if not line.endswith(b"\n"):
+                if len(line) > MAX_LINE_BYTES:
+                    if not _rest_of_line(stream):
+                        return
+                    line, problem = b"", f"the line has more than {MAX_LINE_BYTES} bytes"
+                elif not _is_object(line):
+                    return
+            self._advance(stream, line)
+            raw = bare(line)
+            if raw or problem:
+                yield TailLine(self._number, start, len(line), raw, problem)
+
+    def _advance(self, stream: BinaryIO, line: bytes) -> None:
+        if not self._offset:
+            self._head = line[:_MARK]
+        self._before = line[-_MARK:]
+        self._offset = self._offset + len(line) if line else stream.tell()
+
+
+def _rest_of_line(stream: BinaryIO) -> bool:
+    """Skip to the line's end; whether it has come."""
+    while part := stream.readline(MAX_LINE_BYTES):
+        if part.endswith(b"\n"):
+            return True
+    return False
+
+
+def _is_object(line: bytes) -> bool:
+    if not line.rstrip().endswith(b"}"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def bare(line: bytes) -> bytes:
+    """The line without its end, and without the mark that some programs put before a file's first line."""
+    return line.strip().removeprefix(_BOM)
+
+
+def read_line(path: Path, offset: int, length: int) -> bytes:
+    """The bytes of one line that was indexed, as `TailLine.raw` had them.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(chosen(path) or path, "rb") as stream:
+        stream.seek(offset)
+        return bare(stream.read(length))

@@ -1,0 +1,163 @@
+"""The page's server: whom it answers, with which headers; and the report, one file that no row can break."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agentscope_tuner.view.app import create_view_app
+from agentscope_tuner.view.report import write_report
+from agentscope_tuner.view.session import ViewSession
+
+TOKEN = "t0ken"
+HOST = "127.0.0.1:8123"
+HOSTILE = "</script><script>alert(1)</script><!-- \u2028 javascript:alert(1) \ud800 \u202e"
+ROW = {
+    "id": HOSTILE,
+    "task": {"main_query": HOSTILE, "task_id": "a"},
+    "output": {"metadata": {"final_answer": HOSTILE}},
+    "judgement": {
+        "status": "judged",
+        "reward": 1.0,
+        "is_success": True,
+        "reason": HOSTILE,
+        "violations": [],
+        "metrics": {},
+    },
+}
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> Path:
+    path = tmp_path / "</title><b>.jsonl".replace("/", "_")
+    path.write_text(json.dumps(ROW) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def session(scored: Path) -> Iterator[ViewSession]:
+    session = ViewSession(scored, scored.with_name("labels.jsonl"))
+    session.index.update()
+    yield session
+    session.close()
+
+
+def ask(
+    session: ViewSession, method: str, path: str, *, host: str = HOST, token: str | None = TOKEN, **more: Any
+) -> httpx.Response:
+    async def one() -> httpx.Response:
+        app = create_view_app(session, TOKEN, frozenset((HOST,)))
+        transport = httpx.ASGITransport(app=app)
+        headers = {"host": host} | ({"x-astuner-token": token} if token is not None else {})
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", headers=headers) as client:
+            return await client.request(method, path, **more)
+
+    return asyncio.run(one())
+
+
+@pytest.mark.parametrize("path", ["/", "/app.js", "/app.css"])
+def test_the_page_is_served_under_a_strict_policy(path: str, session: ViewSession) -> None:
+    answer = ask(session, "GET", path, token=None)
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8123", "127.0.0.1", "127.0.0.1:81", ""])
+@pytest.mark.parametrize("path", ["/", "/api/rows"])
+def test_no_other_host_is_served(path: str, host: str, session: ViewSession) -> None:
+    assert ask(session, "GET", path, host=host).status_code == 421
+
+
+@pytest.mark.parametrize("token", [None, "", "t0ke", "t0ken "])
+def test_nothing_is_told_without_the_token(token: str | None, session: ViewSession) -> None:
+    for path in ("state", "rows", "row?n=1", "group?n=1", "overview"):
+        assert ask(session, "GET", f"/api/{path}", token=token).status_code == 403
+    assert ask(session, "POST", "/api/label", token=token, json={}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/../setup.cfg", "/static/app.js", "/api", "/api/rows/", "/docs", "/%2e%2e/x"])
+def test_there_is_nothing_else(path: str, session: ViewSession) -> None:
+    assert ask(session, "GET", path).status_code in (307, 404)
+
+
+def test_rows_come_as_they_are(session: ViewSession) -> None:
+    assert ask(session, "GET", "/api/row?n=1").json()["row"]["id"] == HOSTILE
+    assert ask(session, "GET", "/api/rows").json()["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/rows?offset=-1", 400),
+        ("/api/rows?limit=many", 400),
+        ("/api/rows?sort=n;drop", 400),
+        ("/api/rows?color=red", 400),
+        ("/api/row?n=99", 404),
+        ("/api/row?n=" + "9" * 30, 400),
+        ("/api/overview?reward=x", 400),
+    ],
+)
+def test_a_question_that_cannot_be_read_is_refused(path: str, status: int, session: ViewSession) -> None:
+    answer = ask(session, "GET", path)
+    assert answer.status_code == status
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"id": "a", "nth": 0, "label": "right", "remark": ""}, 200),
+        ({"id": "a", "nth": 0, "label": None, "remark": ""}, 200),
+        ({"id": "a", "nth": 0, "label": "superb", "remark": ""}, 400),
+        ({"id": 3, "nth": 0, "label": "right", "remark": ""}, 400),
+        ({"label": "right"}, 400),
+        ([1], 400),
+        ({"id": "a", "nth": 0, "label": "right", "remark": "x" * 100_000}, 413),
+    ],
+)
+def test_labels(body: Any, status: int, session: ViewSession) -> None:
+    assert ask(session, "POST", "/api/label", json=body).status_code == status
+
+
+def test_a_row_is_judged_again_only_where_there_is_a_judge(session: ViewSession) -> None:
+    assert "--conf" in ask(session, "POST", "/api/explain", json={"n": 1}).json()["error"]
+
+
+def test_a_report_holds_its_rows_and_nothing_ends_its_scripts(scored: Path, tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "report.html"
+    written = write_report(scored, target, labels=tmp_path / "none", limit=10)
+    assert (written["rows"], written["shown"]) == (1, 1)
+    page = target.read_text(encoding="utf-8")
+    assert len(re.findall(r"<script", page)) == 2
+    assert len(re.findall(r"</script", page)) == 2
+    assert "alert(1)" not in page
+    assert 'http-equiv="Content-Security-Policy"' in page
+    assert "<b>" not in page[: page.index("<style>")]
+    packed = re.search(r'id="report-data">([A-Za-z0-9+/=]*)</script>', page)
+    assert packed
+    data = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    assert json.loads(data["rows"][0]["row"])["id"] == HOSTILE
+
+
+def test_a_report_of_many_rows_holds_whole_groups(tmp_path: Path) -> None:
+    path = tmp_path / "scored.jsonl"
+    rows = [{**ROW, "id": f"{n}", "task": {"task_id": f"t{n // 4}"}} for n in range(400)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    written = write_report(path, tmp_path / "r.html", labels=tmp_path / "none", limit=100)
+    assert (written["rows"], written["shown"]) == (400, 100)
+    packed = re.search(r'id="report-data">([^<]*)<', (tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert packed
+    tasks = [row["task"] for row in json.loads(gzip.decompress(base64.b64decode(packed[1])))["rows"]]
+    assert {tasks.count(task) for task in tasks} == {4}

@@ -1,0 +1,18 @@
+/** A number in few characters: 0.3561, 1,204, 0.00046. */
+export function short(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  if (Number.isInteger(value)) return value.toLocaleString("en");
+  const size = Math.abs(value);
+  return size >= 1000 ? Math.round(value).toLocaleString("en") : size >= 0.001 ? `${Number(value.toPrecision(4))}` : value.toPrecision(2);
+}
+
+export const percent = (value: number | null | undefined) =>
+  value === null || value === undefined ? "–" : `${(value * 100).toFixed(1)}%`;
+
+export function time(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds >= 3600) return `${(seconds / 3600).toFixed(1)} h`;
+  if (seconds >= 60) return `${(seconds / 60).toFixed(1)} min`;
+  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  return seconds >= 0.001 ? `${(seconds * 1e3).toFixed(1)} ms` : `${Math.round(seconds * 1e6)} µs`;
+}

@@ -1,0 +1,27 @@
+import type { Explained, Fields, Filters, Overview, Page, Source, State, WholeRow } from "./types";
+
+/** The server of `astuner view`; the token stands in the page's own address. */
+export class Server implements Source {
+  private readonly token = new URLSearchParams(location.search).get("token") ?? "";
+
+  private async ask<T>(name: string, query: Record<string, string> = {}, body?: unknown): Promise<T> {
+    const address = `api/${name}?${new URLSearchParams(query)}`;
+    const headers = { "x-astuner-token": this.token };
+    const sent = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+    const answer = await fetch(address, sent);
+    const value = await answer.json();
+    if (!answer.ok) throw new Error(value.error ?? `status ${answer.status}`);
+    return value as T;
+  }
+
+  state = () => this.ask<State>("state");
+  rows = (filters: Filters, sort: string, offset: number, limit: number) =>
+    this.ask<Page>("rows", { ...filters, sort, offset: `${offset}`, limit: `${limit}` });
+  row = (n: number) => this.ask<WholeRow>("row", { n: `${n}` });
+  group = async (n: number) => (await this.ask<{ rows: WholeRow[] }>("group", { n: `${n}` })).rows;
+  overview = (filters: Filters) => this.ask<Overview>("overview", filters);
+  explain = (n: number) => this.ask<Explained>("explain", {}, { n });
+  async label(row: Fields, label: string | null, remark: string): Promise<void> {
+    await this.ask("label", {}, { id: row.id, nth: row.nth, label, remark });
+  }
+}

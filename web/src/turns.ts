@@ -1,0 +1,72 @@
+// The turns of a rollout, wherever its row keeps them: opening messages, recorded model calls, chat transcripts.
+import type { Json } from "./types";
+
+export interface Turn {
+  role: string;
+  text: string;
+  thinking: string;
+  calls: { name: string; input: string }[];
+}
+
+type Dict = { [key: string]: Json };
+const isDict = (value: Json | undefined): value is Dict => typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const dict = (value: Json | undefined): Dict => (isDict(value) ? value : {});
+export const words = (value: Json | undefined): string =>
+  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value, null, 1);
+
+function turnOf(message: Dict): Turn {
+  const turn: Turn = { role: words(message.role) || "?", text: "", thinking: words(message.reasoning_content), calls: [] };
+  const blocks = Array.isArray(message.content) ? message.content : [message.content];
+  const texts: string[] = [];
+  for (const block of blocks) {
+    if (!isDict(block)) texts.push(words(block));
+    else if (block.type === "thinking") turn.thinking += words(block.thinking);
+    else if (block.type === "tool_use" || block.type === "tool_call") turn.calls.push({ name: words(block.name), input: words(block.input ?? block.arguments) });
+    else if (block.type === "tool_result") texts.push(words(block.output ?? block.content));
+    else texts.push(words(block.text ?? block));
+  }
+  turn.text = texts.filter(Boolean).join("\n");
+  for (const call of Array.isArray(message.tool_calls) ? message.tool_calls : []) {
+    const made = dict(dict(call).function ?? call);
+    turn.calls.push({ name: words(made.name), input: words(made.arguments) });
+  }
+  return turn;
+}
+
+const turnsOf = (messages: Json | undefined): Turn[] => (Array.isArray(messages) ? messages.filter(isDict).map(turnOf) : []);
+
+/** What opened the rollout. */
+export function promptOf(row: Dict): Turn[] {
+  const task = dict(row.task);
+  const turns = turnsOf(task.init_messages);
+  const query = words(task.main_query);
+  if (query && turns[turns.length - 1]?.text !== query) turns.push({ role: "user", text: query, thinking: "", calls: [] });
+  return turns;
+}
+
+/** What the agent and its tools said: the recorded calls of its model, without what a later call repeats. */
+export function turnsAfter(row: Dict): Turn[] {
+  const metadata = dict(dict(row.output).metadata);
+  if (Array.isArray(row.trajectory) && row.trajectory.length) {
+    const seen = new Set<string>();
+    const turns: Turn[] = [];
+    for (const call of row.trajectory.filter(isDict)) {
+      const messages = [...(Array.isArray(call.messages) ? call.messages : []), call.response ?? null].filter(isDict);
+      for (const message of messages) {
+        const turn = turnOf(message);
+        const told = JSON.stringify(turn);
+        if (seen.has(told)) continue;
+        seen.add(told);
+        turns.push(turn);
+      }
+      if (call.error) turns.push({ role: "error", text: words(call.error), thinking: "", calls: [] });
+    }
+    return turns;
+  }
+  for (const messages of [metadata.messages, metadata.trajectory, metadata.conversation, row.messages, row.turns]) {
+    const turns = turnsOf(messages);
+    if (turns.length) return turns;
+  }
+  return [];
+}

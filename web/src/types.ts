@@ -1,0 +1,168 @@
+// What the server answers, and what a report holds: the same shapes (agentscope_tuner/view/listing.py, overview.py).
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Filters = Record<string, string>;
+
+export interface Fields {
+  n: number;
+  id: string;
+  nth: number;
+  task: string;
+  step: number | null;
+  status: string;
+  reward: number | null;
+  success: boolean | null;
+  stage: string;
+  cause: string | null;
+  seconds: number | null;
+  cost: number | null;
+  chars: number;
+  prompt: string;
+  answer: string;
+  reference: string;
+  reason: string;
+  problem: string;
+  violations: string[];
+  parts: Record<string, number>;
+  label: string | null;
+  remark: string;
+  change: string | null;
+  other_status: string | null;
+  other_reward: number | null;
+  other_success: number | null;
+}
+
+export interface WholeRow extends Fields {
+  row: Json;
+  boxed: string | null;
+  earlier?: WholeRow;
+}
+
+export interface Page {
+  version: number;
+  total: number;
+  rows: Fields[];
+}
+
+export interface State {
+  name: string;
+  epoch: number;
+  version: number;
+  rows: number;
+  labels: string | null;
+  earlier: string | null;
+  explain: boolean;
+  report: { of: number; every: number } | null;
+}
+
+export interface Bar {
+  name?: string | null;
+  value?: number;
+  rows: number;
+  filter?: string;
+  success?: number | null;
+  seconds?: number | null;
+  total_seconds?: number | null;
+  cost?: number | null;
+}
+
+export interface Point {
+  x: number;
+  rows: number;
+  reward: number | null;
+  spread: number | null;
+  lowest: number | null;
+  highest: number | null;
+  success: number | null;
+  failed: number;
+  filtered: number;
+  chars: number;
+  filter: string;
+}
+
+export interface Part {
+  name: string;
+  rows: number;
+  mean: number;
+  lowest: number;
+  highest: number;
+  points: { x: number; mean: number }[];
+}
+
+export interface Alarm {
+  step: number | null;
+  monitor: string;
+  message: string;
+}
+
+export interface Totals {
+  rows: number;
+  judged: number | null;
+  filtered: number | null;
+  failed: number | null;
+  unreadable: number | null;
+  reward: number | null;
+  success: number | null;
+  lowest: number | null;
+  highest: number | null;
+  seconds: number;
+  cost: number | null;
+  chars: number | null;
+  longest: number | null;
+  first_step: number | null;
+  last_step: number | null;
+  steps: number;
+  first_row: number | null;
+  last_row: number | null;
+}
+
+export interface Axis {
+  name: "step" | "row";
+  column: "step" | "n";
+  first: number;
+  width: number;
+  exact: boolean;
+}
+
+export interface Overview {
+  totals: Totals;
+  axis: Axis;
+  points: Point[];
+  parts: Part[];
+  rewards: Bar[];
+  statuses: Bar[];
+  causes: Bar[];
+  stages: Bar[];
+  rules: Bar[];
+  groups: Bar[];
+  spreads: Bar[];
+  lengths: { cells: { x: number; y: number; rows: number }[]; columns: Bar[]; lines: Bar[] };
+  labels: Bar[];
+  changes: Bar[];
+  alarms: Alarm[];
+}
+
+export interface Stage {
+  stage: string;
+  outcome: string;
+  seconds: number | null;
+  reason: string;
+}
+
+export interface Explained {
+  judgement: { [key: string]: Json };
+  stages: Stage[];
+  rules: { id: string; kind: string; target: string; violated: boolean }[];
+  calls: { prompt: Json; reply: Json }[];
+}
+
+/** Where the rows come from: the server of `astuner view`, or the report's own file. */
+export interface Source {
+  state(): Promise<State>;
+  rows(filters: Filters, sort: string, offset: number, limit: number): Promise<Page>;
+  row(n: number): Promise<WholeRow>;
+  group(n: number): Promise<WholeRow[]>;
+  overview(filters: Filters): Promise<Overview>;
+  label(row: Fields, label: string | null, remark: string): Promise<void>;
+  explain(n: number): Promise<Explained>;
+}
