@@ -98,13 +98,8 @@ def fields_of(raw: bytes) -> RowFields:
     metrics = _mapping(verdict, "metrics")
     answer, id_, task_id = as_text(metadata.get("final_answer")), as_text(row.get("id")), as_text(task.get("task_id"))
     question, reference = _question(task), _reference(given, metadata)
-    status, reason, success = verdict.get("status"), as_text(verdict.get("reason")), verdict.get("is_success")
-    reward = _number(verdict.get("reward"))
-    problem: str | None = None
-    if status not in _STATUSES:
-        status, problem = "unreadable", "the row has no judgement: judge the file first"
-    elif reward is None and status != "failed":
-        status, problem = "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number"
+    reason, success, reward = as_text(verdict.get("reason")), verdict.get("is_success"), _number(verdict.get("reward"))
+    status, problem = _status(verdict, reward)
     return RowFields(
         id_,
         task_id,
@@ -126,6 +121,16 @@ def fields_of(raw: bytes) -> RowFields:
         tuple(_parts(metrics)) if metrics else (),
         "\n".join((id_, task_id, question, answer, reference, reason, *_further_texts(row, task, metadata, verdict))),
     )
+
+
+def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str | None]:
+    """The verdict's status, or `unreadable` and why."""
+    status = verdict.get("status")
+    if status not in _STATUSES:
+        return "unreadable", "the row has no judgement: judge the file first"
+    if reward is None and status != "failed":
+        return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number"
+    return str(status), None
 
 
 def _further_texts(

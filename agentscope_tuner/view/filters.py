@@ -24,7 +24,7 @@ class BadFilter(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class RowCondition:
     """A condition over `rows`, and the values of its question marks.
 
     Attributes:
@@ -125,7 +125,7 @@ _FILTERS: Mapping[str, Callable[[str, str], tuple[str, tuple[object, ...]]]] = {
 }
 
 
-def condition_of(filters: Mapping[str, str]) -> Condition:
+def condition_of(filters: Mapping[str, str]) -> RowCondition:
     """The condition of an address; all its filters must hold.
 
     Raises:
@@ -147,4 +147,4 @@ def condition_of(filters: Mapping[str, str]) -> Condition:
         values.extend(own)
     if words:
         conditions.append("n IN (SELECT n FROM hits)")
-    return Condition(" AND ".join(conditions), tuple(values), words)
+    return RowCondition(" AND ".join(conditions), tuple(values), words)

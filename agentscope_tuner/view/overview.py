@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentscope_tuner.view.filters import GROUP_KIND, GROUP_SPREAD, Condition, condition_of
+from agentscope_tuner.view.filters import GROUP_KIND, GROUP_SPREAD, RowCondition, condition_of
 from agentscope_tuner.view.reading import IndexReader
 
 MOST_POINTS = 200
@@ -48,7 +48,7 @@ def overview(reader: IndexReader, filters: Mapping[str, str]) -> dict[str, Any]:
 class _Sums:
     """The queries of one overview."""
 
-    def __init__(self, database: sqlite3.Connection, condition: Condition) -> None:
+    def __init__(self, database: sqlite3.Connection, condition: RowCondition) -> None:
         self._database = database
         self._where, self._values = condition.sql, condition.values
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from agentscope_tuner.view.filters import Condition
+from agentscope_tuner.view.filters import RowCondition
 from agentscope_tuner.view.index import RowIndex
 from agentscope_tuner.view.labels import LabelsFile
 
@@ -49,7 +49,7 @@ class IndexReader:
         self._have: dict[str, object] = {}
 
     @contextmanager
-    def ready_for(self, condition: Condition) -> Iterator[sqlite3.Connection]:
+    def ready_for(self, condition: RowCondition) -> Iterator[sqlite3.Connection]:
         """The connection, with the tables that the condition's filters look at filled."""
         with self._lock:
             here = (self._index.epoch, self._index.version)
