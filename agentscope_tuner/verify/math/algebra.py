@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sympy
 
-from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.node import BigOperator, Node
 from agentscope_tuner.verify.math.numeric import pseudo_random
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.symbolic import SymbolicComparer
 from agentscope_tuner.verify.math.sympy_shapes import needs_sympy
 from agentscope_tuner.verify.math.to_sympy import Expression, NotTranslated, Translator
+from agentscope_tuner.verify.math.tree import symbols, walk
 
 _DIGITS = 40
 _FAR = sympy.Float(10) ** -20
@@ -87,7 +88,7 @@ def _is_open(expression: Expression) -> bool:
 def _indefinite(node: Node) -> str | None:
     """The variable of an integral without bounds."""
     for n in walk(node):
-        if n.head == "index" and n.name == "int" and len(n.args) == 1:
+        if isinstance(n, BigOperator) and n.sign == "int" and not n.bounds:
             names = sorted(symbols(n) - {"d", "C", "c", "K"})
             return names[0] if len(names) == 1 else None
     return None

@@ -15,6 +15,7 @@ from typing import Literal, Protocol
 from agentscope_tuner.verify.math.cheap import CheapComparer, is_rational
 from agentscope_tuner.verify.math.copied import restates
 from agentscope_tuner.verify.math.names import is_work
+from agentscope_tuner.verify.math.node import Relation
 from agentscope_tuner.verify.math.number import plain_key
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.own_stack import on_own_stack
@@ -212,7 +213,7 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     ref, ans = pair.ref, pair.ans
     if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
         return UNKNOWN, ""
-    stated = ans.node.args[-1] if ans.node.head == "rel" else ans.node
+    stated = ans.node.args[-1] if isinstance(ans.node, Relation) else ans.node
     if is_work(stated) and not is_work(ref.node):
         return DIFFERENT, "left unevaluated"
     return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""

@@ -6,11 +6,24 @@ from fractions import Fraction
 
 from agentscope_tuner.verify.math.bracket import bracketed, infix, is_builder
 from agentscope_tuner.verify.math.command import read_command
-from agentscope_tuner.verify.math.node import Node, number
+from agentscope_tuner.verify.math.node import (
+    Apply,
+    Collection,
+    Digits,
+    Interval,
+    Node,
+    Number,
+    Quantity,
+    SetBuilder,
+    Symbol,
+    Text,
+    UndefinedCall,
+)
 from agentscope_tuner.verify.math.number import continued, recurring
 from agentscope_tuner.verify.math.postfix import PostfixParser
 from agentscope_tuner.verify.math.tables import CLOSERS, CURRENCIES
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable
+from agentscope_tuner.verify.math.tree import is_collection, is_matrix, number
 
 MAX_DIGITS = 1_000
 # letters that name functions where a bracket follows; any other letter before a bracket is a factor
@@ -43,7 +56,7 @@ class AtomParser(PostfixParser):
         if token.text == "]":
             return self._outward()
         if token.text in CURRENCIES:
-            return Node("unit", (self.power(),), CURRENCIES[token.text])
+            return Quantity(self.power(), ((CURRENCIES[token.text], 1),))
         return read_command(self, token.text)
 
     def _number(self, token: Token) -> Node:
@@ -58,14 +71,13 @@ class AtomParser(PostfixParser):
         if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
             self.at += 1
             return number(continued(token.text))
-        node = Node("num", (), token.text, value)
         if self.peek() == "_":
             self.at += 1
             base = self.exponent()
-            if base.head != "num" or base.value is None or not token.text.isdigit():
+            if not isinstance(base, Number) or not token.text.isdigit():
                 raise Unreadable("a subscript under a number")
-            return Node("base", (node,), str(base.value))
-        return node
+            return Digits(token.text, base.value)
+        return Number(value, token.text)
 
     def _repeating(self, text: str) -> Node:
         start = self.at + 1
@@ -90,8 +102,8 @@ class AtomParser(PostfixParser):
             name += "^{-1}"
         if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'" or self._is_defined()):
             self.at += 1
-            return Node("call", self.arguments(")"), name)
-        return Node("sym", (), name)
+            return UndefinedCall(name, self.arguments(")"))
+        return Symbol(name)
 
     def _is_defined(self) -> bool:
         """Whether `(x) =` follows: the letter before it is a function's name."""
@@ -103,7 +115,7 @@ class AtomParser(PostfixParser):
         inside = self.items()
         self.expect(closer)
         self.bars = bars
-        return inside.args if inside.head == "list" else (inside,)
+        return inside.args if is_collection(inside, "list") else (inside,)
 
     def _words_as_text(self, token: Token) -> Node:
         words = [token.text]
@@ -112,7 +124,7 @@ class AtomParser(PostfixParser):
         ):
             words.append(self.tokens[self.at].text)
             self.at += 1
-        return Node("text", (), " ".join(words))
+        return Text(" ".join(words))
 
     def _bracket(self, opener: str) -> Node:
         bars, self.bars, until_bar, self.until_bar = self.bars, 0, self.until_bar, False
@@ -121,17 +133,17 @@ class AtomParser(PostfixParser):
             self.bars, self.until_bar = bars, until_bar
             if opener == "{":
                 raise Unreadable("an empty group")
-            return Node("set" if opener == "\\{" else "tuple")
+            return Collection("set" if opener == "\\{" else "tuple", ())
         self.until_bar = opener == "\\{" and is_builder(self.tokens[self.at :])
         inside = self.items()
         if opener == "(" and self.peek() == "," and self.peek(1) == ")":
             self.at += 1
-            inside = Node("list", (inside,))
+            inside = Collection("list", (inside,))
         if opener == "{" and self.peek() in ("\\choose", "\\over"):
             inside = infix(self.expect("\\choose", "\\over"), inside, self.items())
         if self.until_bar and self.peek() in ("|", "\\mid", ":"):
             self.at += 1
-            inside = Node("where", (inside, self.items()))
+            inside = SetBuilder(inside, self.items())
         closer = self.expect(*CLOSERS[opener])
         self.bars, self.until_bar = bars, until_bar
         return bracketed(opener, closer, inside)
@@ -146,7 +158,7 @@ class AtomParser(PostfixParser):
             self.expect("\\right")
         self.expect("|")
         self.bars, self.until_bar = bars, until_bar
-        return Node("abs", (inside,)) if inside.head != "matrix" else Node("fn", (inside,), "det")
+        return Apply("det" if is_matrix(inside) else "abs", (inside,))
 
     def _outward(self) -> Node:
         """`]a, b[`, an open interval as some countries write it."""
@@ -154,9 +166,9 @@ class AtomParser(PostfixParser):
         inside = self.items()
         self.outward = False
         closer = self.expect("[", "]")
-        if inside.head != "list" or len(inside.args) != 2:
+        if not is_collection(inside, "list") or len(inside.args) != 2:
             raise Unreadable("a closing bracket where an operand was expected")
-        return Node("interval", inside.args, "(" + ("]" if closer == "]" else ")"))
+        return Interval(*inside.args, low_in=False, high_in=closer == "]")
 
     def single(self) -> Node:
         r"""One TeX argument: a group, or a single digit, letter or command."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.node import Apply, Collection, Interval, Node, Quotient
 from agentscope_tuner.verify.math.text import Token, Unreadable
+from agentscope_tuner.verify.math.tree import is_collection
 
 
 def bracketed(opener: str, closer: str, inside: Node) -> Node:
@@ -14,25 +15,22 @@ def bracketed(opener: str, closer: str, inside: Node) -> Node:
     Raises:
         Unreadable: the brackets do not match.
     """
-    items = inside.args if inside.head == "list" else (inside,)
+    several = is_collection(inside, "list")
+    items = inside.args if several else (inside,)
     if opener == "\\lfloor" or opener == "\\lceil":
-        return Node("fn", (inside,), "floor" if opener == "\\lfloor" else "ceil")
-    if opener == "\\{" or (opener == "{" and inside.head == "list"):
-        return Node("set", items)
-    if opener + closer in ("[)", "(]"):
-        if len(items) != 2:
-            raise Unreadable("brackets that do not match")
-        return Node("interval", items, opener + closer)
-    if opener == "[" and len(items) == 2:
-        return Node("interval", items, "[]")
-    if inside.head == "list" or opener == "\\langle":
-        return Node("tuple", items)
-    return inside
+        return Apply("floor" if opener == "\\lfloor" else "ceil", (inside,))
+    if opener == "\\{" or (opener == "{" and several):
+        return Collection("set", items)
+    if opener + closer in ("[)", "(]") and len(items) != 2:
+        raise Unreadable("brackets that do not match")
+    if opener + closer in ("[)", "(]", "[]") and len(items) == 2:
+        return Interval(*items, low_in=opener == "[", high_in=closer == "]")
+    return Collection("tuple", items) if several or opener == "\\langle" else inside
 
 
 def infix(name: str, above: Node, below: Node) -> Node:
     r"""What TeX's `{a \over b}` and `{a \choose b}` stand for."""
-    return Node("div", (above, below)) if name == "\\over" else Node("fn", (above, below), "binom")
+    return Quotient(above, below) if name == "\\over" else Apply("binom", (above, below))
 
 
 def is_builder(tokens: Sequence[Token]) -> bool:

@@ -8,14 +8,16 @@ from typing import NamedTuple
 from agentscope_tuner.verify.math.compare import Comparer
 from agentscope_tuner.verify.math.exact import Exact, ExactBudget, Unknown, in_base
 from agentscope_tuner.verify.math.marks import meant
-from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.node import RATIONAL_OPERATIONS, Apply, Digits, Node, Number, Percent, Power, Relation
 from agentscope_tuner.verify.math.number import close
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.region import NotSolved
+from agentscope_tuner.verify.math.tree import difference, symbols, walk
 
-_ARITHMETIC = frozenset({"num", "add", "mul", "div", "pow", "neg", "percent", "fact"})
-_FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
+_WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
+_FLIP = {">": "<", ">=": "<="}
 
 
 class _Known(NamedTuple):
@@ -44,7 +46,7 @@ class CheapComparer(Comparer):
         self._known: dict[int, _Known] = {}
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
-        if ref.head == "base" or ans.head == "base":
+        if isinstance(ref, Digits) or isinstance(ans, Digits):
             return based(ref, ans)
         pair = meant(ref, ans, self.question)
         return DIFFERENT if pair is None else self._numbers(*pair)
@@ -119,36 +121,34 @@ class CheapComparer(Comparer):
 
 def oriented(node: Node) -> tuple[str, Node] | None:
     """`left op right` as an operator among = != < <= and the difference that it compares with zero."""
-    if node.head != "rel" or len(node.args) != 2:
-        return None
-    left, right = node.args
-    name = node.name
-    if name in (">", ">="):
-        left, right, name = right, left, _FLIP[name]
-    if name not in ("=", "!=", "<", "<="):
-        return None
-    return name, Node("add", (left, Node("neg", (right,))))
+    match node:
+        case Relation((left, right), (">" | ">=" as name,)):
+            return _FLIP[name], difference(right, left)
+        case Relation((left, right), ("=" | "!=" | "<" | "<=" as name,)):
+            return name, difference(left, right)
+    return None
 
 
 def is_rational(node: Node) -> bool:
     """Whether no symbol, constant or function stands in the expression."""
     return all(
-        n.head in ("num", "add", "mul", "div", "pow", "neg", "percent", "fact")
-        or (n.head == "fn" and n.name in ("binom", "mod", "doublefact"))
-        for n in walk(node)
+        isinstance(n, _ARITHMETIC) or (isinstance(n, Apply) and n.function in _WHOLE_FUNCTIONS) for n in walk(node)
     )
 
 
 def based(ref: Node, ans: Node) -> Outcome:
     """Digits in a base: an answer may leave the reference's base out, never name another."""
-    if ref.head == ans.head:
-        return EQUAL if ref.name == ans.name and ref.args[0].value == ans.args[0].value else DIFFERENT
-    if ref.head == "base":
-        return EQUAL if ans.head == "num" and ans.value == ref.args[0].value else DIFFERENT
-    try:
-        return EQUAL if ref.value == in_base(ans) else DIFFERENT
-    except Unknown:
-        return DIFFERENT
+    match ref, ans:
+        case Digits(), Digits():
+            return EQUAL if ref.base == ans.base and int(ref.text) == int(ans.text) else DIFFERENT
+        case Digits(), Number(value):
+            return EQUAL if value == int(ref.text) else DIFFERENT
+        case Number(value), Digits():
+            try:
+                return EQUAL if value == in_base(ans) else DIFFERENT
+            except Unknown:
+                return DIFFERENT
+    return DIFFERENT
 
 
 def near(exact: Fraction, rough: Fraction) -> bool:

@@ -1,16 +1,31 @@
-"""Equations without fractions, so that two of them can be compared by the ratio of their sides."""
+"""Formulas without fractions or absolute values: equations are then compared by the ratio of their sides."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 
 from agentscope_tuner.verify.math.canonical import Key, key
-from agentscope_tuner.verify.math.node import Node, number, symbols
+from agentscope_tuner.verify.math.node import Apply, Connective, Negation, Node, Power, Product, Quotient, Relation, Sum
 from agentscope_tuner.verify.math.number import literal
+from agentscope_tuner.verify.math.text import TooComplex
+from agentscope_tuner.verify.math.tree import (
+    difference,
+    equation,
+    is_applied,
+    is_equation,
+    number,
+    product_of,
+    symbols,
+    walk,
+    with_args,
+)
 
 Denominators = Counter[Key]
-_MAX_POWER = 12
+_MAX_POWER, _MAX_ABS = 12, 3
+_HALF = Fraction(1, 2)
 
 
 def cleared(node: Node) -> Node:
@@ -20,21 +35,22 @@ def cleared(node: Node) -> Node:
 
 
 def _fraction(node: Node, known: dict[Key, Node]) -> tuple[Node, Denominators]:
-    if node.head == "neg":
-        above, below = _fraction(node.args[0], known)
-        return Node("neg", (above,)), below
-    if node.head == "add":
-        return _sum([_fraction(a, known) for a in node.args], known)
-    if node.head == "mul":
-        parts = [_fraction(a, known) for a in node.args]
-        return Node("mul", tuple(a for a, _ in parts)), sum((b for _, b in parts), Counter())
-    if node.head == "div" and symbols(node.args[1]):
-        above, below = _fraction(node.args[0], known)
-        turned_above, turned_below = _fraction(node.args[1], known)
-        one = key(turned_above)
-        known[one] = turned_above
-        factor = _product(turned_below, known)
-        return Node("mul", (above, factor)), below + Counter({one: 1})
+    match node:
+        case Negation(inside):
+            above, below = _fraction(inside, known)
+            return Negation(above), below
+        case Sum(terms):
+            return _sum([_fraction(a, known) for a in terms], known)
+        case Product(factors):
+            parts = [_fraction(a, known) for a in factors]
+            return Product(tuple(a for a, _ in parts)), sum((b for _, b in parts), Counter())
+        case Quotient(upper, lower) if symbols(lower):
+            above, below = _fraction(upper, known)
+            turned_above, turned_below = _fraction(lower, known)
+            one = key(turned_above)
+            known[one] = turned_above
+            factor = _product(turned_below, known)
+            return Product((above, factor)), below + Counter({one: 1})
     return node, Counter()
 
 
@@ -43,37 +59,45 @@ def _sum(parts: list[tuple[Node, Denominators]], known: dict[Key, Node]) -> tupl
     for _, below in parts:
         common |= below
     if sum(common.values()) > _MAX_POWER:
-        return Node("add", tuple(Node("div", (a, _product(b, known))) for a, b in parts)), Counter()
-    terms = tuple(Node("mul", (above, _product(common - below, known))) for above, below in parts)
-    return Node("add", terms), common
+        return Sum(tuple(Quotient(a, _product(b, known)) for a, b in parts)), Counter()
+    terms = tuple(Product((above, _product(common - below, known))) for above, below in parts)
+    return Sum(terms), common
 
 
 def _product(below: Denominators, known: dict[Key, Node]) -> Node:
     factors = tuple(known[one] for one in below.elements())
-    return factors[0] if len(factors) == 1 else Node("mul", factors) if factors else number(1)
+    return product_of(factors) if factors else number(1)
 
 
 def equations_as_product(node: Node) -> Node:
     """`x = y or x = -y` and `|x| = |y|` as the one equation `(x-y)(x+y) = 0`, a root that is a number as its square;
     anything else as it is.
     """
-    if node.head == "or" and node.args and all(a.head == "rel" and a.name == "=" for a in node.args):
-        factors = tuple(_difference(a) for a in node.args)
-        return Node("rel", (Node("mul", factors), number(0)), "=")
-    if node.head == "rel" and node.name == "=" and [a.head for a in node.args] == ["abs", "abs"]:
-        left, right = (a.args[0] for a in node.args)
-        square = Node("mul", (Node("add", (left, Node("neg", (right,)))), Node("add", (left, right))))
-        return Node("rel", (square, number(0)), "=")
-    if node.head == "rel" and node.name == "=" and len(node.args) == 2:
-        for root, value in (node.args, node.args[::-1]):
-            if _is_square_root(root) and (literal(value) or 0) > 0:
-                return Node("rel", (root.args[0], Node("mul", (value, value))), "=")
+    match node:
+        case Connective("or", parts) if parts and all(map(is_equation, parts)):
+            return equation(Product(tuple(difference(*a.args) for a in parts)), number(0))
+        case Relation((Apply("abs", (left,)), Apply("abs", (right,))), ("=",)):
+            return equation(Product((difference(left, right), Sum((left, right)))), number(0))
+        case Relation((first, last), ("=",)):
+            for root, value in ((first, last), (last, first)):
+                if isinstance(root, Power) and literal(root.exponent) == _HALF and (literal(value) or 0) > 0:
+                    return equation(root.base, Product((value, value)))
     return node
 
 
-def _is_square_root(node: Node) -> bool:
-    return node.head == "pow" and literal(node.args[1]) == Fraction(1, 2)
+def without_absolutes(node: Node, name: str) -> Iterator[Node]:
+    """The expression with each absolute value opened either way."""
+    inside = [n for n in walk(node) if is_applied(n, "abs") and name in symbols(n)]
+    if len(inside) > _MAX_ABS:
+        raise TooComplex("too many absolute values")
+    for signs in product((1, -1), repeat=len(inside)):
+        yield _opened(node, dict(zip(inside, signs, strict=True)))
+    for absolute in inside:
+        yield absolute.args[0]
 
 
-def _difference(node: Node) -> Node:
-    return Node("add", (node.args[0], *(Node("neg", (a,)) for a in node.args[1:])))
+def _opened(node: Node, signs: dict[Node, int]) -> Node:
+    args = tuple(_opened(a, signs) for a in node.args)
+    if node in signs:
+        return Product((number(signs[node]), args[0]))
+    return with_args(node, args)

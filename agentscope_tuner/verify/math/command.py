@@ -2,14 +2,31 @@ r"""Commands that begin an operand: functions, fractions, roots, environments, s
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from agentscope_tuner.verify.math.cursor import Grammar
-from agentscope_tuner.verify.math.node import Node, number
+from agentscope_tuner.verify.math.node import (
+    Apply,
+    Array,
+    BigOperator,
+    BigSign,
+    Collection,
+    Negation,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Symbol,
+)
 from agentscope_tuner.verify.math.tables import ALIASES, BIG, DECORATIONS, INVERSE, NAMING, PREFIX, SYMBOLS
 from agentscope_tuner.verify.math.text import Unreadable
+from agentscope_tuner.verify.math.tree import EMPTY_SET, E, is_collection, is_symbol, number
 
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "Vmatrix", "array", "smallmatrix"})
 _ALIGNED = frozenset({"align", "aligned", "gather", "gathered", "equation", "split", "cases"})
 _SEVERAL = frozenset({"max", "min", "gcd", "lcm"})
+_MINUS_ONE = Negation(Number(Fraction(1), "1"))
 
 
 def read_command(parser: Grammar, name: str) -> Node:
@@ -18,10 +35,10 @@ def read_command(parser: Grammar, name: str) -> Node:
         start = parser.at
         top, bottom = parser.single(), parser.single()
         if name == "\\binom":
-            return Node("fn", (top, bottom), "binom")
+            return Apply("binom", (top, bottom))
         if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
-            return Node("sym", (), " ".join(t.text for t in parser.tokens[start : parser.at]))
-        return Node("div", (top, bottom))
+            return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at]))
+        return Quotient(top, bottom)
     if name in ("\\sqrt", "\\cbrt", "\\root"):
         return _root(parser, name)
     if name in PREFIX:
@@ -29,45 +46,44 @@ def read_command(parser: Grammar, name: str) -> Node:
     if name == "\\begin":
         return _environment(parser)
     if name in BIG:
-        return _index(parser, name[1:])
+        return _index(parser, BIG[name])
     if name in ("\\overline", "\\bar"):
         inside = parser.single()
         # two capitals under a bar are a segment, anything else is a conjugate
-        segment = inside.head == "mul" and all(a.head == "sym" and a.name.isupper() for a in inside.args)
-        return inside if segment else Node("fn", (inside,), "conj")
+        letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
+        segment = isinstance(inside, Product) and len(letters) == len(inside.args)
+        return inside if segment else Apply("conj", (inside,))
     if name in DECORATIONS:
         inside = parser.single()
-        if inside.head == "sym" and name in NAMING:
-            return inside._replace(name=f"{name[1:]} {inside.name}")
+        if isinstance(inside, Symbol) and name in NAMING:
+            return Symbol(f"{name[1:]} {inside.name}")
         if name in ("\\dot", "\\ddot"):
             raise Unreadable("a derivative of more than one symbol")
         return inside
     if name in SYMBOLS:
         if name == "\\emptyset":
-            return Node("set")
+            return EMPTY_SET
         return parser.symbol(name)
     raise Unreadable(f"the command {name!r}")
 
 
 def _operator(node: Node) -> bool:
     """A differential sign, perhaps raised: the d in `d^2 y`."""
-    if node.head == "pow":
-        return _operator(node.args[0])
-    return node.head == "sym" and node.name in ("d", "\\partial")
+    return _operator(node.base) if isinstance(node, Power) else is_symbol(node, "d", "\\partial")
 
 
 def _is_differential(node: Node) -> bool:
-    return node.head == "mul" and _operator(node.args[0])
+    return isinstance(node, Product) and _operator(node.args[0])
 
 
 def _root(parser: Grammar, name: str) -> Node:
-    degree = number(3 if name == "\\cbrt" else 2)
+    degree: Node = number(3 if name == "\\cbrt" else 2)
     if parser.peek() == "[":
         parser.at += 1
         degree = parser.sum()
         parser.expect("]")
     inside = parser.single()
-    return Node("pow", (inside, Node("div", (number(1), degree))))
+    return Power(inside, Quotient(number(1), degree))
 
 
 def _function(parser: Grammar, name: str) -> Node:
@@ -80,18 +96,16 @@ def _function(parser: Grammar, name: str) -> Node:
         elif parser.peek() == "^" and exponent is None:
             parser.at += 1
             exponent = parser.exponent()
-    if exponent is not None and exponent == Node("neg", (Node("num", (), "1", number(1).value),)) and name in INVERSE:
+    if exponent == _MINUS_ONE and name in INVERSE:
         name, exponent = INVERSE[name], None
     args = _function_arguments(parser, name)
     if name in ("log", "ln", "lg") and base is not None:
-        node = Node("fn", (args[0], base), "log")
+        node: Node = Apply("log", (args[0], base))
     elif name == "exp":
-        node = Node("pow", (Node("sym", (), "e"), args[0]))
-    elif name == "abs":
-        node = Node("abs", args)
+        node = Power(E, args[0])
     else:
-        node = Node("fn", args, name)
-    return node if exponent is None else Node("pow", (node, exponent))
+        node = Apply(name, args)
+    return node if exponent is None else Power(node, exponent)
 
 
 def _function_arguments(parser: Grammar, name: str) -> tuple[Node, ...]:
@@ -100,7 +114,7 @@ def _function_arguments(parser: Grammar, name: str) -> tuple[Node, ...]:
         args = parser.arguments(")")
     elif parser.peek() == "{":
         args = (parser.operand(),)
-        args = args[0].args if args[0].head == "set" else args
+        args = args[0].args if is_collection(args[0], "set") else args
     elif name == "det":
         args = (parser.operand(),)
     else:
@@ -114,7 +128,7 @@ def _environment(parser: Grammar) -> Node:
     name = parser.tokens[parser.at].text if parser.at < len(parser.tokens) else ""
     parser.at += 1
     bars, parser.bars = parser.bars, 0
-    rows: list[Node] = []
+    rows: list[tuple[Node, ...]] = []
     cells: list[Node] = []
     while parser.peek() != "\\end":
         if parser.at >= len(parser.tokens):
@@ -123,7 +137,7 @@ def _environment(parser: Grammar) -> Node:
             cells.append(parser.items())
         if parser.peek() == "\\\\":
             parser.at += 1
-            rows.append(Node("row", tuple(cells)))
+            rows.append(tuple(cells))
             cells = []
         elif parser.peek() == "&":
             parser.at += 1
@@ -132,26 +146,24 @@ def _environment(parser: Grammar) -> Node:
     parser.at += 2
     parser.bars = bars
     if cells:
-        rows.append(Node("row", tuple(cells)))
+        rows.append(tuple(cells))
     if name in _MATRICES:
         return _matrix(rows, name)
     if name in _ALIGNED:
-        return (
-            Node("cases", tuple(rows))
-            if any(len(r.args) > 1 for r in rows)
-            else Node("list", tuple(r.args[0] for r in rows if r.args))
-        )
+        if any(len(row) > 1 for row in rows):
+            return Array("cases", tuple(rows))
+        return Collection("list", tuple(row[0] for row in rows if row))
     raise Unreadable(f"the environment {name!r}")
 
 
-def _matrix(rows: list[Node], name: str) -> Node:
-    if not rows or len({len(row.args) for row in rows}) != 1:
+def _matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
+    if not rows or len(set(map(len, rows))) != 1:
         raise Unreadable("a matrix with rows of different lengths")
-    matrix = Node("matrix", tuple(rows))
-    return Node("fn", (matrix,), "det") if name == "vmatrix" else matrix
+    matrix = Array("matrix", tuple(rows))
+    return Apply("det", (matrix,)) if name == "vmatrix" else matrix
 
 
-def _index(parser: Grammar, name: str) -> Node:
+def _index(parser: Grammar, name: BigSign) -> Node:
     """A sum, product, limit or integral; kept as it stands, since an answer left unevaluated is no answer."""
     bounds: list[Node] = []
     while parser.peek() in ("_", "^"):
@@ -165,4 +177,4 @@ def _index(parser: Grammar, name: str) -> Node:
     parser.integrals += name == "int"
     body = parser.sum() if name == "int" else parser.term()
     parser.integrals -= name == "int"
-    return Node("index", (body, *bounds), name)
+    return BigOperator(name, body, tuple(bounds))

@@ -10,7 +10,7 @@ from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.dummy import with_names_of
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.names import label, named_value
-from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.node import Node, Number, Quotient, Symbol, UndefinedCall
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import (
@@ -29,11 +29,12 @@ from agentscope_tuner.verify.math.reading import (
 from agentscope_tuner.verify.math.resolve import resolve
 from agentscope_tuner.verify.math.same_family import renamed_to, same_family
 from agentscope_tuner.verify.math.same_listing import grids, listings, unordered
-from agentscope_tuner.verify.math.same_quantity import ratio_equation, same_quantity, same_ratio
+from agentscope_tuner.verify.math.same_quantity import has_unit, ratio_equation, same_quantity, same_ratio
 from agentscope_tuner.verify.math.same_set import as_set, points, regions
+from agentscope_tuner.verify.math.tree import difference, is_equation, is_joined, is_relation, symbols, walk
 
 MAX_ELEMENTS = 100
-ELLIPSIS = Node("sym", (), "\\ldots")
+ELLIPSIS = Symbol("\\ldots")
 
 
 class Comparer:
@@ -101,9 +102,9 @@ class Comparer:
         return self._values(ref.node, ans.node)
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
-        if "unit" in (ref.head, ans.head) or (ref.head != ans.head and {ref.head, ans.head} == {"percent", "deg"}):
+        if has_unit(ref, ans):
             return same_quantity(self, ref, ans)
-        if any(n.args and ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
+        if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # what the dots stand for is a guess
             return UNKNOWN
         return self.leaf(ref, with_names_of(ref, ans, self.question))
@@ -133,14 +134,14 @@ class Comparer:
             value = named_value(ref.node)
             if value is not None:
                 return self.compare(resolve(value), ans)
-            if isinstance(ans, Listing) and ref.node.head in ("or", "and") and len(ans.items) == len(ref.node.args):
+            if isinstance(ans, Listing) and is_joined(ref.node, "or", "and") and len(ans.items) == len(ref.node.args):
                 return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
             return self.statement(ref.node, ans.node)
         if isinstance(ref, Named) and isinstance(ans, Statement) and (equation := ratio_equation(ref)) is not None:
             return self.statement(equation, ans.node)
-        if isinstance(ref, Listing) and isinstance(ans, Statement) and ans.node.head in ("or", "and"):
+        if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
             parts = tuple(map(resolve, ans.node.args))
             return unordered(self, ref.items, parts) if len(parts) == len(ref.items) else DIFFERENT
         value = self._asked(ans.node) if isinstance(ans, Statement) else None
@@ -148,14 +149,14 @@ class Comparer:
 
     def _asked(self, node: Node) -> Node | None:
         """The value of `x+y = 7` where `x+y` stands in the question."""
-        if self.question is None or node.head != "rel" or node.name != "=" or symbols(node.args[-1]):
+        if self.question is None or not is_equation(node) or symbols(node.args[-1]):
             return None
         return node.args[-1] if key(node.args[0]) in self.question.formulas else None
 
     def _congruences(self, ref: Node, ans: Node) -> Outcome:
         """`x \\equiv 10 \\pmod 7` for `x \\equiv 3 \\pmod 7`."""
         (name, rest, modulus), (other_name, other_rest, other_modulus) = ref.args, ans.args
-        whole = Node("div", (Node("add", (other_rest, Node("neg", (rest,)))), modulus))
+        whole = Quotient(difference(other_rest, rest), modulus)
         outcomes = [self.leaf(modulus, other_modulus), self.leaf(name, other_name)]
         value = exact_value(whole)
         return all_of([*outcomes, EQUAL if value is not None and value.denominator == 1 else DIFFERENT])
@@ -171,7 +172,7 @@ class Comparer:
         if found is None or symbols(found):
             return DIFFERENT
         is_pair = isinstance(ans, Listing) and ans.kind == "tuple"
-        return self.solution(ref, found) if is_pair != (ref.head == "rel" and ref.name == "=") else DIFFERENT
+        return self.solution(ref, found) if is_pair != is_equation(ref) else DIFFERENT
 
     def _named(self, ref: Reading, ans: Reading) -> Outcome:
         if not isinstance(ans, Named):
@@ -192,15 +193,16 @@ class Comparer:
 
 
 def is_congruence(*nodes: Node) -> bool:
-    return all(n.head == "rel" and n.name == "= pmod" for n in nodes)
+    return all(is_relation(n, "=", "pmod") for n in nodes)
 
 
 def _words(reading: Reading) -> str:
     """A text answer as it is compared: lower case, without spaces and full stops."""
     if isinstance(reading, Wording):
         return "".join(reading.text.lower().split()).rstrip(".")
-    if isinstance(reading, Value) and reading.node.head in ("sym", "num"):
-        return reading.node.name.lower()
+    match reading:
+        case Value(Symbol(name)) | Value(Number(_, name)):
+            return name.lower()
     return f"<{reading}>"
 
 
@@ -214,20 +216,26 @@ def _is_curve(named: Named) -> bool:
     """Whether `y = 2x` relates its name to other symbols, so that other equations may say the same."""
     values = named.value.items if isinstance(named.value, Listing) else (named.value,)
     free = [symbols(v.node) for v in values if isinstance(v, Value)]
-    return named.name.head in ("sym", "call") and len(free) == len(values) and all(free)
+    return isinstance(named.name, (Symbol, UndefinedCall)) and len(free) == len(values) and all(free)
 
 
 def _same_parameter(ref: Named, ans: Named) -> Reading | None:
     """The answer's value with the reference's names for a function's arguments: `f(x) = x` for `f(n) = n`."""
     mine, theirs = ref.name, ans.name
-    if mine.head != "call" or theirs.head != "call" or mine.args == theirs.args or not isinstance(ans.value, Value):
+    if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
         return ans.value
-    names = {*mine.args, *theirs.args}
-    if len(mine.args) != len(theirs.args) or any(n.head != "sym" for n in names):
+    ours, others = _parameters(mine), _parameters(theirs)
+    if ours is None or others is None or len(ours) != len(others) or not isinstance(ans.value, Value):
         return ans.value
-    if any(n.name in symbols(ans.value.node) for n in mine.args if n not in theirs.args):
+    if any(name in symbols(ans.value.node) for name in ours if name not in others):
         return None
-    return resolve(renamed_to(ans.value.node, mine.args, theirs.args))
+    return resolve(renamed_to(ans.value.node, ours, others))
+
+
+def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
+    """The names of a function's parameters; None where one is no name."""
+    names = [a.name for a in call.args if isinstance(a, Symbol)]
+    return tuple(names) if len(names) == len(call.args) else None
 
 
 def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:

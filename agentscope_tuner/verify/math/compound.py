@@ -24,10 +24,10 @@ def added_up(text: str) -> str | None:
     if not _WHOLE.fullmatch(plain):
         return None
     units = [_name(name) for _, name in _PARTS.findall(plain)]
-    times = {measure(f"{name}^1").dimension for name in units} & {measure("second^1").dimension}
+    times = {measure(((name, 1),)).dimension for name in units} & {measure((("second", 1),)).dimension}
     # `2h 30m`: no length follows hours
     units = [_MINUTE if times and name == "m" else name for name in units]
-    found: list[PhysicalUnit] = [measure(f"{name}^1") for name in units]
+    found: list[PhysicalUnit] = [measure(((name, 1),)) for name in units]
     sizes = [unit.size for unit in found]
     if len({unit.dimension for unit in found}) != 1 or sizes != sorted(set(sizes), reverse=True):
         return None

@@ -9,13 +9,23 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.canonical import Key, factors, is_plain, key, terms
+from agentscope_tuner.verify.math.canonical import PRODUCT, SUM, Key, factors, is_plain, key, terms
 from agentscope_tuner.verify.math.exact import Exact, Unknown
-from agentscope_tuner.verify.math.node import Node, walk
+from agentscope_tuner.verify.math.node import (
+    MARKS,
+    RATIONAL_OPERATIONS,
+    Collection,
+    Node,
+    Number,
+    Relation,
+    Symbol,
+    Text,
+    UndefinedCall,
+)
+from agentscope_tuner.verify.math.number import is_decimal
 from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.tree import walk
 
-_MARKS = frozenset({"unit", "percent", "deg"})
-_MANY = frozenset({"list", "set", "tuple"})
 # a larger answer was not copied, and is not looked through
 _MAX_NODES = 300
 
@@ -36,24 +46,25 @@ def restates(question: Question, answer: Node, reference: Node) -> bool:
 
 def _value(node: Node) -> Node:
     r"""What stands behind a name: the formula of `x = \sqrt{49}`."""
-    if node.head == "rel" and node.name == "=" and node.args[0].head in ("sym", "call"):
-        return node.args[1]
+    match node:
+        case Relation((Symbol() | UndefinedCall(), value), ("=",)):
+            return value
     return node
 
 
 def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
-    if node.head in _MANY and node.args:
+    if isinstance(node, Collection) and node.args:
         # a list of the question's formulas is one; values among them are what was asked for
         return (key(node) in formulas and plain_too) or all(_is_copy(a, formulas, False) for a in node.args)
-    if node.head == "rel" and set(node.name.split()) <= {"=", "~"} and len(node.args) > 2:
+    if isinstance(node, Relation) and set(node.operators) <= {"=", "~"} and len(node.args) > 2:
         return all(_is_copy(a, formulas, plain_too) for a in node.args)
     if is_plain(node):
-        return plain_too and key(node) in formulas and node.head not in ("sym", "text") and not _is_whole(node)
+        return plain_too and key(node) in formulas and not isinstance(node, (Symbol, Text)) and not _is_whole(node)
     return key(node) in formulas or _in_disguise(node, formulas)
 
 
 def _is_whole(node: Node) -> bool:
-    return node.head == "num" and node.value is not None and node.value.denominator == 1 and "." not in node.name
+    return isinstance(node, Number) and node.value.denominator == 1 and not is_decimal(node)
 
 
 def _in_disguise(node: Node, formulas: dict[Key, Node]) -> bool:
@@ -62,9 +73,9 @@ def _in_disguise(node: Node, formulas: dict[Key, Node]) -> bool:
     if len(parts) > _MAX_NODES:
         return False
     value = _exact(node)
-    unfinished = {k: f for k, f in formulas.items() if not is_plain(f) and f.head not in _MANY}
+    unfinished = {k: f for k, f in formulas.items() if not is_plain(f) and not isinstance(f, Collection)}
     if value is None:
-        return any(n.head in _MARKS and key(n.args[0]) in unfinished for n in parts)
+        return any(isinstance(n, MARKS) and key(n.inside) in unfinished for n in parts)
     for part in parts:
         found = unfinished.get(key(part))
         if found is not None and _exact(part) == value:
@@ -74,10 +85,10 @@ def _in_disguise(node: Node, formulas: dict[Key, Node]) -> bool:
 
 def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
     """The sums and products of the question whose terms or factors all stand in one sum or product of the answer."""
-    for read, head in ((terms, "add"), (factors, "mul")):
-        inside = [read(part) for part in parts if part.head in ("add", "mul", "div", "neg")]
+    for read, kind in ((terms, SUM), (factors, PRODUCT)):
+        inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
         for known, formula in formulas.items():
-            if known[0] == head and any(_within(read(formula), whole) for whole in inside):
+            if known[0] == kind and any(_within(read(formula), whole) for whole in inside):
                 yield formula
 
 

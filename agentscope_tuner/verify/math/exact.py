@@ -9,11 +9,24 @@ points depend on the answer itself. Where only symbols and pi were replaced, dis
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial, isqrt, prod
 
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.node import (
+    Apply,
+    Degrees,
+    Digits,
+    Negation,
+    Node,
+    Number,
+    Percent,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Symbol,
+    UndefinedCall,
+)
 
 MAX_BITS = 20_000
 # what one comparison may spend in all: about 0.1 s of big-number arithmetic
@@ -73,10 +86,37 @@ class Exact:
         Raises:
             Unknown: it is no number, or a number over the bound.
         """
-        handler = _HANDLERS.get(node.head)
-        if handler is None:
-            raise Unknown(f"{node.head} has no exact value")
-        return self.work.spend(handler(self, node))
+        return self.work.spend(self._calculated(node))
+
+    def _calculated(self, node: Node) -> Fraction:
+        match node:
+            case Number(value):
+                return value
+            case Symbol(name):
+                return self.symbol(name)
+            case Sum(terms):
+                return self.sum(terms)
+            case Product(factors):
+                return self.product(factors)
+            case Quotient(above, below):
+                return self.quotient(above, below)
+            case Power(base, exponent):
+                return self.power(base, exponent)
+            case Negation(inside):
+                return -self.value(inside)
+            case Apply("abs"):
+                return self.absolute(node)
+            case Apply(function, args):
+                return self.function(function, args)
+            case Percent(inside):
+                return self.value(inside) / 100
+            case Degrees(inside):
+                return self.value(inside) * self.atom("sym \\pi") / 180
+            case UndefinedCall(function, args):
+                return self.apply("call " + function, *map(self.value, args))
+            case Digits():
+                return in_base(node)
+        raise Unknown(f"a {type(node).__name__} has no exact value")
 
     def atom(self, name: str, *args: Fraction) -> Fraction:
         """The integer that stands for a symbol, or for a function of known arguments."""
@@ -87,42 +127,42 @@ class Exact:
         self.opaque = True
         return self.atom(name, *args)
 
-    def symbol(self, node: Node) -> Fraction:
-        if node.name == "\\infty" or node.name.startswith("\\mathbb") or node.name == "\\ldots":
-            raise Unknown(f"{node.name} is no number")
-        if node.name == "i":
+    def symbol(self, name: str) -> Fraction:
+        if name == "\\infty" or name.startswith("\\mathbb") or name == "\\ldots":
+            raise Unknown(f"{name} is no number")
+        if name == "i":
             self.opaque = True
-        return self.atom("sym " + node.name)
+        return self.atom("sym " + name)
 
-    def sum(self, node: Node) -> Fraction:
+    def sum(self, terms: tuple[Node, ...]) -> Fraction:
         found = Fraction(0)
-        for term in node.args:
+        for term in terms:
             # coprime denominators multiply: each partial sum counts
             found = self.work.spend(found + self.value(term))
         return found
 
-    def product(self, node: Node) -> Fraction:
+    def product(self, factors: tuple[Node, ...]) -> Fraction:
         found = Fraction(1)
-        for factor in node.args:
+        for factor in factors:
             found = self.work.spend(found * self.value(factor))
         return found
 
-    def quotient(self, node: Node) -> Fraction:
-        below = self.value(node.args[1])
-        if below == 0:
+    def quotient(self, above: Node, below: Node) -> Fraction:
+        divisor = self.value(below)
+        if divisor == 0:
             raise Undefined("a division by zero")
-        return self.value(node.args[0]) / below
+        return self.value(above) / divisor
 
-    def power(self, node: Node) -> Fraction:
-        base, exponent = (self.value(a) for a in node.args)
-        if _has_symbol(node.args[1]):
+    def power(self, base_node: Node, exponent_node: Node) -> Fraction:
+        base, exponent = self.value(base_node), self.value(exponent_node)
+        if _has_symbol(exponent_node):
             return self.apply("pow", base, exponent)
         whole = exponent.numerator // exponent.denominator
         rest = exponent - whole
         found = self.whole_power(base, whole)
         if rest == 0:
             return found
-        return found * (self.root(node.args[0], base, rest))
+        return found * (self.root(base_node, base, rest))
 
     def whole_power(self, base: Fraction, exponent: int) -> Fraction:
         size = base.numerator.bit_length() + base.denominator.bit_length()
@@ -155,22 +195,17 @@ class Exact:
             return outside * root
         return outside * self.apply("pow", Fraction(inside), _HALF)
 
-    def factorial(self, node: Node) -> Fraction:
-        inside = self.value(node.args[0])
-        if inside.denominator == 1 and 0 <= inside <= _MAX_FACTORIAL:
-            return Fraction(factorial(int(inside)))
-        return self.apply("fact", inside)
-
-    def absolute(self, node: Node) -> Fraction:
+    def absolute(self, node: Apply) -> Fraction:
         before, self.opaque = self.opaque, False
         inside = self.value(node.args[0])
         constant = not self.opaque and not _has_symbol(node)
         self.opaque = before or not constant
         return abs(inside) if constant else self.apply("abs", abs(inside))
 
-    def function(self, node: Node) -> Fraction:
-        args = tuple(self.value(a) for a in node.args)
-        name = node.name
+    def function(self, name: str, operands: tuple[Node, ...]) -> Fraction:
+        args = tuple(map(self.value, operands))
+        if name == "factorial" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
+            return Fraction(factorial(int(args[0])))
         if name in _RATIO:
             above, below = (self.apply(n, *args) for n in _RATIO[name])
             return above / below
@@ -200,30 +235,7 @@ class Exact:
 
 
 def _has_symbol(node: Node) -> bool:
-    return node.head in ("sym", "call") or any(_has_symbol(a) for a in node.args)
-
-
-def _literal(_exact: Exact, node: Node) -> Fraction:
-    assert node.value is not None
-    return node.value
-
-
-_HANDLERS: dict[str, Callable[[Exact, Node], Fraction]] = {
-    "num": _literal,
-    "sym": Exact.symbol,
-    "add": Exact.sum,
-    "mul": Exact.product,
-    "div": Exact.quotient,
-    "pow": Exact.power,
-    "neg": lambda exact, node: -exact.value(node.args[0]),
-    "percent": lambda exact, node: exact.value(node.args[0]) / 100,
-    "deg": lambda exact, node: exact.value(node.args[0]) * exact.atom("sym \\pi") / 180,
-    "fact": Exact.factorial,
-    "abs": Exact.absolute,
-    "fn": Exact.function,
-    "call": lambda exact, node: exact.apply("call " + node.name, *(exact.value(a) for a in node.args)),
-    "base": lambda exact, node: in_base(node),
-}
+    return isinstance(node, (Symbol, UndefinedCall)) or any(map(_has_symbol, node.args))
 
 
 def exact_value(node: Node) -> Fraction | None:
@@ -238,13 +250,11 @@ def exact_value(node: Node) -> Fraction | None:
     return None if point.opaque else value
 
 
-def in_base(node: Node) -> Fraction:
+def in_base(node: Digits) -> Fraction:
     """The value of digits written in a base."""
-    base = int(node.name) if node.name.isdigit() else 0
-    digits = node.args[0].name
-    if not 2 <= base <= 36 or any(int(d) >= base for d in digits):
-        raise Unknown(f"{digits} is no number in base {node.name}")
-    value = 0
-    for digit in digits:
+    if node.base.denominator != 1 or not 2 <= node.base <= 36 or any(int(d) >= node.base for d in node.text):
+        raise Unknown(f"{node.text} is no number in base {node.base}")
+    value, base = 0, int(node.base)
+    for digit in node.text:
         value = value * base + int(digit)
     return Fraction(value)

@@ -6,42 +6,49 @@ side and the question choose; the marked side never tries both.
 
 from __future__ import annotations
 
-from agentscope_tuner.verify.math.node import CONSTANTS, Node, walk
+from agentscope_tuner.verify.math.node import RATIONAL_OPERATIONS, Degrees, Node, Number, Percent, Power, Symbol
 from agentscope_tuner.verify.math.number import literal
 from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.tree import CONSTANTS, PI, is_applied, walk
 
 Pair = tuple[Node, Node]
 
 
 def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
     """The two sides with a percent or degree sign taken off where the other side left it out; None if nothing fits."""
-    if ref.head == ans.head:
-        return (ref.args[0], ans.args[0]) if ref.head in ("percent", "deg") else (ref, ans)
-    if "percent" in (ref.head, ans.head):
-        marked, bare = (ref, ans) if ref.head == "percent" else (ans, ref)
-        worked_out = _is_worked_out(marked, bare, question, of_answer=marked is ans)
-    elif ref.head == "deg":
-        # radians are written with pi; any other bare number counts degrees
-        worked_out = any(n.head == "sym" and n.name == "\\pi" for n in walk(ans))
-    elif ans.head == "deg":
-        worked_out = question.speaks_of_radians if question is not None else _is_small(ref)
-    else:
-        return ref, ans
+    match ref, ans:
+        case (Percent(), Percent()) | (Degrees(), Degrees()):
+            return _unmarked(ref), _unmarked(ans)
+        case Percent(), _:
+            worked_out = _is_worked_out(ref, ans, question, of_answer=False)
+        case _, Percent():
+            worked_out = _is_worked_out(ans, ref, question, of_answer=True)
+        case Degrees(), _:
+            # radians are written with pi; any other bare number counts degrees
+            worked_out = PI in walk(ans)
+        case _, Degrees():
+            worked_out = question.speaks_of_radians if question is not None else _is_small(ref)
+        case _:
+            return ref, ans
     if worked_out:
         return ref, ans
-    if question is None and ans.head in ("percent", "deg") and _is_small(ref):
+    if question is None and isinstance(ans, (Percent, Degrees)) and _is_small(ref):
         # 0.5 is a part of one: `0.5\\%` is not meant, and `50\\%` is already 50
         return None
-    return tuple(n.args[0] if n.head in ("percent", "deg") else n for n in (ref, ans))  # type: ignore[return-value]
+    return _unmarked(ref), _unmarked(ans)
 
 
-def _is_worked_out(marked: Node, bare: Node, question: Question | None, of_answer: bool) -> bool:
+def _unmarked(node: Node) -> Node:
+    return node.inside if isinstance(node, (Percent, Degrees)) else node
+
+
+def _is_worked_out(marked: Percent, bare: Node, question: Question | None, of_answer: bool) -> bool:
     """Whether the bare side is the value of the percentage (0.5 of `50\\%`), and not its number (50).
 
     An answer's percentage means its number where the question asks for one, or where there is no question; the
     reference is then no help, since two references would be met. A reference's percentage is met by both.
     """
-    number = literal(marked.args[0])
+    number = literal(marked.inside)
     if of_answer:
         return question is not None and not question.asks_percent
     if question is not None and question.asks_percent and number is not None and abs(number) < 1:
@@ -55,7 +62,7 @@ def _is_small(node: Node) -> bool:
 
 
 def is_bare_log(node: Node) -> bool:
-    return node.head == "fn" and node.name == "log" and len(node.args) == 1
+    return is_applied(node, "log") and len(node.args) == 1
 
 
 def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | None, ...]:
@@ -71,25 +78,27 @@ def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | No
         return (question.log_base,)
     plain = is_log_sum(ref) and is_log_sum(ans)
     if bare_ref:
-        natural = any(n.head == "fn" and n.name == "ln" for n in walk(ref))
+        natural = any(is_applied(n, "ln") for n in walk(ref))
         return (None, 10) if plain and not natural else (None,)
-    has_ln = any(n.head == "fn" and n.name == "ln" for n in walk(ref))
+    has_ln = any(is_applied(n, "ln") for n in walk(ref))
     return (None,) if has_ln and plain else ()
 
 
 def is_log_sum(node: Node) -> bool:
     """Rational operations on logarithms of rational expressions: no constants, no other functions."""
-    if node.head == "fn":
-        return node.name in ("log", "ln") and all(_is_rational(a) for a in node.args)
-    if node.head in ("add", "mul", "div", "neg"):
+    if is_applied(node, "log", "ln"):
+        return all(map(_is_rational, node.args))
+    if isinstance(node, RATIONAL_OPERATIONS):
         return all(map(is_log_sum, node.args))
-    if node.head == "pow":
-        return is_log_sum(node.args[0]) and node.args[1].head == "num"
+    if isinstance(node, Power):
+        return is_log_sum(node.base) and isinstance(node.exponent, Number)
     return _is_rational(node)
 
 
 def _is_rational(node: Node) -> bool:
     return all(
-        n.head in ("num", "add", "mul", "div", "neg", "pow", "abs") or (n.head == "sym" and n.name not in CONSTANTS)
+        isinstance(n, (Number, *RATIONAL_OPERATIONS, Power))
+        or is_applied(n, "abs")
+        or (isinstance(n, Symbol) and n.name not in CONSTANTS)
         for n in walk(node)
     )

@@ -1,51 +1,259 @@
-"""What a mathematical text means: a tree of nodes, the same for answers and references."""
+"""What a mathematical text means: a tree of nodes, the same for answers and references.
+
+Each kind of node is a class of its own whose fields are what it holds. All of them give their operands as `args`, so
+that one function can go through any tree; `tree.with_args` makes the same node of other operands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 
-class Node(NamedTuple):
-    r"""One operation, its operands, and what names it.
+class Node:
+    """One operation with its operands, or a leaf: a number, a symbol, words."""
 
-    Heads and what `name` holds:
-        num (the literal, `value` its exact value), sym (the symbol; `i`, `e`, `\pi`, `\infty` are the constants)
-        text (the words)
-        add, mul, div, pow, neg, pos, pm and mp (one or two operands), fact, abs, norm, percent, deg
-        fn (name: a known function), call (name: an unknown one), index (a summation and the like; name: the operator)
-        rel (n operands, n-1 relations joined by spaces in name), and, or, not
-        list (top level, commas), tuple, set, interval (name: its two brackets), union, inter, minus
-        where (a set builder)
-        matrix (operands are rows; name: the environment), row, cases, unit (name: the unit), base (name: the base)
-    """
+    __slots__ = ()
 
-    head: str
-    args: tuple[Node, ...] = ()
-    name: str = ""
-    value: Fraction | None = None
+    if TYPE_CHECKING:
+        # a field of most kinds: a property here would be taken for the field's default
+        @property
+        def args(self) -> tuple[Node, ...]:
+            """The operands, in the order in which they are written."""
 
 
-def number(value: Fraction | int) -> Node:
-    """A literal that no text wrote."""
-    return Node("num", (), "", Fraction(value))
+class Leaf(Node):
+    """A node without operands."""
+
+    __slots__ = ()
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return ()
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """Every node of the tree, parents first."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(node.args)
+@dataclass(frozen=True, slots=True)
+class Number(Leaf):
+    """A literal; `text` is what was written, empty where no text wrote the number."""
+
+    value: Fraction
+    text: str = ""
 
 
-CONSTANTS = frozenset({"i", "e", "\\pi", "\\infty"})
+@dataclass(frozen=True, slots=True)
+class Digits(Leaf):
+    """A whole number written in a base: `1011_2`."""
+
+    text: str
+    base: Fraction
 
 
-def symbols(node: Node) -> frozenset[str]:
-    """The free symbols: constants and the names of bound variables left out."""
-    return frozenset(
-        n.name for n in walk(node) if n.head == "sym" and n.name not in CONSTANTS and not n.name.startswith("\\mathbb")
-    )
+@dataclass(frozen=True, slots=True)
+class Symbol(Leaf):
+    r"""A letter, perhaps with an index, or a constant by its command: `x`, `a_1`, `\pi`, `\mathbb{R}`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Leaf):
+    """Words."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Node):
+    """Terms; one that is subtracted is a `Negation`."""
+
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Node):
+    """Factors."""
+
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient(Node):
+    """A division, or a fraction."""
+
+    above: Node
+    below: Node
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.above, self.below
+
+
+@dataclass(frozen=True, slots=True)
+class Power(Node):
+    """A power; a root is a power with a fraction as its exponent."""
+
+    base: Node
+    exponent: Node
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.base, self.exponent
+
+
+@dataclass(frozen=True, slots=True)
+class Signed(Node):
+    """What has a sign or a unit."""
+
+    inside: Node
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return (self.inside,)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation(Signed):
+    """The minus sign before a term."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlusMinus(Node):
+    r"""`\pm` with its last operand behind it and perhaps one before it; `plus_first` is false for `\mp`."""
+
+    args: tuple[Node, ...]
+    plus_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Node):
+    """A function that has a meaning of its own, by its canonical name: `sin`, `log`, `abs`, `factorial`, `det`."""
+
+    function: str
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UndefinedCall(Node):
+    """A function that only the text names: `f(x)`."""
+
+    function: str
+    args: tuple[Node, ...]
+
+
+BigSign = Literal["sum", "prod", "int", "lim"]
+
+
+@dataclass(frozen=True, slots=True)
+class BigOperator(Node):
+    """A sum, product, integral or limit as it stands, with its bounds in the order in which they are written."""
+
+    sign: BigSign
+    body: Node
+    bounds: tuple[Node, ...]
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.body, *self.bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(Node):
+    """A chain of relations: one operator fewer than operands, each by its canonical name (`=`, `<=`, `in`)."""
+
+    args: tuple[Node, ...]
+    operators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Connective(Node):
+    """Statements joined by `and` or `or`, or one that is denied."""
+
+    operator: Literal["and", "or", "not"]
+    args: tuple[Node, ...]
+
+
+CollectionKind = Literal["list", "tuple", "set", "ratio"]
+
+
+@dataclass(frozen=True, slots=True)
+class Collection(Node):
+    """Several members: a `list` stands there without brackets; a `ratio` is what colons part."""
+
+    kind: CollectionKind
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetBuilder(Node):
+    r"""What stands in `\{x \mid x > 0\}`: the element and its condition."""
+
+    element: Node
+    condition: Node
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.element, self.condition
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(Node):
+    """Two ends and which of them belong to it."""
+
+    low: Node
+    high: Node
+    low_in: bool
+    high_in: bool
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation(Node):
+    """Sets joined; a difference has two operands."""
+
+    operator: Literal["union", "intersection", "difference"]
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Node):
+    """The rows of a matrix, all of one length, or of a definition by cases."""
+
+    kind: Literal["matrix", "cases"]
+    rows: tuple[tuple[Node, ...], ...]
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return tuple(cell for row in self.rows for cell in row)
+
+
+@dataclass(frozen=True, slots=True)
+class Percent(Signed):
+    """An amount with a percent sign."""
+
+
+@dataclass(frozen=True, slots=True)
+class Degrees(Signed):
+    """An amount with a degree sign."""
+
+
+# the names of units and their powers, in the order of the names
+Unit = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity(Signed):
+    """An amount with a unit."""
+
+    unit: Unit
+
+
+# what says how a number is measured
+MARKS = (Percent, Degrees, Quantity)
+# what one operation of rational arithmetic makes
+RATIONAL_OPERATIONS = (Sum, Product, Quotient, Negation)
+# what a plain polynomial or rational expression is made of, but for its powers
+RATIONAL = (Number, Symbol, *RATIONAL_OPERATIONS)

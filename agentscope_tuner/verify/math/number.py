@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.node import Node, walk
+from agentscope_tuner.verify.math.node import Degrees, Negation, Node, Number, Percent, Quantity, Quotient, Sum
 from agentscope_tuner.verify.math.text import Unreadable
+from agentscope_tuner.verify.math.tree import walk
 
 # an answer with at least so many decimals may round or cut an exact value
 ROUNDED_DECIMALS = 6
@@ -20,7 +21,7 @@ _MAX_PERIOD = 100
 # a reference with so many significant digits is taken for a rounding of the exact value
 _ROUNDED_DIGITS = 3
 _PLAIN = re.compile(r"([-+]?)(?:(?<=[-+])\s+)?(\d+(?:,\d{3})*)?(?:\.(\d*))?")
-_SIGNS = frozenset({"neg", "percent", "unit"})
+_SIGNS = (Negation, Percent, Quantity)
 
 
 def plain_key(text: str) -> tuple[str, str, str] | None:
@@ -36,41 +37,49 @@ def plain_key(text: str) -> tuple[str, str, str] | None:
 
 def decimals(node: Node) -> int | None:
     """The decimal places of a written number's value, two more under a percent sign; None for anything computed."""
-    if node.head in _SIGNS:
-        inside = decimals(node.args[0])
-        return inside if inside is None or node.head != "percent" else inside + 2
-    if node.head != "num" or not node.name:
+    if isinstance(node, _SIGNS):
+        inside = decimals(node.inside)
+        return inside if inside is None or not isinstance(node, Percent) else inside + 2
+    if not isinstance(node, Number) or not node.text:
         return None
-    mantissa, _, exponent = node.name.lower().partition("e")
+    mantissa, _, exponent = node.text.lower().partition("e")
     return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
 
 
 def _significant(node: Node) -> int:
     """The significant digits of a written number; those of a computed one are not counted: 0."""
-    while node.head in _SIGNS:
-        node = node.args[0]
-    mantissa = node.name.lower().partition("e")[0] if node.head == "num" else ""
+    while isinstance(node, _SIGNS):
+        node = node.inside
+    mantissa = node.text.lower().partition("e")[0] if isinstance(node, Number) else ""
     return len(mantissa.replace(".", "").lstrip("0"))
 
 
 def _is_exact(node: Node) -> bool:
     """Whether no decimal stands in a value: it was not rounded on the way."""
-    return not any(n.head == "num" and "." in n.name for n in walk(node))
+    return not any(is_decimal(n) for n in walk(node))
+
+
+def is_decimal(node: Node) -> bool:
+    """Whether the node is a literal that was written with a decimal point."""
+    return isinstance(node, Number) and "." in node.text
 
 
 def literal(node: Node) -> Fraction | None:
     """The value of a written number, fraction or mixed number; None for anything else."""
-    if node.head == "num":
-        return node.value
-    parts = [literal(a) for a in node.args]
-    if not parts or None in parts:
-        return None
-    known = [p for p in parts if p is not None]
-    if node.head == "neg":
-        return -known[0]
-    if node.head == "div" and known[1]:
-        return known[0] / known[1]
-    return sum(known, Fraction(0)) if node.head == "add" else None
+    match node:
+        case Number(value):
+            return value
+        case Negation(inside):
+            found = literal(inside)
+            return None if found is None else -found
+        case Quotient(above, below):
+            top, bottom = literal(above), literal(below)
+            return None if top is None or not bottom else top / bottom
+        case Sum(terms):
+            parts = [literal(term) for term in terms]
+            known = [part for part in parts if part is not None]
+            return sum(known, Fraction(0)) if len(known) == len(parts) else None
+    return None
 
 
 def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> bool:
@@ -87,7 +96,7 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
 
 def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None) -> bool:
     digits = _significant(ref)
-    if ans.head == "deg":
+    if isinstance(ans, Degrees):
         return False
     if ans_places is None or ans_places == 0:
         return digits >= _ROUNDED_DIGITS and _is_exact(ans)

@@ -6,17 +6,34 @@ Real where the textbook is: odd roots of negative numbers are real, every other 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from mpmath import mp
 
 from agentscope_tuner.verify.math.exact import Unknown, in_base
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.node import (
+    Apply,
+    Array,
+    BigOperator,
+    Degrees,
+    Digits,
+    Negation,
+    Node,
+    Number,
+    Percent,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Symbol,
+    UndefinedCall,
+)
 from agentscope_tuner.verify.math.numeric_functions import CONSTANTS, FUNCTIONS, MAX_GAMMA, SEVERAL, check_range
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value, matrix_sum, product
 from agentscope_tuner.verify.math.sympy_shapes import is_endless
 from agentscope_tuner.verify.math.text import TooComplex
+from agentscope_tuner.verify.math.tree import is_equation, is_symbol
 
 MAX_STEPS = 150_000
 # beyond these a value drowns whatever stands beside it
@@ -65,14 +82,43 @@ class Numeric:
             TooComplex: over the budget or out of range.
         """
         self.budget.spend(1 + mp.dps // 50)
-        handler = _HANDLERS.get(node.head)
-        if handler is None:
-            raise NotANumber(f"{node.head} has no value")
         try:
-            found = handler(self, node)
+            found = self._calculated(node)
         except (ZeroDivisionError, ValueError, OverflowError, TypeError, mp.NoConvergence) as exc:
             raise NotANumber(str(exc)) from exc
         return found if isinstance(found, list) else self.checked(found)
+
+    def _calculated(self, node: Node) -> Value:
+        match node:
+            case Number(value):
+                return mp.mpf(value.numerator) / value.denominator
+            case Symbol(name):
+                return self.symbol(name)
+            case Sum(terms):
+                return self.sum(terms)
+            case Product(factors):
+                return self.product(factors)
+            case Quotient(above, below):
+                return self.quotient(above, below)
+            case Power(base, exponent):
+                return self.power(base, exponent)
+            case Negation(inside):
+                return _negative(self.value(inside))
+            case Apply(function, args):
+                return self.function(function, args)
+            case Percent(inside):
+                return self.value(inside) / 100
+            case Degrees(inside):
+                return self.value(inside) * mp.pi / 180
+            case UndefinedCall(function, args):
+                return self.unknown_function(function, args)
+            case BigOperator():
+                return self.repeated(node)
+            case Digits():
+                return _digits(node)
+            case Array("matrix", rows):
+                return [[self.value(cell) for cell in row] for row in rows]
+        raise NotANumber(f"a {type(node).__name__} has no value")
 
     def checked(self, found: Value) -> Value:
         if not mp.isfinite(found):
@@ -81,8 +127,8 @@ class Numeric:
             raise OutOfRange("a number out of range")
         return found
 
-    def sum(self, node: Node) -> Value:
-        terms = [self.value(a) for a in node.args]
+    def sum(self, nodes: tuple[Node, ...]) -> Value:
+        terms = [self.value(a) for a in nodes]
         if any(isinstance(t, list) for t in terms):
             return matrix_sum(terms)
         sizes = [abs(t) for t in terms]
@@ -95,28 +141,28 @@ class Numeric:
     def _drown(self, *sizes: Value) -> None:
         self.drowned += [int(mp.mag(size)) for size in sizes]
 
-    def product(self, node: Node) -> Value:
-        found = self.value(node.args[0])
-        for factor in node.args[1:]:
+    def product(self, factors: tuple[Node, ...]) -> Value:
+        found = self.value(factors[0])
+        for factor in factors[1:]:
             found = product(found, self.value(factor))
         return found
 
-    def quotient(self, node: Node) -> Value:
-        above, below = (self.value(a) for a in node.args)
+    def quotient(self, top: Node, bottom: Node) -> Value:
+        above, below = self.value(top), self.value(bottom)
         if isinstance(below, list):
             raise NotANumber("a division by a matrix")
         return [[cell / below for cell in row] for row in above] if isinstance(above, list) else above / below
 
-    def power(self, node: Node) -> Value:
-        base = self.value(node.args[0])
+    def power(self, base_node: Node, exponent_node: Node) -> Value:
+        base = self.value(base_node)
         if isinstance(base, list):
-            return self.matrix_power(base, node.args[1])
-        exponent = self.value(node.args[1])
+            return self.matrix_power(base, exponent_node)
+        exponent = self.value(exponent_node)
         if base == 0:
             if mp.re(exponent) <= 0:
                 raise NotANumber("a power of zero")
             return mp.mpf(0)
-        if mp.im(base) == 0 and mp.re(base) < 0 and (odd := _odd_fraction(node.args[1])) is not None:
+        if mp.im(base) == 0 and mp.re(base) < 0 and (odd := _odd_fraction(exponent_node)) is not None:
             root = mp.power(-mp.re(base), exponent)
             return -root if odd.numerator % 2 else root
         weight = abs(exponent * mp.log(base))
@@ -127,41 +173,45 @@ class Numeric:
         return mp.power(base, exponent)
 
     def matrix_power(self, base: list[list[Value]], exponent: Node) -> Value:
-        if exponent.head == "sym" and exponent.name in ("T", "\\top"):
+        if is_symbol(exponent, "T", "\\top"):
             return [list(column) for column in zip(*base, strict=True)]
         times = self.value(exponent)
         if len(base) != len(base[0]) or not mp.isint(times) or abs(times) > 50:
             raise NotANumber("a power of a matrix")
         return (mp.matrix(base) ** int(times)).tolist()
 
-    def symbol(self, node: Node) -> Value:
+    def symbol(self, name: str) -> Value:
         # a summation's index may be called i
-        if node.name in self.point:
-            return self.point[node.name]
-        if node.name in CONSTANTS:
-            return CONSTANTS[node.name]()
-        raise NotANumber(f"{node.name} has no value")
+        if name in self.point:
+            return self.point[name]
+        if name in CONSTANTS:
+            return CONSTANTS[name]()
+        raise NotANumber(f"{name} has no value")
 
-    def function(self, node: Node) -> Value:
-        if node.name == "det":
-            return mp.det(mp.matrix(self.value(node.args[0])))
-        if node.name == "transpose":
-            return [list(column) for column in zip(*self.value(node.args[0]), strict=True)]
-        args = [self.value(a) for a in node.args]
+    def function(self, name: str, nodes: tuple[Node, ...]) -> Value:
+        args = [self.value(a) for a in nodes]
+        if name == "det":
+            return mp.det(mp.matrix(args[0]))
+        if name == "transpose":
+            return [list(column) for column in zip(*args[0], strict=True)]
         if any(isinstance(a, list) for a in args):
             raise NotANumber("a function of a matrix")
-        if node.name == "log":
+        if name == "abs":
+            return abs(args[0])
+        if name == "factorial":
+            return self.factorial(args[0])
+        if name == "log":
             return self.logarithm(args)
-        check_range(node.name, args)
+        check_range(name, args)
         sizes = [abs(a) for a in args]
         self.scale = max(self.scale, *sizes)
         # cosh(10^-20) is 1 but for the square of its argument
         self._drown(*(size for size in sizes if 0 < size < mp.mpf(10) ** (-mp.dps / 3)))
-        if node.name in SEVERAL:
-            return SEVERAL[node.name](args)
-        found = FUNCTIONS.get(node.name)
+        if name in SEVERAL:
+            return SEVERAL[name](args)
+        found = FUNCTIONS.get(name)
         if found is None or len(args) != 1:
-            raise NotANumber(f"{node.name} of {len(args)} arguments")
+            raise NotANumber(f"{name} of {len(args)} arguments")
         return found(args[0])
 
     def logarithm(self, args: Sequence[Value]) -> Value:
@@ -169,43 +219,40 @@ class Numeric:
             return mp.log(args[0]) / mp.log(args[1])
         return mp.log(args[0]) / mp.log(self.log_base) if self.log_base else mp.log(args[0])
 
-    def unknown_function(self, node: Node) -> Value:
+    def unknown_function(self, name: str, nodes: tuple[Node, ...]) -> Value:
         """An undefined function stands for some smooth function that its name chooses."""
-        args = [self.value(a) for a in node.args]
-        found, angle = pseudo_random(node.name, "constant"), mp.mpf(0)
+        args = [self.value(a) for a in nodes]
+        found, angle = pseudo_random(name, "constant"), mp.mpf(0)
         for at, arg in enumerate(args):
-            found += (
-                pseudo_random(node.name, f"linear {at}") * arg + pseudo_random(node.name, f"square {at}") * arg * arg
-            )
-            angle += pseudo_random(node.name, f"angle {at}") * arg
+            found += pseudo_random(name, f"linear {at}") * arg + pseudo_random(name, f"square {at}") * arg * arg
+            angle += pseudo_random(name, f"angle {at}") * arg
         return found + mp.cos(angle)
 
-    def repeated(self, node: Node) -> Value:
+    def repeated(self, node: BigOperator) -> Value:
         """A finite sum or product, term by term."""
-        if node.name in ("int", "lim") or is_endless(node):
+        if node.sign in ("int", "lim") or is_endless(node):
             raise TooComplex("an integral, a limit or an endless sum, which has no value at points")
-        if node.name not in ("sum", "prod") or len(node.args) != 3 or node.args[1].name != "=":
-            raise NotANumber(f"{node.name} left unevaluated")
-        body, (index, first), last = node.args[0], node.args[1].args, node.args[2]
+        if len(node.bounds) != 2 or not is_equation(node.bounds[0]):
+            raise NotANumber(f"{node.sign} left unevaluated")
+        (index, first), last = node.bounds[0].args, node.bounds[1]
         ends = [self.value(first), self.value(last)]
-        if index.head != "sym" or not all(mp.isint(end) for end in ends):
+        if not isinstance(index, Symbol) or not all(mp.isint(end) for end in ends):
             raise NotANumber("bounds that are no whole numbers")
         if ends[1] - ends[0] > _MAX_TERMS:
             raise TooComplex(f"more than {_MAX_TERMS} terms")
         inside = Numeric(dict(self.point), self.budget, self.log_base)
-        found = mp.mpf(node.name == "prod")
+        found = mp.mpf(node.sign == "prod")
         for at in range(int(mp.re(ends[0])), int(mp.re(ends[1])) + 1):
             inside.point[index.name] = mp.mpf(at)
-            term = inside.value(body)
+            term = inside.value(node.body)
             if isinstance(term, list):
                 raise NotANumber("a sum of matrices")
-            found = found * term if node.name == "prod" else found + term
+            found = found * term if node.sign == "prod" else found + term
         self.scale = max(self.scale, inside.scale, abs(found))
         self.drowned += inside.drowned
         return found
 
-    def factorial(self, node: Node) -> Value:
-        inside = self.value(node.args[0])
+    def factorial(self, inside: Value) -> Value:
         if abs(inside) > MAX_GAMMA:
             raise OutOfRange("a factorial out of range")
         return mp.factorial(inside)
@@ -219,53 +266,20 @@ def pseudo_random(*key: str) -> Value:
 
 def _odd_fraction(node: Node) -> Fraction | None:
     """An exponent p/q with q odd and above 1, as a cube root has."""
-    sign = -1 if node.head == "neg" else 1
-    node = node.args[0] if node.head == "neg" else node
-    if node.head != "div" or any(a.value is None for a in node.args):
-        return None
-    top, bottom = node.args[0].value, node.args[1].value
-    if top is None or not bottom:
-        return None
-    found = sign * top / bottom
-    return found if found.denominator % 2 and found.denominator > 1 else None
+    sign = -1 if isinstance(node, Negation) else 1
+    match node.inside if isinstance(node, Negation) else node:
+        case Quotient(Number(top), Number(bottom)) if bottom:
+            found = sign * top / bottom
+            return found if found.denominator % 2 and found.denominator > 1 else None
+    return None
 
 
-def _literal(_numeric: Numeric, node: Node) -> Value:
-    assert node.value is not None
-    return mp.mpf(node.value.numerator) / node.value.denominator
-
-
-def _digits(_numeric: Numeric, node: Node) -> Value:
+def _digits(node: Digits) -> Value:
     try:
         return mp.mpf(in_base(node).numerator)
     except Unknown as exc:
         raise NotANumber(str(exc)) from exc
 
 
-def _matrix(numeric: Numeric, node: Node) -> Value:
-    return [[numeric.value(cell) for cell in row.args] for row in node.args]
-
-
-def _negative(numeric: Numeric, node: Node) -> Value:
-    found = numeric.value(node.args[0])
+def _negative(found: Value) -> Value:
     return [[-cell for cell in row] for row in found] if isinstance(found, list) else -found
-
-
-_HANDLERS: dict[str, Callable[[Numeric, Node], Value]] = {
-    "num": _literal,
-    "sym": Numeric.symbol,
-    "add": Numeric.sum,
-    "mul": Numeric.product,
-    "div": Numeric.quotient,
-    "pow": Numeric.power,
-    "neg": _negative,
-    "percent": lambda numeric, node: numeric.value(node.args[0]) / 100,
-    "deg": lambda numeric, node: numeric.value(node.args[0]) * mp.pi / 180,
-    "fact": Numeric.factorial,
-    "index": Numeric.repeated,
-    "abs": lambda numeric, node: abs(numeric.value(node.args[0])),
-    "fn": Numeric.function,
-    "call": Numeric.unknown_function,
-    "base": _digits,
-    "matrix": _matrix,
-}

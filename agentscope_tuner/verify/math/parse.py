@@ -8,14 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Literal
 
 from agentscope_tuner.verify.math.atom import AtomParser
-from agentscope_tuner.verify.math.node import Node, number
+from agentscope_tuner.verify.math.node import (
+    Apply,
+    Collection,
+    Connective,
+    Degrees,
+    Negation,
+    Node,
+    Number,
+    Percent,
+    PlusMinus,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    SetOperation,
+    Sum,
+)
 from agentscope_tuner.verify.math.tables import ARGUMENT_STOPS, RELATIONS
 from agentscope_tuner.verify.math.text import Token, Unreadable, tokenize
+from agentscope_tuner.verify.math.tree import number, product_of, with_args
 
-_SETS = {"\\cup": "union", "\\cap": "inter", "\\setminus": "minus"}
-_SIGNS = {"+": "add", "-": "sub", "\\pm": "pm", "\\mp": "mp"}
+_SETS: dict[str, Literal["union", "intersection", "difference"]] = {
+    "\\cup": "union",
+    "\\cap": "intersection",
+    "\\setminus": "difference",
+}
 
 
 def parse(text: str) -> Node:
@@ -54,7 +75,7 @@ class Parser(AtomParser):
                 found.append(self.disjunction())
             if top and self.peek() == "." and self.at == len(self.tokens) - 1:
                 self.at += 1
-            return found[0] if len(found) == 1 else Node("list", tuple(found))
+            return found[0] if len(found) == 1 else Collection("list", tuple(found))
 
     def disjunction(self) -> Node:
         return self._words("or", "\\cup", self.conjunction)
@@ -62,28 +83,28 @@ class Parser(AtomParser):
     def conjunction(self) -> Node:
         return self._words("and", "\\cap", self.relation)
 
-    def _words(self, word: str, sign: str, read: Callable[[], Node]) -> Node:
+    def _words(self, word: Literal["and", "or"], sign: str, read: Callable[[], Node]) -> Node:
         found = [read()]
         while self.peek_word() == word or self.peek() == sign:
             self.at += 1
             found.append(read())
-        return found[0] if len(found) == 1 else Node(word, tuple(found))
+        return found[0] if len(found) == 1 else Connective(word, tuple(found))
 
     def relation(self) -> Node:
         """A chain `a < b < c` keeps all its members."""
         if self.peek_word() == "not":
             self.at += 1
-            return Node("not", (self.relation(),))
-        members, names = [self.measured()], []
+            return Connective("not", (self.relation(),))
+        members, operators = [self.measured()], []
         while (found := self.peek()) in RELATIONS:
             if found == ":" and self.until_bar:
                 break
-            names.append(RELATIONS[found])
+            operators.append(RELATIONS[found])
             self.at += 1
-            self.compared = names[-1] in ("<", "<=", ">", ">=", "!=")
+            self.compared = operators[-1] in ("<", "<=", ">", ">=", "!=")
             members.append(self.measured())
         self.compared = False
-        return Node("rel", tuple(members), " ".join(names)) if names else members[0]
+        return Relation(tuple(members), tuple(operators)) if operators else members[0]
 
     def measured(self) -> Node:
         """A sum or a set expression with the words after it: a unit, or `percent`."""
@@ -92,27 +113,27 @@ class Parser(AtomParser):
     def set_operations(self) -> Node:
         left = self.sum()
         # `x < 1 \\cup x > 3` joins two inequalities, not two sets
-        while not self.compared and (name := _SETS.get(self.peek())) is not None:
+        while not self.compared and (operator := _SETS.get(self.peek())) is not None:
             self.at += 1
             right = self.sum()
             # long unions stay flat: the tree's depth is bounded by the nesting of brackets
-            left = Node(name, (*left.args, right) if left.head == name != "minus" else (left, right))
-            self.bound_chain(name == "minus")
+            flat = isinstance(left, SetOperation) and left.operator == operator != "difference"
+            left = SetOperation(operator, (*left.args, right) if flat else (left, right))
+            self.bound_chain(operator == "difference")
         return left
 
     def sum(self) -> Node:
         with self.deeper():
             terms = [self.term()]
-            while (sign := _SIGNS.get(self.peek())) is not None:
+            while (sign := self.peek()) in ("+", "-", "\\pm", "\\mp"):
                 self.at += 1
                 right = self.term()
-                if sign in ("pm", "mp"):
+                if sign in ("\\pm", "\\mp"):
                     self.bound_chain(True)
-                    left = terms[0] if len(terms) == 1 else Node("add", tuple(terms))
-                    terms = [Node(sign, (left, right))]
+                    terms = [PlusMinus((_sum_of(terms), right), sign == "\\pm")]
                 else:
-                    terms.append(Node("neg", (right,)) if sign == "sub" else right)
-            return terms[0] if len(terms) == 1 else Node("add", tuple(terms))
+                    terms.append(Negation(right) if sign == "-" else right)
+            return _sum_of(terms)
 
     def term(self) -> Node:
         """A product; `/` divides by the next factor alone, so `1/2x` is x/2. Long products stay flat."""
@@ -122,34 +143,34 @@ class Parser(AtomParser):
             found = self.peek()
             if found in ("\\bmod", "\\mod") or self.peek_word() == "mod":
                 self.at += 1
-                left = above[0] if len(above) == 1 else Node("mul", tuple(above))
-                left = Node("div", (left, Node("mul", tuple(below)))) if below else left
-                above, below = [Node("fn", (left, self.signed()), "mod")], []
+                left = product_of(tuple(above))
+                left = Quotient(left, Product(tuple(below))) if below else left
+                above, below = [Apply("mod", (left, self.signed()))], []
             elif found in ("*", "/"):
                 self.at += 1
                 (above if found == "*" else below).append(self.signed())
             elif self.starts_operand():
                 self._beside(above, below)
             else:
-                top = above[0] if len(above) == 1 else Node("mul", tuple(above))
-                bottom = below[0] if len(below) == 1 else Node("mul", tuple(below))
-                return Node("div", (top, bottom)) if below else top
+                top = product_of(tuple(above))
+                return Quotient(top, product_of(tuple(below))) if below else top
 
     def _beside(self, above: list[Node], below: list[Node]) -> None:
         """The next operand stands beside the last one: a mixed number or an implied product."""
         at, token, left = self.at, self.tokens[self.at], above[-1]
-        if token.kind == "num" and (left.head == "num" or (left.head == "neg" and left.args[0].head == "num")):
+        if token.kind == "num" and isinstance(left.inside if isinstance(left, Negation) else left, Number):
             if below or not token.spaced or not self._plain_fraction(at):
                 raise Unreadable("two numbers side by side")
             self.at += 3
             top, bottom = number(Fraction(token.text)), number(Fraction(self.tokens[at + 2].text))
-            above[-1:] = _mixed(left, Node("div", (top, bottom)))
+            above[-1:] = _mixed(left, Quotient(top, bottom))
             return
         right = self.power()
-        part = right.args[0] if right.head in ("percent", "deg") else right
-        if token.text == "\\frac" and part.head == "div" and self.tokens[at - 1].kind == "num" and not below:
+        part = right.inside if isinstance(right, (Percent, Degrees)) else right
+        after_number = token.text == "\\frac" and self.tokens[at - 1].kind == "num" and not below
+        if after_number and isinstance(part, Quotient):
             mixed = _mixed(left, part)
-            above[-1:] = mixed if part is right or len(mixed) > 1 else (Node(right.head, mixed),)
+            above[-1:] = mixed if part is right or len(mixed) > 1 else (with_args(right, mixed),)
         else:
             above.append(right)
 
@@ -161,13 +182,13 @@ class Parser(AtomParser):
             found = self.peek()
             if found == "-":
                 self.at += 1
-                return Node("neg", (self.signed(),))
+                return Negation(self.signed())
             if found == "+":
                 self.at += 1
                 return self.signed()
             if found in ("\\pm", "\\mp"):
                 self.at += 1
-                return Node(_SIGNS[found], (self.signed(),))
+                return PlusMinus((self.signed(),), found == "\\pm")
             return self.power()
 
     def power(self) -> Node:
@@ -177,11 +198,11 @@ class Parser(AtomParser):
             return base
         self.at += 1
         if self.peek() == "\\circ" or self.circle_group():
-            return self.postfixes(Node("deg", (base,)))
+            return self.postfixes(Degrees(base))
         if self.peek() in ("'", "\\star"):
             raise Unreadable("a decoration as an exponent")
         exponent = self.exponent()
-        return self.postfixes(Node("pow", (base, exponent)))
+        return self.postfixes(Power(base, exponent))
 
     def exponent(self) -> Node:
         with self.deeper():
@@ -194,20 +215,24 @@ class Parser(AtomParser):
             while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
                 if self.tokens[self.at].kind == "num":
                     break
-                left = Node("mul", (left, self.power()))
+                left = Product((left, self.power()))
             while (
                 self.peek() == "/" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num"
             ):
                 self.at += 1
-                left = Node("div", (left, self.power()))
+                left = Quotient(left, self.power())
             return left
 
 
-def _mixed(left: Node, right: Node) -> tuple[Node, ...]:
+def _sum_of(terms: list[Node]) -> Node:
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
     """`2\\frac{1}{3}` as a sum where it is a mixed number, else as two factors."""
-    whole = left.args[0] if left.head == "neg" else left
-    top, bottom = (part.value for part in right.args)
-    if whole.value is None or top is None or bottom is None or whole.value.denominator != 1 or not 0 < top < bottom:
-        return left, right
-    value = Node("add", (whole, right))
-    return (Node("neg", (value,)) if left.head == "neg" else value,)
+    whole = left.inside if isinstance(left, Negation) else left
+    match whole, right:
+        case Number(value), Quotient(Number(top), Number(bottom)) if value.denominator == 1 and 0 < top < bottom:
+            mixed = Sum((whole, right))
+            return (Negation(mixed) if isinstance(left, Negation) else mixed,)
+    return left, right

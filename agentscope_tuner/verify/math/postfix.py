@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from agentscope_tuner.verify.math.cursor import Grammar
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.node import Apply, Degrees, Node, Percent, Quantity
 from agentscope_tuner.verify.math.tables import CURRENCIES
 from agentscope_tuner.verify.math.text import Unreadable
+from agentscope_tuner.verify.math.tree import is_matrix
 from agentscope_tuner.verify.math.unit import measured
+
+# a cent stands after its amount only
+_CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
 
 
 class PostfixParser(Grammar):
@@ -18,26 +22,26 @@ class PostfixParser(Grammar):
             if found == "!":
                 node = self._factorial(node)
             elif found == "%":
-                node = Node("percent", (node,))
-            elif found == "'" and node.head == "matrix":
-                node = Node("fn", (node,), "transpose")
+                node = Percent(node)
+            elif found == "'" and is_matrix(node):
+                node = Apply("transpose", (node,))
             elif found == "\\circ":
-                node = node if node.head == "deg" else Node("deg", (node,))
-            elif found in CURRENCIES or found == "\\cents":
-                node = Node("unit", (node,), CURRENCIES.get(found, "cent^1"))
+                node = node if isinstance(node, Degrees) else Degrees(node)
+            elif found in _CURRENCIES:
+                node = Quantity(node, ((_CURRENCIES[found], 1),))
             else:
                 return node
-            self.bound_chain(node.args[0].head in ("fact", "percent", "deg", "fn"))
+            self.bound_chain(isinstance(node.args[0], (Apply, Percent, Degrees)))
             self.at += 1
 
     def _factorial(self, node: Node) -> Node:
         """`n!`, or the double factorial `n!!`; the last sign is left to be taken."""
         if self.peek(1) != "!":
-            return Node("fact", (node,))
+            return Apply("factorial", (node,))
         if self.peek(2) == "!":
             raise Unreadable("three factorial signs in a row")
         self.at += 1
-        return Node("fn", (node,), "doublefact")
+        return Apply("doublefact", (node,))
 
     def with_unit(self, node: Node) -> Node:
         """The number with the unit that the words after it name."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from agentscope_tuner.verify.math.canonical import key
-from agentscope_tuner.verify.math.node import Node, walk
-from agentscope_tuner.verify.math.number import literal
+from agentscope_tuner.verify.math.node import Negation, Node, Number, Power, Product, Quotient, Symbol
+from agentscope_tuner.verify.math.number import is_decimal, literal
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.tree import walk, with_args
 
 _MAX_NODES = 60
 _LARGEST_PRIME = 10_000
@@ -34,17 +35,15 @@ def same_powers(ref: Node, ans: Node) -> Outcome:
         if mine == theirs:
             return EQUAL
         # a decimal may be a rounding of the other side
-        return (
-            UNKNOWN if any(n.head == "num" and "." in n.name for side in (ref, ans) for n in walk(side)) else DIFFERENT
-        )
+        return UNKNOWN if any(is_decimal(n) for side in (ref, ans) for n in walk(side)) else DIFFERENT
     return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
 
 
 def _named(node: Node) -> Node:
-    found = _powers(node) if node.head in ("pow", "mul", "div") else None
+    found = _powers(node) if isinstance(node, (Power, Product, Quotient)) else None
     if found is not None:
-        return Node("sym", (), repr(found))
-    return node._replace(args=tuple(map(_named, node.args)))
+        return Symbol(repr(found))
+    return with_args(node, tuple(map(_named, node.args)))
 
 
 def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
@@ -57,35 +56,37 @@ def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
 
 
 def _factored(node: Node) -> tuple[int, Exponents]:
-    if node.head == "num" and node.value is not None:
-        return _rational(node.value)
-    if node.head == "neg":
-        sign, primes = _factored(node.args[0])
-        return -sign, primes
-    if node.head in ("mul", "div"):
-        sign, found = 1, Exponents()
-        for at, arg in enumerate(node.args):
-            one, primes = _factored(arg)
-            sign *= one
-            for prime, exponent in primes.items():
-                found[prime] = found.get(prime, Fraction(0)) + (-exponent if at and node.head == "div" else exponent)
-        return sign, found
-    if node.head == "pow":
-        sign, primes = _factored(node.args[0])
-        times = _exponent(node.args[1])
-        if sign < 0 and times.denominator != 1:
-            raise _NotAPower
-        return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
+    match node:
+        case Number(value):
+            return _rational(value)
+        case Negation(inside):
+            sign, primes = _factored(inside)
+            return -sign, primes
+        case Product(args) | Quotient(args=args):
+            sign, found = 1, Exponents()
+            for at, arg in enumerate(args):
+                one, primes = _factored(arg)
+                sign *= one
+                divides = at > 0 and isinstance(node, Quotient)
+                for prime, times in primes.items():
+                    found[prime] = found.get(prime, Fraction(0)) + (-times if divides else times)
+            return sign, found
+        case Power(base, exponent):
+            sign, primes = _factored(base)
+            times = _exponent(exponent)
+            if sign < 0 and times.denominator != 1:
+                raise _NotAPower
+            return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
     raise _NotAPower
 
 
 def _exponent(node: Node) -> Fraction:
     found = literal(node)
-    if found is None and node.head == "pow":
-        base, times = literal(node.args[0]), literal(node.args[1])
+    if isinstance(node, Power):
+        base, times = literal(node.base), literal(node.exponent)
         if base is not None and times is not None and times.denominator == 1 and 0 <= times <= _MAX_BITS:
             found = base ** int(times)
-    if found is None and node.head == "mul":
+    if isinstance(node, Product):
         found = Fraction(1)
         for arg in node.args:
             found *= _exponent(arg)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from agentscope_tuner.verify.math.canonical import Key, key
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.node import MARKS, Array, Collection, Node, Relation
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tree import is_joined
 from agentscope_tuner.verify.math.unit import singular
 
 _MAX_CHARS = 20_000
@@ -127,7 +128,7 @@ class Question:
     @cached_property
     def has_inequality(self) -> bool:
         """Whether an inequality stands there, which is to be solved to the last step."""
-        return any(f.head == "rel" and f.name[:1] in "<>" for f in self.formulas.values())
+        return any(isinstance(f, Relation) and f.operators[0][0] in "<>" for f in self.formulas.values())
 
     @property
     def asks_to_rewrite(self) -> bool:
@@ -198,6 +199,10 @@ def _pieces(tokens: list[Token]) -> Iterator[list[Token]]:
 
 def _parts(node: Node) -> Iterator[Node]:
     yield node
-    if node.head in ("list", "tuple", "set", "rel", "and", "or", "cases", "row", "unit", "percent", "deg"):
+    if isinstance(node, (Collection, Relation, *MARKS)) or is_joined(node, "and", "or") or _is_cases(node):
         for arg in node.args:
             yield from _parts(arg)
+
+
+def _is_cases(node: Node) -> bool:
+    return isinstance(node, Array) and node.kind == "cases"

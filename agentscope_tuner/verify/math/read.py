@@ -12,7 +12,7 @@ from agentscope_tuner.verify.boxed import last_boxes
 from agentscope_tuner.verify.math.clock import time_of_day
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
 from agentscope_tuner.verify.math.dressing import choice, denied_name, undressed
-from agentscope_tuner.verify.math.node import Node, walk
+from agentscope_tuner.verify.math.node import Node, Quantity, Text
 from agentscope_tuner.verify.math.own_stack import on_own_stack
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.qualifier import FIELD_NAMES, Fields, without_qualifier
@@ -21,6 +21,7 @@ from agentscope_tuner.verify.math.reading import Family, Reading
 from agentscope_tuner.verify.math.resolve import resolve
 from agentscope_tuner.verify.math.stated import StatesSeveral, candidates, is_sentence
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tree import walk
 from agentscope_tuner.verify.math.unit import changes_number, singular, unknown_words
 
 _SHOWN = 80
@@ -138,8 +139,8 @@ def _resolved(side: Side) -> Side:
     except Unreadable as exc:
         return replace(side, node=None, problem=str(exc))
     fields = side.fields
-    if isinstance(reading, Family) and reading.field in FIELD_NAMES:
-        fields = frozenset({FIELD_NAMES[reading.field]})
+    if isinstance(reading, Family) and reading.range.field in FIELD_NAMES:
+        fields = frozenset({FIELD_NAMES[reading.range.field]})
     return replace(side, reading=reading, fields=fields)
 
 
@@ -181,7 +182,7 @@ def _doubt(text: str) -> str | None:
 def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator[str]:
     """Words after a number that are no units: they may change it, unless the question or the reference says them."""
     for n in walk(node):
-        for word in unknown_words(n.name) if n.head == "unit" else ():
+        for word in unknown_words(n.unit) if isinstance(n, Quantity) else ():
             said = {singular(t) for t in ref.tokens} | set(ref.tokens) | (question.words if question else frozenset())
             if changes_number(word) or not (word in said or word.lower() in said):
                 yield word
@@ -223,7 +224,7 @@ def _read_stated(text: str) -> Side:
 
 
 def _has_words(side: Side) -> bool:
-    return side.node is None or any(n.head == "text" for n in walk(side.node))
+    return side.node is None or any(isinstance(n, Text) for n in walk(side.node))
 
 
 def _is_wording(side: Side) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.family import ParameterRange
+from agentscope_tuner.verify.math.node import Array, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,8 @@ class Ratio:
 class Grid:
     """A matrix, or the cases of a definition by pieces."""
 
-    kind: Literal["matrix", "cases"]
     rows: tuple[tuple[Reading, ...], ...]
-    node: Node
+    node: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,10 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`k\\pi, k \\in \\mathbb{Z}`: a body for every value of a parameter in a field, or (`where`) under a condition."""
+    """`k\\pi, k \\in \\mathbb{Z}`: a body for every value of a parameter in a field, or under a condition."""
 
     body: Reading
-    parameter: Node
-    field: str
-    node: Node
+    range: ParameterRange
 
 
 @dataclass(frozen=True, slots=True)

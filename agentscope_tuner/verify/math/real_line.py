@@ -6,18 +6,40 @@ What belongs to one, and where along the real line that can change: ends of inte
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 
 from mpmath import mp
 
+from agentscope_tuner.verify.math.clearing import without_absolutes
 from agentscope_tuner.verify.math.family import conditions, family
-from agentscope_tuner.verify.math.node import Node, number, symbols, walk
+from agentscope_tuner.verify.math.node import (
+    RATIONAL_OPERATIONS,
+    Collection,
+    Connective,
+    Interval,
+    Negation,
+    Node,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    SetBuilder,
+    SetOperation,
+    Sum,
+    Symbol,
+    UndefinedCall,
+)
 from agentscope_tuner.verify.math.numeric import Budget, Numeric
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.math.polynomial import MAX_DEGREE, NotRational, plus, real_roots, times
 from agentscope_tuner.verify.math.text import TooComplex
+from agentscope_tuner.verify.math.tree import (
+    INFINITY,
+    difference,
+    is_joined,
+    symbols,
+    with_args,
+)
 
-_MAX_ABS = 3
 _OPERATORS = {
     "=": lambda d, tol: abs(d) <= tol,
     "!=": lambda d, tol: abs(d) > tol,
@@ -53,9 +75,9 @@ class RealLine:
 
     def end(self, node: Node) -> Value:
         """An interval's end, infinite ones too."""
-        if node == Node("sym", (), "\\infty"):
+        if node == INFINITY:
             return mp.inf
-        if node == Node("neg", (Node("sym", (), "\\infty"),)):
+        if node == Negation(INFINITY):
             return -mp.inf
         return self.value(node, mp.mpf(0))[0]
 
@@ -67,75 +89,81 @@ class RealLine:
             return False
 
     def _holds(self, node: Node, x: Value) -> bool:
-        if node.head == "rel":
-            return all(self._related(r.name, r.args[0], r.args[1], x) for r in relations(node))
-        if node.head in ("and", "inter") or conditions(node):
-            return all(self.holds(a, x) for a in node.args)
-        if node.head in ("or", "union", "list"):
-            return any(self.holds(a, x) for a in node.args)
-        if node.head == "not":
-            return not self.holds(node.args[0], x)
-        if node.head == "minus":
-            return self.holds(node.args[0], x) and not self.holds(node.args[1], x)
-        if node.head == "set":
-            if family(node) is not None:
-                raise TooComplex("a set of computed values")
-            return any(self._is_element(a, x) for a in node.args)
-        if node.head in ("interval", "tuple") and len(node.args) == 2:
-            return self._inside(node, x)
-        if node.head == "sym" and node.name in ("\\mathbb{R}", "\\mathbb{Z}"):
-            return node.name == "\\mathbb{R}" or abs(x - mp.nint(x)) < mp.mpf(10) ** (-mp.dps // 2)
-        raise TooComplex(f"a set given as {node.head}")
+        match node:
+            case Relation():
+                return all(self._related(r.operators[0], r.args[0], r.args[1], x) for r in relations(node))
+            case Connective("and", args) | SetOperation("intersection", args):
+                return all(self.holds(a, x) for a in args)
+            case Collection("list", args) if conditions(node):
+                return all(self.holds(a, x) for a in args)
+            case Connective("or", args) | SetOperation("union", args) | Collection("list", args):
+                return any(self.holds(a, x) for a in args)
+            case Connective("not", (denied,)):
+                return not self.holds(denied, x)
+            case SetOperation("difference", (whole, part)):
+                return self.holds(whole, x) and not self.holds(part, x)
+            case Collection("set", args):
+                if family(node) is not None:
+                    raise TooComplex("a set of computed values")
+                return any(self._is_element(a, x) for a in args)
+            case Interval():
+                return self._inside(node, x)
+            case Collection("tuple", (low, high)):
+                return self._inside(Interval(low, high, low_in=False, high_in=False), x)
+            case Symbol("\\mathbb{R}"):
+                return True
+            case Symbol("\\mathbb{Z}"):
+                return bool(abs(x - mp.nint(x)) < mp.mpf(10) ** (-mp.dps // 2))
+        raise TooComplex(f"a set given as a {type(node).__name__.lower()}")
 
     def _related(self, name: str, left: Node, right: Node, x: Value) -> bool:
         if name in ("in", "notin"):
             return (name == "in") == self.holds(right, self.value(left, x)[0])
         if name not in _OPERATORS:
             raise TooComplex(f"the relation {name}")
-        difference, tolerance = self.value(_difference(left, right), x)
-        return bool(_OPERATORS[name](difference, tolerance))
+        found, tolerance = self.value(difference(left, right), x)
+        return bool(_OPERATORS[name](found, tolerance))
 
     def _is_element(self, node: Node, x: Value) -> bool:
-        if node.head == "where":
-            return all(self.holds(a, x) for a in node.args[1:] if a.head != "sym") and (
-                node.args[0].head != "rel" or self.holds(node.args[0], x)
-            )
+        if isinstance(node, SetBuilder):
+            satisfied = isinstance(node.condition, Symbol) or self.holds(node.condition, x)
+            return satisfied and (not isinstance(node.element, Relation) or self.holds(node.element, x))
         found, tolerance = self.value(node, x)
         return bool(abs(found - x) <= tolerance)
 
-    def _inside(self, node: Node, x: Value) -> bool:
-        low, high = self.end(node.args[0]), self.end(node.args[1])
-        brackets = node.name or "()"
+    def _inside(self, node: Interval, x: Value) -> bool:
+        low, high = self.end(node.low), self.end(node.high)
         tolerance = mp.mpf(10) ** (-mp.dps // 2) * max(1, abs(x))
-        above = x >= low - tolerance if brackets[0] == "[" else x > low + tolerance
-        below = x <= high + tolerance if brackets[1] == "]" else x < high - tolerance
+        above = x >= low - tolerance if node.low_in else x > low + tolerance
+        below = x <= high + tolerance if node.high_in else x < high - tolerance
         return bool(above and below)
 
     def changes(self, node: Node) -> Iterator[Value]:
         """Every point where the truth may change, and perhaps more."""
-        if node.head == "rel":
-            for relation in relations(node):
-                left, right = relation.args
-                if relation.name in ("in", "notin"):
-                    yield from self.changes(right)
-                else:
-                    yield from self.roots(_difference(left, right))
-        elif node.head in ("interval", "tuple"):
-            yield from (end for end in map(self.end, node.args) if mp.isfinite(end))
-        elif node.head == "sym":
-            yield from (mp.mpf(at) for at in range(-3, 4))
-        elif node.head == "set":
-            for element in node.args:
-                yield from self.changes(element) if element.head == "where" else (self.end(element),)
-        else:
-            for part in node.args:
-                if part.head != "sym" or part.name.startswith("\\mathbb"):
-                    yield from self.changes(part)
+        match node:
+            case Relation():
+                for relation in relations(node):
+                    left, right = relation.args
+                    if relation.operators[0] in ("in", "notin"):
+                        yield from self.changes(right)
+                    else:
+                        yield from self.roots(difference(left, right))
+            case Interval() | Collection("tuple"):
+                yield from (end for end in map(self.end, node.args) if mp.isfinite(end))
+            case Symbol():
+                yield from (mp.mpf(at) for at in range(-3, 4))
+            case Collection("set", elements):
+                for element in elements:
+                    yield from self.changes(element) if isinstance(element, SetBuilder) else (self.end(element),)
+            case _:
+                for part in node.args:
+                    if not isinstance(part, Symbol) or part.name.startswith("\\mathbb"):
+                        yield from self.changes(part)
 
     def roots(self, node: Node) -> Iterator[Value]:
         """The real roots and poles of an expression, and perhaps more points."""
         found = False
-        for branch in _without_absolutes(node, self.name):
+        for branch in without_absolutes(node, self.name):
             try:
                 above, below = self.rational(branch)
             except NotRational:
@@ -148,11 +176,11 @@ class RealLine:
 
     def is_rational(self, statement: Node) -> bool:
         """Whether every side of every relation is a quotient of polynomials, whose roots are all found."""
-        if statement.head != "rel":
-            return all(map(self.is_rational, statement.args)) if statement.head in ("and", "or", "not") else False
+        if not isinstance(statement, Relation):
+            return isinstance(statement, Connective) and all(map(self.is_rational, statement.args))
         try:
             for relation in relations(statement):
-                for branch in _without_absolutes(_difference(*relation.args), self.name):
+                for branch in without_absolutes(difference(*relation.args), self.name):
                     self.rational(branch)
         except (NotRational, NotANumber):
             return False
@@ -163,32 +191,33 @@ class RealLine:
         if self.name not in symbols(node):
             value, _ = self.value(node, mp.mpf(0))
             return [value], [mp.mpf(1)]
-        if node.head == "sym":
+        if isinstance(node, Symbol):
             return [mp.mpf(0), mp.mpf(1)], [mp.mpf(1)]
-        if node.head == "pow":
+        if isinstance(node, Power):
             return self._rational_power(node)
-        if node.head not in ("add", "mul", "div", "neg"):
+        if not isinstance(node, RATIONAL_OPERATIONS):
             raise NotRational
         parts = [self.rational(a) for a in node.args]
-        if node.head == "neg":
-            return [-c for c in parts[0][0]], parts[0][1]
         above, below = parts[0]
+        if isinstance(node, Negation):
+            return [-c for c in above], below
         for top, bottom in parts[1:]:
-            if node.head == "mul":
-                above, below = times(above, top), times(below, bottom)
-            elif node.head == "div":
-                above, below = times(above, bottom), times(below, top)
-            else:
-                above, below = plus(times(above, bottom), times(top, below)), times(below, bottom)
+            match node:
+                case Product():
+                    above, below = times(above, top), times(below, bottom)
+                case Quotient():
+                    above, below = times(above, bottom), times(below, top)
+                case Sum():
+                    above, below = plus(times(above, bottom), times(top, below)), times(below, bottom)
         return above, below
 
-    def _rational_power(self, node: Node) -> tuple[list[Value], list[Value]]:
-        if symbols(node.args[1]):
+    def _rational_power(self, node: Power) -> tuple[list[Value], list[Value]]:
+        if symbols(node.exponent):
             raise NotRational
-        exponent, _ = self.value(node.args[1], mp.mpf(0))
+        exponent, _ = self.value(node.exponent, mp.mpf(0))
         if not mp.isint(exponent) or abs(exponent) > MAX_DEGREE:
             raise NotRational
-        above, below = self.rational(node.args[0])
+        above, below = self.rational(node.base)
         top, bottom = [mp.mpf(1)], [mp.mpf(1)]
         for _ in range(int(abs(exponent))):
             top, bottom = times(top, above), times(bottom, below)
@@ -235,13 +264,12 @@ class RealLine:
             return high
 
 
-def relations(node: Node) -> list[Node]:
+def relations(node: Node) -> list[Relation]:
     """The relations that all hold: the members of a chain or of an `and`; empty for anything else."""
-    if node.head == "rel":
-        return [
-            Node("rel", (a, b), name) for name, a, b in zip(node.name.split(), node.args, node.args[1:], strict=False)
-        ]
-    if node.head == "and":
+    if isinstance(node, Relation):
+        pairs = zip(node.operators, node.args, node.args[1:], strict=False)
+        return [Relation((left, right), (operator,)) for operator, left, right in pairs]
+    if is_joined(node, "and"):
         parts = [relations(a) for a in node.args]
         return [r for part in parts for r in part] if all(parts) else []
     return []
@@ -249,29 +277,7 @@ def relations(node: Node) -> list[Node]:
 
 def plain_unknown(node: Node) -> Node:
     """`0 < f(x) < 1` as a statement about the one quantity f(x)."""
-    if node.head == "call":
-        return Node("sym", (), f"{node.name}(…)")
+    if isinstance(node, UndefinedCall):
+        return Symbol(f"{node.function}(…)")
     args = tuple(map(plain_unknown, node.args))
-    return node._replace(args=args) if args != node.args else node
-
-
-def _difference(left: Node, right: Node) -> Node:
-    return Node("add", (left, Node("neg", (right,))))
-
-
-def _without_absolutes(node: Node, name: str) -> Iterator[Node]:
-    """The expression with each absolute value opened either way."""
-    inside = [n for n in walk(node) if n.head == "abs" and name in symbols(n)]
-    if len(inside) > _MAX_ABS:
-        raise TooComplex("too many absolute values")
-    for signs in product((1, -1), repeat=len(inside)):
-        yield _opened(node, dict(zip(inside, signs, strict=True)))
-    for absolute in inside:
-        yield absolute.args[0]
-
-
-def _opened(node: Node, signs: dict[Node, int]) -> Node:
-    args = tuple(_opened(a, signs) for a in node.args)
-    if node in signs:
-        return Node("mul", (number(signs[node]), args[0]))
-    return node._replace(args=args)
+    return with_args(node, args) if args != node.args else node

@@ -6,12 +6,27 @@ from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.node import CONSTANTS, Node, symbols, walk
+from agentscope_tuner.verify.math.names import conditions_of
+from agentscope_tuner.verify.math.node import (
+    Collection,
+    Connective,
+    Interval,
+    Negation,
+    Node,
+    Product,
+    Quotient,
+    Relation,
+    SetBuilder,
+    SetOperation,
+    Symbol,
+    Text,
+    UndefinedCall,
+)
 from agentscope_tuner.verify.math.number import literal
+from agentscope_tuner.verify.math.tree import CONSTANTS, INFINITY, symbols, walk
 
 _MAX_PIECES = 40
-_INFINITY = Node("sym", (), "\\infty")
-_MINUS_INFINITY = Node("neg", (_INFINITY,))
+_MINUS_INFINITY = Negation(INFINITY)
 # -1, 0 or 1 as the first end is below, at or above the second
 Order = Callable[[Node, Node], int]
 
@@ -30,7 +45,7 @@ class Piece(NamedTuple):
 
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_LINE = Piece(_MINUS_INFINITY, False, _INFINITY, False)
+_LINE = Piece(_MINUS_INFINITY, False, INFINITY, False)
 
 
 class Pieces:
@@ -57,51 +72,48 @@ class Pieces:
         return self._order_of_finite(left, right)
 
     def _read(self, node: Node) -> list[Piece]:
-        if node.head == "rel":
-            return self._relation(node)
-        if node.head in ("interval", "tuple") and len(node.args) == 2:
-            return self._interval(node)
-        if node.head in ("union", "or", "list"):
-            return [p for a in node.args for p in self._read(a)]
-        if node.head in ("inter", "and"):
-            return self._common([self._read(a) for a in node.args])
-        if node.head == "minus":
-            return self._common([self._read(node.args[0]), self._outside(self._read(node.args[1]))])
-        if node.head == "not":
-            return self._outside(self._read(node.args[0]))
-        if node.head == "set":
-            return self._set(node)
-        if node.head == "sym" and node.name == "\\mathbb{R}":
-            return [_LINE]
+        match node:
+            case Relation():
+                return self._relation(node)
+            case Interval():
+                return self._interval(node)
+            case Collection("tuple", (low, high)):
+                return self._interval(Interval(low, high, low_in=False, high_in=False))
+            case SetOperation("union", args) | Connective("or", args) | Collection("list", args):
+                return [p for a in args for p in self._read(a)]
+            case SetOperation("intersection", args) | Connective("and", args):
+                return self._common([self._read(a) for a in args])
+            case SetOperation("difference", (whole, part)):
+                return self._common([self._read(whole), self._outside(self._read(part))])
+            case Connective("not", (denied,)):
+                return self._outside(self._read(denied))
+            case Collection("set", (SetBuilder() as builder,)):
+                parts = conditions_of(builder)
+                parts = (*parts, builder.element) if isinstance(builder.element, Relation) else parts
+                return self._common([self._read(p) for p in parts])
+            case Collection("set", args):
+                return [Piece(self._end(a), True, a, True) for a in args]
+            case Symbol("\\mathbb{R}"):
+                return [_LINE]
         raise NotSolved
 
-    def _set(self, node: Node) -> list[Piece]:
-        if len(node.args) == 1 and node.args[0].head == "where":
-            element, condition = node.args[0].args
-            parts = condition.args if condition.head in ("list", "and") else (condition,)
-            if element.head == "rel":
-                parts = (*parts, element)
-            return self._common([self._read(p) for p in parts])
-        return [Piece(self._end(a), True, a, True) for a in node.args]
-
     def _end(self, node: Node) -> Node:
-        if symbols(node) or node.head in ("tuple", "list", "rel", "text", "set"):
+        if symbols(node) or isinstance(node, (Collection, Relation, Text)):
             raise NotSolved
         return node
 
-    def _interval(self, node: Node) -> list[Piece]:
-        low, high = map(self._end, node.args)
-        brackets = node.name or "()"
-        piece = Piece(low, brackets[0] == "[" and not _infinite(low), high, brackets[1] == "]" and not _infinite(high))
+    def _interval(self, node: Interval) -> list[Piece]:
+        low, high = self._end(node.low), self._end(node.high)
+        piece = Piece(low, node.low_in and not _infinite(low), high, node.high_in and not _infinite(high))
         return [piece] if not self._empty(piece) else []
 
-    def _relation(self, node: Node) -> list[Piece]:
-        if node.name in ("in", "notin"):
+    def _relation(self, node: Relation) -> list[Piece]:
+        if node.operators in (("in",), ("notin",)):
             inside = self._read(node.args[1])
-            return inside if node.name == "in" else self._outside(inside)
+            return inside if node.operators == ("in",) else self._outside(inside)
         found = [[_LINE]]
-        for name, left, right in zip(node.name.split(), node.args, node.args[1:], strict=False):
-            found.append(self._half(name, left, right))
+        for operator, left, right in zip(node.operators, node.args, node.args[1:], strict=False):
+            found.append(self._half(operator, left, right))
         return self._common(found)
 
     def _half(self, name: str, left: Node, right: Node) -> list[Piece]:
@@ -109,7 +121,7 @@ class Pieces:
         if _has_unknown(right):
             left, right = right, left
             name = _TURNED.get(name, name)
-        while left.head in ("neg", "mul"):
+        while isinstance(left, (Negation, Product)):
             left, right, name = self._divided(left, right, name)
         end = self._end(right)
         if name in ("=", "!="):
@@ -121,29 +133,25 @@ class Pieces:
                 if end == _MINUS_INFINITY
                 else [Piece(_MINUS_INFINITY, False, end, name == "<=" and not _infinite(end))]
             )
-        return [] if end == _INFINITY else [Piece(end, name == ">=" and not _infinite(end), _INFINITY, False)]
+        return [] if end == INFINITY else [Piece(end, name == ">=" and not _infinite(end), INFINITY, False)]
 
-    def _divided(self, left: Node, right: Node, name: str) -> tuple[Node, Node, str]:
+    def _divided(self, left: Negation | Product, right: Node, name: str) -> tuple[Node, Node, str]:
         """`-2x > 4` without the number before its unknown."""
-        if left.head == "neg":
-            return (
-                left.args[0],
-                _turned(right),
-                _TURNED.get(name, name),
-            )
+        if isinstance(left, Negation):
+            return left.inside, _turned(right), _TURNED.get(name, name)
         times, unknown = left.args
         value = literal(times)
         if not value:
             raise NotSolved
         if value < 0:
-            return unknown, _turned(right) if _infinite(right) else Node("div", (right, times)), _TURNED.get(name, name)
-        return unknown, right if _infinite(right) else Node("div", (right, times)), name
+            return unknown, _turned(right) if _infinite(right) else Quotient(right, times), _TURNED.get(name, name)
+        return unknown, right if _infinite(right) else Quotient(right, times), name
 
     def _outside(self, pieces: Sequence[Piece]) -> list[Piece]:
         found = [_LINE]
         for piece in pieces:
             left = Piece(_MINUS_INFINITY, False, piece.low, not piece.low_in and not _infinite(piece.low))
-            right = Piece(piece.high, not piece.high_in and not _infinite(piece.high), _INFINITY, False)
+            right = Piece(piece.high, not piece.high_in and not _infinite(piece.high), INFINITY, False)
             found = self._common([found, [p for p in (left, right) if not self._empty(p)]])
         return found
 
@@ -192,12 +200,12 @@ class Pieces:
 
 def _infinite(node: Node) -> int:
     """1 and -1 for the infinite ends, 0 for the others."""
-    return 1 if node == _INFINITY else -1 if node == _MINUS_INFINITY else 0
+    return 1 if node == INFINITY else -1 if node == _MINUS_INFINITY else 0
 
 
 def _turned(node: Node) -> Node:
-    return node.args[0] if node.head == "neg" else Node("neg", (node,))
+    return node.inside if isinstance(node, Negation) else Negation(node)
 
 
 def _has_unknown(node: Node) -> bool:
-    return any(n.head == "call" or (n.head == "sym" and n.name not in CONSTANTS) for n in walk(node))
+    return any(isinstance(n, UndefinedCall) or (isinstance(n, Symbol) and n.name not in CONSTANTS) for n in walk(node))

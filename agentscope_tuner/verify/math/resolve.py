@@ -1,13 +1,28 @@
-"""Nodes to readings: what an answer or a reference states, decided by its own shape, one row a head."""
+"""Nodes to readings: what an answer or a reference states, decided by its own shape."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.family import conditions, family, is_range
 from agentscope_tuner.verify.math.names import assignment, is_equal_names, is_solved_region, label, region_name
-from agentscope_tuner.verify.math.node import Node, walk
+from agentscope_tuner.verify.math.node import (
+    MARKS,
+    Array,
+    Collection,
+    Connective,
+    Interval,
+    Negation,
+    Node,
+    PlusMinus,
+    Relation,
+    SetBuilder,
+    SetOperation,
+    Sum,
+    Symbol,
+    Text,
+)
 from agentscope_tuner.verify.math.reading import (
     Chain,
     Family,
@@ -22,63 +37,83 @@ from agentscope_tuner.verify.math.reading import (
     Wording,
 )
 from agentscope_tuner.verify.math.tables import EMPTY_SET, WORD_SETS
-
-_SIGNED = frozenset({"pm", "mp"})
-# heads that say what a number measures
-MARKS = frozenset({"unit", "percent", "deg"})
+from agentscope_tuner.verify.math.tree import equation, is_collection, is_equation, is_relation, walk, with_args
 
 
 def resolve(node: Node) -> Reading:
     """What the node states."""
-    return _RESOLVERS.get(node.head, _value)(node)
+    match node:
+        case Symbol(name) if name.startswith("\\mathbb"):
+            return Region(node)
+        case Text(words):
+            return _words(words)
+        case Collection("tuple"):
+            return _tuple(node)
+        case Collection("set"):
+            return _set(node)
+        case Collection("list"):
+            return _list(node)
+        case Interval():
+            return Region(node)
+        case SetOperation() | Connective("not"):
+            return _region(node)
+        case Connective():
+            return _joined(node)
+        case Relation():
+            return _relation(node)
+        case Array():
+            return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
+    return _value(node)
 
 
 def _value(node: Node) -> Reading:
-    if node.head == "neg" and node.args[0].head in MARKS:
+    if isinstance(node, Negation) and isinstance(node.inside, MARKS):
         # the sign belongs to the number, not to its unit
-        node = node.args[0]._replace(args=(Node("neg", node.args[0].args),))
-    if any(n.head in _SIGNED for n in walk(node)):
-        return Listing("list", (resolve(choose(node, 1)), resolve(choose(node, -1))))
-    return Value(node)
+        node = with_args(node.inside, (Negation(node.inside.inside),))
+    return _two(node) if _is_signed(node) else Value(node)
+
+
+def _is_signed(node: Node) -> bool:
+    return any(isinstance(n, PlusMinus) for n in walk(node))
+
+
+def _two(node: Node) -> Reading:
+    """The two values that a plus-minus stands for."""
+    return Listing("list", (resolve(choose(node, 1)), resolve(choose(node, -1))))
 
 
 def choose(node: Node, sign: int) -> Node:
     """The node with every plus-minus read as plus (`sign` 1) or minus (-1), every minus-plus as the opposite."""
     args = tuple(choose(a, sign) for a in node.args)
-    if node.head in _SIGNED:
-        positive = (sign > 0) == (node.head == "pm")
-        last = args[-1] if positive else Node("neg", (args[-1],))
-        return last if len(args) == 1 else Node("add", (args[0], last))
-    return node._replace(args=args) if args != node.args else node
+    if isinstance(node, PlusMinus):
+        positive = (sign > 0) == node.plus_first
+        last = args[-1] if positive else Negation(args[-1])
+        return last if len(args) == 1 else Sum((args[0], last))
+    return with_args(node, args) if args != node.args else node
 
 
 def both_signs(node: Node) -> Node:
     """A statement with a plus-minus as the two statements that it stands for."""
-    if node.head == "rel" and any(n.head in _SIGNED for n in walk(node)):
-        return Node("or", (choose(node, 1), choose(node, -1)))
+    if isinstance(node, Relation) and _is_signed(node):
+        return Connective("or", (choose(node, 1), choose(node, -1)))
     return node
 
 
-def _symbol(node: Node) -> Reading:
-    return Region(node) if node.name.startswith("\\mathbb") else Value(node)
-
-
-def _words(node: Node) -> Reading:
-    name = WORD_SETS.get(node.name.lower())
+def _words(words: str) -> Reading:
+    name = WORD_SETS.get(words.lower())
     if name is None:
-        return Wording(node.name)
-    return Listing("set", ()) if name == EMPTY_SET else resolve(Node("sym", (), name))
+        return Wording(words)
+    return Listing("set", ()) if name == EMPTY_SET else resolve(Symbol(name))
 
 
-def _tuple(node: Node) -> Reading:
-    if any(n.head in _SIGNED for a in node.args for n in walk(a)):
-        return Listing("list", (resolve(choose(node, 1)), resolve(choose(node, -1))))
-    return Listing("tuple", tuple(map(resolve, node.args)))
+def _tuple(node: Collection) -> Reading:
+    return _two(node) if _is_signed(node) else Listing("tuple", tuple(map(resolve, node.args)))
 
 
-def _set(node: Node) -> Reading:
-    if len(node.args) == 1 and node.args[0].head == "where":
-        return _family(node) or (Region(node) if is_solved_region(node) else Statement(node))
+def _set(node: Collection) -> Reading:
+    match node.args:
+        case (SetBuilder(),):
+            return _family(node) or (Region(node) if is_solved_region(node) else Statement(node))
     return Listing("set", _flat(map(resolve, node.args)))
 
 
@@ -91,15 +126,15 @@ def _flat(items: Sequence[Reading] | map[Reading]) -> tuple[Reading, ...]:
 
 def _family(node: Node) -> Reading | None:
     found = family(node)
-    return None if found is None else Family(resolve(found.args[0]), found.args[1], found.name, found)
+    return None if found is None else Family(resolve(found.body), found)
 
 
-def _list(node: Node) -> Reading:
+def _list(node: Collection) -> Reading:
     found = _family(node)
     if found is not None:
         return found
     if conditions(node):
-        return _joined(Node("and", node.args))
+        return _joined(Connective("and", node.args))
     args = [a for at, a in enumerate(node.args) if at == 0 or not is_range(a)]
     if not args:
         return Statement(node)
@@ -122,7 +157,7 @@ def named_together(items: tuple[Reading, ...], node: Node | None = None) -> Read
     labels = [label(n.name) for n in named]
     if len(set(labels)) == 1:
         values = _flat([n.value for n in named])
-        return Named(named[0].name, Listing("list", values), node or Node("or", tuple(n.node for n in named)))
+        return Named(named[0].name, Listing("list", values), node or Connective("or", tuple(n.node for n in named)))
     period = len(set(labels))
     if len(labels) % period or any(labels[at] != labels[at % period] for at in range(len(labels))):
         return None
@@ -134,18 +169,18 @@ def _region(node: Node) -> Reading:
     return Region(node, region_name(node)) if is_solved_region(node) else Statement(node)
 
 
-def _joined(node: Node) -> Reading:
+def _joined(node: Connective) -> Reading:
     """What `and` and `or` join: statements, or the members of a list."""
     if is_solved_region(node):
         return _region(node)
     items = tuple(map(resolve, node.args))
     if not any(isinstance(i, (Statement, Region)) for i in items):
         together = named_together(items, node)
-        if isinstance(together, Listing) and together.kind == "named" and node.head == "or":
+        if isinstance(together, Listing) and together.kind == "named" and node.operator == "or":
             # `a = 0 or b = 0` is no solution
             return Statement(node)
         return together or _united(items)
-    if any(isinstance(i, Statement) for i in items) or node.head == "and":
+    if any(isinstance(i, Statement) for i in items) or node.operator == "and":
         return Statement(node)
     return Listing("list", _flat(items))
 
@@ -157,30 +192,24 @@ def _united(items: tuple[Reading, ...]) -> Reading:
     return Listing("list", _flat(items))
 
 
-def _relation(node: Node) -> Reading:
-    names = node.name.split()
-    if set(names) <= {"=", ":"} and ":" in names:
-        return _ratio(node, names)
-    if "=" in names and (named := _by_name(node)) is not None:
+def _relation(node: Relation) -> Reading:
+    operators = set(node.operators)
+    if operators <= {"=", ":"} and ":" in operators:
+        return _ratio(node)
+    if "=" in operators and (named := _by_name(node)) is not None:
         return named
-    if any(n.head in _SIGNED for n in walk(node)):
-        return _both_signs(node)
+    if _is_signed(node):
+        return Statement(node) if assignment(node) is None else resolve(both_signs(node))
     found = assignment(node)
     if found is not None:
         name, value = found
         reading = resolve(value)
-        if node.name == "in":
+        if is_relation(node, "in"):
             reading = _as_set(reading)
         return Statement(node) if isinstance(reading, Statement) else Named(name, reading, node)
     if is_solved_region(node):
         return _region(node)
-    return _chain(node, names)
-
-
-def _both_signs(node: Node) -> Reading:
-    if assignment(node) is None:
-        return Statement(node)
-    return resolve(Node("or", (choose(node, 1), choose(node, -1))))
+    return _chain(node)
 
 
 def _as_set(reading: Reading) -> Reading:
@@ -188,15 +217,15 @@ def _as_set(reading: Reading) -> Reading:
     if isinstance(reading, Listing) and reading.kind == "tuple" and len(reading.items) == 2:
         low, high = reading.items
         if isinstance(low, Value) and isinstance(high, Value):
-            return Region(Node("interval", (low.node, high.node), "()"))
+            return Region(Interval(low.node, high.node, False, False))
     return reading
 
 
-def _ratio(node: Node, names: list[str]) -> Reading:
+def _ratio(node: Relation) -> Reading:
     """`3:4`, `x:y = 3:4`, and `AB:CD = 3/4`: what stands before the equals sign names the ratio."""
     sides: list[list[Node]] = [[node.args[0]]]
-    for name, member in zip(names, node.args[1:], strict=True):
-        if name == "=":
+    for operator, member in zip(node.operators, node.args[1:], strict=True):
+        if operator == "=":
             sides.append([])
         sides[-1].append(member)
     *before, last = sides
@@ -205,54 +234,35 @@ def _ratio(node: Node, names: list[str]) -> Reading:
         return value
     if len(before) > 1:
         return Statement(node)
-    return Named(Node("ratio", tuple(before[0])), value, node)
+    return Named(Collection("ratio", tuple(before[0])), value, node)
 
 
-def _by_name(node: Node) -> Reading | None:
+def _by_name(node: Relation) -> Reading | None:
     """`(x, y) = (1, 2)` as `x = 1, y = 2`, so that values are compared by their names."""
-    if node.name != "=" or not {a.head for a in node.args} <= {"tuple", "list"}:
+    if not is_equation(node) or not all(is_collection(a, "tuple", "list") for a in node.args):
         return None
     found = assignment(node)
     if found is None or len(found[0].args) != len(found[1].args) or len(found[0].args) < 2:
         return None
     pairs = zip(found[0].args, found[1].args, strict=True)
-    items = tuple(resolve(Node("rel", pair, "=")) for pair in pairs)
+    items = tuple(resolve(equation(*pair)) for pair in pairs)
     return named_together(items) if all(isinstance(i, Named) for i in items) else None
 
 
-def _chain(node: Node, names: list[str]) -> Reading:
+def _chain(node: Relation) -> Reading:
     """`a = b = c` between values stands for a value; one side may be rounded after `~`."""
-    if set(names) - {"=", "~"} or is_equal_names(node):
+    if set(node.operators) - {"=", "~"} or is_equal_names(node):
         return Statement(node)
-    exact = [node.args[0], *(member for name, member in zip(names, node.args[1:], strict=True) if name == "=")]
-    rough = [member for name, member in zip(names, node.args[1:], strict=True) if name == "~"]
+    members = list(zip(node.operators, node.args[1:], strict=True))
+    exact = [node.args[0], *(member for operator, member in members if operator == "=")]
+    rough = [member for operator, member in members if operator == "~"]
     if len(set(map(key, exact))) < len(exact):
         # `1 = 1` says nothing
         return Statement(node)
-    if len(node.args) == 2 and any(n.head == "sym" and n.name.isalpha() and n.name not in "ie" for n in walk(node)):
+    if len(node.args) == 2 and any(_is_letter(n) for n in walk(node)):
         return Statement(node)
     return Chain(tuple(map(resolve, exact)), tuple(rough))
 
 
-def _grid(node: Node) -> Reading:
-    rows = tuple(tuple(map(resolve, row.args)) for row in node.args)
-    return Grid("matrix" if node.head == "matrix" else "cases", rows, node)
-
-
-_RESOLVERS: dict[str, Callable[[Node], Reading]] = {
-    "sym": _symbol,
-    "text": _words,
-    "tuple": _tuple,
-    "set": _set,
-    "list": _list,
-    "interval": Region,
-    "union": _region,
-    "inter": _region,
-    "minus": _region,
-    "and": _joined,
-    "or": _joined,
-    "not": _region,
-    "rel": _relation,
-    "matrix": _grid,
-    "cases": _grid,
-}
+def _is_letter(node: Node) -> bool:
+    return isinstance(node, Symbol) and node.name.isalpha() and node.name not in "ie"

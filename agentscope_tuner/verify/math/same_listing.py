@@ -62,13 +62,13 @@ def _in_order(comparer: Comparing, listing: Listing) -> Listing:
 
 def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if isinstance(ref, Grid) and isinstance(ans, Grid):
-        if ref.kind != ans.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
+        if ref.node.kind != ans.node.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
             return DIFFERENT
         pairs = [(r, a) for rr, ar in zip(ref.rows, ans.rows, strict=True) for r, a in zip(rr, ar, strict=True)]
         return all_of([comparer.compare(r, a) for r, a in pairs])
     grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
     assert isinstance(grid, Grid)
-    if isinstance(other, Value) and grid.kind == "matrix":
+    if isinstance(other, Value) and grid.node.kind == "matrix":
         # a product of matrices, or a power of one
         return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
     column = _vector(grid)

@@ -14,6 +14,7 @@ from agentscope_tuner.verify.math.node import Node
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
 from agentscope_tuner.verify.math.real_line import RealLine
 from agentscope_tuner.verify.math.text import TooComplex
+from agentscope_tuner.verify.math.tree import EMPTY_SET
 
 _MAX_POINTS = 200
 _BETWEEN = (0.137, 0.5, 0.871)
@@ -39,9 +40,7 @@ def same_region(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) ->
     if any(r != a for r, a in holds) or not _same_far_away(ref, ans, ref_line, ans_line):
         return False
     # two statements that hold nowhere may have failed for different reasons
-    return (
-        True if any(r for r, _ in holds) or all(node.head == "set" and not node.args for node in (ref, ans)) else None
-    )
+    return True if any(r for r, _ in holds) or ref == ans == EMPTY_SET else None
 
 
 def _places(points: list[Value]) -> list[Value]:

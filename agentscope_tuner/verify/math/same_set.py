@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from agentscope_tuner.verify.math.names import has_factor, is_condition, label
-from agentscope_tuner.verify.math.node import Node, symbols
+from agentscope_tuner.verify.math.node import Collection, Interval, Node, SetOperation
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import Listing, Named, Reading, Region, Value
 from agentscope_tuner.verify.math.region import NotSolved, Pieces
 from agentscope_tuner.verify.math.resolve import resolve
+from agentscope_tuner.verify.math.tree import symbols
 
 
 class Ordering(Protocol):
@@ -40,10 +41,9 @@ def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
     left, right = _as_region(ref), _as_region(ans)
     if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
         return DIFFERENT
-    if left.node.head == right.node.head and left.node.name == right.node.name:
-        parts = zip(left.node.args, right.node.args, strict=False)
-        same = len(left.node.args) == len(right.node.args) and left.node.head in ("interval", "minus")
-        if same and all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
+    if _is_same_shape(left.node, right.node):
+        parts = zip(left.node.args, right.node.args, strict=True)
+        if all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
             return EQUAL
     pieces = Pieces(comparer.order)
     try:
@@ -57,16 +57,26 @@ def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
         return comparer.region(left.node, right.node)
 
 
+def _is_same_shape(left: Node, right: Node) -> bool:
+    """Whether both are intervals with the same ends taken in, or both are differences of two sets."""
+    match left, right:
+        case Interval(), Interval():
+            return (left.low_in, left.high_in) == (right.low_in, right.high_in)
+        case SetOperation("difference"), SetOperation("difference"):
+            return True
+    return False
+
+
 def as_set(reading: Reading) -> Node | None:
     """Values as the set that they are, a pair as an interval."""
     if isinstance(reading, Value):
-        return Node("set", (reading.node,))
+        return Collection("set", (reading.node,))
     if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
         return None
     nodes = tuple(i.node for i in reading.items if isinstance(i, Value))
     if reading.kind == "tuple":
-        return Node("interval", nodes, "()") if len(nodes) == 2 else None
-    return Node("set", nodes)
+        return Interval(*nodes, low_in=False, high_in=False) if len(nodes) == 2 else None
+    return Collection("set", nodes)
 
 
 def _as_region(reading: Reading) -> Region | None:

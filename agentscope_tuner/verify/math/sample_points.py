@@ -13,11 +13,12 @@ from typing import Literal
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math.node import Node, number, symbols, walk
+from agentscope_tuner.verify.math.node import RATIONAL, Apply, BigOperator, Negation, Node, Power, Quotient, Sum
 from agentscope_tuner.verify.math.numeric import Budget, pseudo_random
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, Value
 from agentscope_tuner.verify.math.real_line import RealLine
 from agentscope_tuner.verify.math.text import TooComplex
+from agentscope_tuner.verify.math.tree import PI, difference, is_applied, number, symbols, value_of, walk
 
 Point = dict[str, Value]
 Domain = Literal["positive", "real", "complex", "beside"]
@@ -39,11 +40,9 @@ def is_analytic(node: Node) -> bool:
 
 
 def _is_one_piece(node: Node) -> bool:
-    if node.head == "pow":
-        return _is_whole(node.args[1]) or not symbols(node.args[0])
-    if node.head == "fn":
-        return node.name in _ANALYTIC
-    return node.head in ("num", "sym", "add", "mul", "div", "neg")
+    if isinstance(node, Power):
+        return _is_whole(node.exponent) or not symbols(node.base)
+    return isinstance(node, RATIONAL) or is_applied(node, *_ANALYTIC)
 
 
 def _unit(*key: str) -> Value:
@@ -92,7 +91,7 @@ def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Poin
 
 def has_gamma(nodes: tuple[Node, Node]) -> bool:
     """Whether a factorial or a binomial stands in one of the formulas."""
-    return any(n.head == "fact" or n.name == "binom" for node in nodes for n in walk(node))
+    return any(is_applied(n, "factorial", "binom") for node in nodes for n in walk(node))
 
 
 def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> Iterator[Point]:
@@ -135,38 +134,36 @@ def _meets(line: RealLine, piece: Node) -> set[Value]:
 def _pieces(node: Node) -> Iterator[Node]:
     """Expressions whose zeros part the pieces of a formula."""
     for n in walk(node):
-        if n.head == "abs" or (n.head == "pow" and not _is_whole(n.args[1])):
-            yield n.args[0]
-        elif n.head == "fn":
-            yield from _parts(n)
+        match n:
+            case Power(base, exponent) if not _is_whole(exponent):
+                yield base
+            case Apply(function, args):
+                yield from _parts(function, args)
 
 
-def _parts(node: Node) -> Iterator[Node]:
-    if node.name in ("max", "min"):
-        if len(node.args) > _MAX_COMPARED:
+def _parts(function: str, args: tuple[Node, ...]) -> Iterator[Node]:
+    first = args[0]
+    if function in ("max", "min"):
+        if len(args) > _MAX_COMPARED:
             raise TooComplex("more pieces than are looked at")
-        yield from (_less(a, b) for a, b in combinations(node.args, 2))
-    elif node.name in ("ln", "log") and node.args[0].head == "abs":
+        yield from (difference(a, b) for a, b in combinations(args, 2))
+    elif function in ("ln", "log") and is_applied(first, "abs"):
         # the absolute value is a piece of its own
         return
-    elif node.name in ("floor", "ceil", "sgn", "ln", "log", "Re", "Im"):
-        yield node.args[0]
-        if node.name in ("floor", "ceil"):
-            yield from (_less(node.args[0], number(at)) for at in (1, -1))
-    elif node.name in _INVERSES:
+    elif function in ("abs", "floor", "ceil", "sgn", "ln", "log", "Re", "Im"):
+        yield first
+        if function in ("floor", "ceil"):
+            yield from (difference(first, number(at)) for at in (1, -1))
+    elif function in _INVERSES and isinstance(first, Apply):
         # an inverse function undoes its function on one branch only
-        for inner in node.args[0].args if node.args[0].head == "fn" else ():
-            half = Node("div", (Node("sym", (), "\\pi"), number(2)))
-            yield from (inner, _less(inner, half), Node("add", (inner, half)))
-
-
-def _less(left: Node, right: Node) -> Node:
-    return Node("add", (left, Node("neg", (right,))))
+        half = Quotient(PI, number(2))
+        for inner in first.args:
+            yield from (inner, difference(inner, half), Sum((inner, half)))
 
 
 def _is_whole(node: Node) -> bool:
-    node = node.args[0] if node.head == "neg" else node
-    return node.value is not None and node.value.denominator == 1
+    value = value_of(node.inside if isinstance(node, Negation) else node)
+    return value is not None and value.denominator == 1
 
 
 def whole_number(name: str, seed: str, at: int, bounds: tuple[int, int]) -> Value:
@@ -188,7 +185,7 @@ def whole_number(name: str, seed: str, at: int, bounds: tuple[int, int]) -> Valu
 
 def bounding(node: Node) -> frozenset[str]:
     """The symbols that bound a sum or a product."""
-    return frozenset().union(*(symbols(b) for n in walk(node) if n.head == "index" for b in n.args[1:]))
+    return frozenset().union(*(symbols(b) for n in walk(node) if isinstance(n, BigOperator) for b in n.bounds))
 
 
 def bounds(ref: Node, ans: Node) -> tuple[int, int]:
@@ -198,10 +195,10 @@ def bounds(ref: Node, ans: Node) -> tuple[int, int]:
 
 def _nesting(node: Node) -> int:
     """How many sums and products stand inside one another."""
-    return max(map(_nesting, node.args), default=0) + (node.head == "index")
+    return max(map(_nesting, node.args), default=0) + isinstance(node, BigOperator)
 
 
 def _written_bound(node: Node) -> int:
     """The largest number written as a bound of a sum or a product."""
-    found = [n.args[-1].value for n in walk(node) if n.head == "index"]
+    found = [value_of(n.args[-1]) for n in walk(node) if isinstance(n, BigOperator)]
     return max((int(v) for v in found if v is not None and v.denominator == 1), default=0)

@@ -7,10 +7,24 @@ so an answer's steps are taken for true only where the reference has the same.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import Exact, Unknown
-from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.node import (
+    RATIONAL,
+    Apply,
+    BigOperator,
+    Negation,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sum,
+)
+from agentscope_tuner.verify.math.tree import difference, is_applied, is_matrix, symbols, walk
 
 # functions that jump: two may only differ by a whole number inside
 _JUMPS = frozenset({"floor", "ceil", "sgn", "gcd", "lcm"})
@@ -22,8 +36,8 @@ _MAX_MULTIPLE = 12
 
 def own_steps(ref: Node, ans: Node) -> bool:
     """Whether the answer has a step that the reference has not."""
-    jumps = [n for n in walk(ans) if _is_jump(n)]
-    known = [n for n in walk(ref) if _is_jump(n)]
+    jumps = list(_jumps(ans))
+    known = list(_jumps(ref))
     if any(not any(_same_jump(n, other) for other in known) for n in jumps):
         return True
     if any(_is_empty_power(n) for n in walk(ans)) or _has_own_product(ref, ans):
@@ -32,17 +46,17 @@ def own_steps(ref: Node, ans: Node) -> bool:
     return any(key(p) not in bends and not _is_wide(p) for p in _bends(ans))
 
 
-def _is_jump(node: Node) -> bool:
-    return node.head == "fn" and node.name in _JUMPS and bool(symbols(node))
+def _jumps(node: Node) -> Iterator[Apply]:
+    yield from (n for n in walk(node) if isinstance(n, Apply) and n.function in _JUMPS and symbols(n))
 
 
-def _same_jump(node: Node, other: Node) -> bool:
+def _same_jump(node: Apply, other: Apply) -> bool:
     if key(node) == key(other):
         return True
-    if len(node.args) != 1 or len(other.args) != 1 or {node.name, other.name} - {"floor", "ceil"}:
+    if len(node.args) != 1 or len(other.args) != 1 or {node.function, other.function} - {"floor", "ceil"}:
         return False
-    sign = 1 if node.name == other.name else -1
-    inside = Node("add", (node.args[0], Node("neg", (other.args[0],)) if sign > 0 else other.args[0]))
+    (mine,), (theirs,) = node.args, other.args
+    inside = difference(mine, theirs) if node.function == other.function else Sum((mine, theirs))
     try:
         found = {Exact(seed).value(inside) for seed in ("step", "other step")}
     except Unknown:
@@ -52,9 +66,10 @@ def _same_jump(node: Node, other: Node) -> bool:
 
 def _is_empty_power(node: Node) -> bool:
     """`0^{(x-7)^2}`, which is 0 at every point but one."""
-    return (
-        node.head == "pow" and node.args[0].head != "matrix" and bool(symbols(node.args[1])) and _is_zero(node.args[0])
-    )
+    match node:
+        case Power(base, exponent) if not is_matrix(base) and symbols(exponent):
+            return _is_zero(base)
+    return False
 
 
 def _is_zero(node: Node) -> bool:
@@ -69,43 +84,40 @@ def _has_own_product(ref: Node, ans: Node) -> bool:
     """A product of many factors with an unknown inside vanishes wherever one of them does."""
 
     def products(side: Node) -> bool:
-        return any(n.head == "index" and n.name == "prod" and symbols(n.args[0]) - _index_names(n) for n in walk(side))
+        signs = (n for n in walk(side) if isinstance(n, BigOperator) and n.sign == "prod")
+        return any(symbols(n.body) - _index_names(n) for n in signs)
 
     return products(ans) and not products(ref)
 
 
-def _index_names(node: Node) -> frozenset[str]:
-    return frozenset().union(*(symbols(bound.args[0]) for bound in node.args[1:] if bound.head == "rel"))
+def _index_names(node: BigOperator) -> frozenset[str]:
+    return frozenset().union(*(symbols(bound.args[0]) for bound in node.bounds if isinstance(bound, Relation)))
 
 
 def _bends(node: Node) -> Iterator[Node]:
     """What stands inside absolute values and what a maximum compares."""
     for n in walk(node):
-        if n.head == "abs":
-            yield n.args[0]
-        elif n.head == "fn" and n.name in _BENDS:
-            for at, left in enumerate(n.args):
-                yield from (Node("add", (left, Node("neg", (right,)))) for right in n.args[at + 1 :])
-        elif n.head == "pow" and n.args[1].head == "div" and n.args[0].head == "pow":
-            yield n.args[0].args[0]
+        match n:
+            case Apply("abs", (inside,)):
+                yield inside
+            case Apply(function, args) if function in _BENDS:
+                yield from (difference(left, right) for left, right in combinations(args, 2))
+            case Power(Power(base), Quotient()):
+                yield base
 
 
 def _is_wide(node: Node) -> bool:
     """Whether every zero of the expression is found: a rational one, or one function of a small multiple."""
     if not symbols(node):
         return True
-    inside = [n for n in walk(node) if n.head not in ("num", "sym", "add", "mul", "div", "neg")]
-    if all(n.head == "pow" and n.args[1].head == "num" for n in inside):
+    inside = [n for n in walk(node) if not isinstance(n, RATIONAL)]
+    if all(isinstance(n, Power) and isinstance(n.exponent, Number) for n in inside):
         return True
-    if node.head == "neg":
-        return _is_wide(node.args[0])
-    if node.head in ("mul", "div"):
+    if isinstance(node, (Negation, Product, Quotient)):
         return all(map(_is_wide, node.args))
-    if node.head == "pow":
-        return not symbols(node.args[1]) and _is_wide(node.args[0])
-    if node.head != "fn" or node.name not in _SMOOTH:
+    if isinstance(node, Power):
+        return not symbols(node.exponent) and _is_wide(node.base)
+    if not is_applied(node, *_SMOOTH):
         return False
-    numbers = [n.value for n in walk(node) if n.head == "num" and n.value is not None]
-    return all(abs(v) <= _MAX_MULTIPLE for v in numbers) and all(
-        n.head in ("num", "sym", "add", "mul", "div", "neg") for n in walk(node.args[0])
-    )
+    numbers = [n.value for n in walk(node) if isinstance(n, Number)]
+    return all(abs(v) <= _MAX_MULTIPLE for v in numbers) and all(isinstance(n, RATIONAL) for n in walk(node.args[0]))

@@ -14,7 +14,7 @@ from mpmath import mp
 from agentscope_tuner.verify.math.cheap import CheapComparer, based, oriented
 from agentscope_tuner.verify.math.clearing import cleared, equations_as_product
 from agentscope_tuner.verify.math.marks import log_bases, meant
-from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.node import Digits, Node, Relation, UndefinedCall
 from agentscope_tuner.verify.math.number import close, literal
 from agentscope_tuner.verify.math.numeric import Budget, Numeric
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
@@ -38,6 +38,7 @@ from agentscope_tuner.verify.math.sample_points import (
 )
 from agentscope_tuner.verify.math.steps import own_steps
 from agentscope_tuner.verify.math.sympy_shapes import is_over_integers
+from agentscope_tuner.verify.math.tree import is_applied, symbols, walk
 
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
@@ -60,7 +61,7 @@ class SymbolicComparer(CheapComparer):
         self._one_real = False
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
-        if ref.head == "base" or ans.head == "base":
+        if isinstance(ref, Digits) or isinstance(ans, Digits):
             return based(ref, ans)
         self._whole = bounding(ref) | bounding(ans)
         self._bounds = bounds(ref, ans)
@@ -95,7 +96,7 @@ class SymbolicComparer(CheapComparer):
         return 1 if found.fractions[0] > found.fractions[1] else -1
 
     def _formulas(self, ref: Node, ans: Node, log_base: int | None) -> bool:
-        if not (symbols(ref) or symbols(ans) or any(n.head == "call" for n in walk(ref))):
+        if not (symbols(ref) or symbols(ans) or any(isinstance(n, UndefinedCall) for n in walk(ref))):
             return self._constants(ref, ans, log_base)
         agreed = 0
         for at in range(_POINTS):
@@ -105,7 +106,7 @@ class SymbolicComparer(CheapComparer):
             agreed += same is True
         if agreed < 2:
             return False
-        complex_parts = any(n.head == "fn" and n.name in _COMPLEX_PARTS for side in (ref, ans) for n in walk(side))
+        complex_parts = any(is_applied(n, *_COMPLEX_PARTS) for side in (ref, ans) for n in walk(side))
         self._one_real = False
         if any(self._at_point(ref, ans, log_base, "real", at) is False for at in range(_POINTS)):
             return False
@@ -226,7 +227,7 @@ class SymbolicComparer(CheapComparer):
             return DIFFERENT if self._line_agrees(ref, ans, line, line) is False else UNKNOWN
         return EQUAL if self._line_agrees(ref, ans, line, line) else DIFFERENT
 
-    def _same_parts(self, ref: list[Node], ans: list[Node]) -> bool:
+    def _same_parts(self, ref: list[Relation], ans: list[Relation]) -> bool:
         left = list(ans)
         for relation in ref:
             match = next((other for other in left if self._same_relation(relation, other)), None)

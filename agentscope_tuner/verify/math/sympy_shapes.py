@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agentscope_tuner.verify.math.node import Node, symbols, walk
+from agentscope_tuner.verify.math.node import Apply, BigOperator, Negation, Node, Power
+from agentscope_tuner.verify.math.tree import INFINITY, PI, symbols, walk
 
 # letters that count, where nothing else is said
 COUNTING = frozenset({"n", "k", "m", "j", "l"})
 _PERIODIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
-_INFINITY = "\\infty"
 
 
 def needs_sympy(ref: Node, ans: Node) -> bool:
     """Whether an integral, a limit, a sum, a product or an identity over the whole numbers is there."""
-    return any(n.head == "index" for side in (ref, ans) for n in walk(side)) or is_over_integers(ref, ans)
+    return any(isinstance(n, BigOperator) for side in (ref, ans) for n in walk(side)) or is_over_integers(ref, ans)
 
 
 def is_over_integers(ref: Node, ans: Node) -> bool:
@@ -22,13 +22,14 @@ def is_over_integers(ref: Node, ans: Node) -> bool:
 
 
 def _is_alternating(node: Node) -> bool:
-    if node.head == "pow":
-        return node.args[0].head in ("neg", "num") and node.args[0].head == "neg" and bool(symbols(node.args[1]))
-    if node.head != "fn" or node.name not in _PERIODIC or not symbols(node):
-        return False
-    return any(n.head == "sym" and n.name == "\\pi" for n in walk(node))
+    match node:
+        case Power(Negation(), exponent):
+            return bool(symbols(exponent))
+        case Apply(function) if function in _PERIODIC and symbols(node):
+            return PI in walk(node)
+    return False
 
 
 def is_endless(node: Node) -> bool:
     """A sum or a product without a last term."""
-    return node.head == "index" and any(n.head == "sym" and n.name == _INFINITY for b in node.args[1:] for n in walk(b))
+    return isinstance(node, BigOperator) and any(INFINITY in walk(bound) for bound in node.bounds)

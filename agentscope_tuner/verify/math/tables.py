@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentscope_tuner.verify.math.node import BigSign
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -87,14 +89,16 @@ DECORATIONS = _names(
 )
 # decorations that make another symbol of the one they stand on
 NAMING = _names(r"\hat \widehat \tilde \dot \ddot")
-BIG = _names(r"\int \sum \prod \lim")
+BIG: dict[str, BigSign] = {"\\int": "int", "\\sum": "sum", "\\prod": "prod", "\\lim": "lim"}
 SYMBOLS = frozenset("\\" + name for name in GREEK) | _names(
     r"""\infty \emptyset \ell \hbar \aleph \nabla \partial \ldots \mathbb{R} \mathbb{Z} \mathbb{N} \mathbb{Q} \mathbb{C}
     \square \checkmark"""
 )
 # what stands before an amount or after it, and the unit that it names
-CURRENCIES = {"\\$": "$^1", "\\euro": "euro^1", "\\pounds": "gbp^1", "\\yen": "yen^1", "\\rupee": "rupee^1"}
-OPERANDS = PREFIX | SYMBOLS | DECORATIONS | BIG | {"\\begin", "\\left", "\\overline", "\\bar"} | CURRENCIES.keys()
+CURRENCIES = {"\\$": "$", "\\euro": "euro", "\\pounds": "gbp", "\\yen": "yen", "\\rupee": "rupee"}
+OPERANDS = (
+    PREFIX | SYMBOLS | DECORATIONS | BIG.keys() | {"\\begin", "\\left", "\\overline", "\\bar"} | CURRENCIES.keys()
+)
 CLOSERS = {
     "(": (")", "]"),
     "[": ("]", ")"),

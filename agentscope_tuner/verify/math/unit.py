@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.node import Node, number
+from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Power, Product, Quantity, Unit
 from agentscope_tuner.verify.math.text import Unreadable
+from agentscope_tuner.verify.math.tree import number
 from agentscope_tuner.verify.math.unit_words import (
     COMPOUND,
     COUNTED,
@@ -81,8 +82,8 @@ def _exact_name(word: str) -> str:
     return lower
 
 
-def canonical(parts: list[tuple[str, int]]) -> str:
-    """One name for a unit however it is spelled: `[("cubic", 1), ("centimeters", 1)]` is `centimeter^3`.
+def canonical(parts: list[tuple[str, int]]) -> Unit:
+    """One name for a unit however it is spelled: `[("cubic", 1), ("centimeters", 1)]` is `(("centimeter", 3),)`.
 
     Args:
         parts: each word with its exponent, negative below the stroke of a fraction.
@@ -110,7 +111,7 @@ def canonical(parts: list[tuple[str, int]]) -> str:
             times = 1
     if times != 1 or sum(not known(name) for name in powers) > _MAX_NOUNS:
         raise Unreadable("words after a number that are no unit")
-    return " ".join(f"{name}^{power}" for name, power in sorted(powers.items()) if power)
+    return tuple((name, power) for name, power in sorted(powers.items()) if power)
 
 
 def known(word: str) -> bool:
@@ -118,9 +119,9 @@ def known(word: str) -> bool:
     return word in _UNITS or word in COUNTERS or word in COUNTED
 
 
-def unknown_words(unit: str) -> list[str]:
+def unknown_words(unit: Unit) -> list[str]:
     """The words of a canonical unit that are neither units nor counted things."""
-    return [name for part in unit.split() if not known(name := part.rpartition("^")[0])]
+    return [name for name, _ in unit if not known(name)]
 
 
 def changes_number(word: str) -> bool:
@@ -155,14 +156,12 @@ def singular(word: str) -> str:
 _CHANGING = NEVER | NUMBER_WORDS | {singular(word) for word in NEVER | NUMBER_WORDS if len(word) > 3}
 
 
-def measure(unit: str) -> PhysicalUnit:
+def measure(unit: Unit) -> PhysicalUnit:
     """What a canonical unit measures; a word outside the table is a dimension of its own."""
     dimensions: Dimension = {}
     size = Fraction(1)
-    for part in unit.split():
-        name, _, exponent = part.rpartition("^")
+    for name, power in unit:
         one = _UNITS.get(name, PhysicalUnit(((name, 1),), Fraction(1)))
-        power = int(exponent)
         for base, base_power in one.dimension:
             dimensions[base] = dimensions.get(base, 0) + power * base_power
         size *= one.size**power if abs(power) < 10 else 1
@@ -176,15 +175,15 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         Unreadable: the words are not a unit's.
     """
     if [word.lower() for word, _ in parts] in (["squared"], ["cubed"]):
-        return Node("pow", (node, number(_EXPONENTS[parts[0][0].lower()])))
+        return Power(node, number(_EXPONENTS[parts[0][0].lower()]))
     while parts and parts[0][0].lower() in SCALES:
-        node = Node("mul", (node, number(SCALES[parts.pop(0)[0].lower()])))
+        node = Product((node, number(SCALES[parts.pop(0)[0].lower()])))
     if not parts:
         return node
     if len(parts) == 1 and parts[0][0].lower() in PERCENT:
-        return Node("percent", (node,)) if node.head != "percent" else node
+        return node if isinstance(node, Percent) else Percent(node)
     if len(parts) == 1 and parts[0][0].lower() in DEGREES:
-        return Node("deg", (node,)) if node.head != "deg" else node
-    name = canonical(parts)
+        return node if isinstance(node, Degrees) else Degrees(node)
+    unit = canonical(parts)
     # describing words alone measure nothing
-    return Node("unit", (node,), name) if name else node
+    return Quantity(node, unit) if unit else node
