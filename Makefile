@@ -28,6 +28,10 @@ types: $(READY) ## mypy, strict
 unit: $(READY) ## pytest on every core
 	$(BIN)/pytest -n auto
 
+.PHONY: test-slow
+test-slow: $(READY) ## the tests of the core that take seconds each
+	$(BIN)/pytest -n auto -m slow
+
 test: lint types unit ## everything above: what a change must pass
 
 demo: $(READY) ## judge the rollouts that ship with the repository

@@ -59,6 +59,11 @@ class ConfigError(AstunerError):
     """The configuration is wrong. The message names the key, the value and what is allowed."""
 
 
+def install(extra: str) -> str:
+    """How the packages of an extra are installed, for messages: from a checkout, or from a wheel."""
+    return f"pip install '.[{extra}]' in a checkout, or pip install 'WHEEL[{extra}]' with the path of the wheel"
+
+
 class JudgeError(AstunerError):
     """No verdict: the judge is broken, not the answer. Picklable, so it crosses processes and Ray actors.
 

@@ -17,6 +17,7 @@ from agentscope_tuner.cli import (
     config,
     env,
     explain,
+    init,
     judge,
     llm,
     rollout,
@@ -53,6 +54,7 @@ def _root(
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s", handlers=[handler])
 
 
+app.command("init")(init.init)
 app.command("judge")(judge.judge)
 app.command("rollout")(rollout.rollout)
 app.command("config")(config.show)

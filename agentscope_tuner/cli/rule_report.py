@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.rule_tables.tally import FlowTally, RuleTally
 
 _MOST_PAIRS = 10
@@ -64,7 +64,7 @@ def plot_tally(tally: RuleTally, path: Path) -> None:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
     except ImportError:
-        raise ConfigError("--plot needs matplotlib: pip install 'agentscope_tuner[report]'") from None
+        raise ConfigError(f"--plot needs matplotlib: {install('report')}") from None
     rules = [rule for rule, _ in tally.overall.rules.most_common()]
     flows = list(tally.flows)
     figure = Figure(figsize=(8, 1.5 + 0.4 * max(len(rules), 1) * max(len(flows), 1)), layout="constrained")

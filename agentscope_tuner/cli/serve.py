@@ -15,7 +15,7 @@ from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import config_errors, err, fail
 from agentscope_tuner.cli.listen import address, is_loopback, listen
 from agentscope_tuner.config import Settings, resolve
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.service.settings import ServiceSettings
 
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
@@ -65,7 +65,7 @@ def serve(
         from agentscope_tuner.service.app import create_app
         from agentscope_tuner.service.server import serve as serve_app
     except ImportError as exc:
-        raise fail(f"astuner serve needs the extra 'serve': pip install 'agentscope_tuner[serve]' ({exc})") from exc
+        raise fail(f"astuner serve needs the extra 'serve': {install('serve')} ({exc})") from exc
     from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
     # a line each, as programs that collect logs want them

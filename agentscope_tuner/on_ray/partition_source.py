@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.records.reader import Line, read_lines
 
 _LEAST_BYTES, _MOST_BYTES = 64 * 2**10, 8 * 2**20
@@ -138,7 +138,7 @@ def _parquet(path: Path) -> Any:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise ConfigError(f"{path} needs pyarrow to be read: pip install 'agentscope_tuner[parquet]'") from None
+        raise ConfigError(f"{path} needs pyarrow to be read: {install('parquet')}") from None
     try:
         return parquet.ParquetFile(path)
     except (OSError, pyarrow.ArrowException) as exc:

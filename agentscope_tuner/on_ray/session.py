@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from agentscope_tuner.config import Source, resolve
-from agentscope_tuner.errors import AstunerError, ConfigError
+from agentscope_tuner.errors import AstunerError, ConfigError, install
 
 # Shared memory of a session of our own. Rows only pass through it, and Ray spills a surplus to disk
 _OBJECT_STORE_BYTES = 256 * 2**20
@@ -30,7 +30,7 @@ def ray_module(name: str = "ray") -> Any:
     try:
         return import_module(name)
     except ImportError as exc:
-        raise ConfigError(f"Ray is not installed: pip install 'agentscope_tuner[ray]' ({exc})") from exc
+        raise ConfigError(f"Ray is not installed: {install('ray')} ({exc})") from exc
 
 
 @contextmanager

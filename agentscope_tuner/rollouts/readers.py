@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
-from agentscope_tuner.errors import ConfigError, EnvServiceError
+from agentscope_tuner.errors import ConfigError, EnvServiceError, install
 from agentscope_tuner.rollouts.settings import (
     READER,
     DatasetFileConfig,
@@ -133,9 +133,7 @@ def _gym_tasks(section: ReasoningGymConfig) -> Iterator[Task]:
     try:
         import reasoning_gym
     except ImportError as exc:
-        raise ConfigError(
-            f"{key} needs the extra 'reasoning-gym': pip install 'agentscope_tuner[reasoning-gym]' ({exc})"
-        ) from exc
+        raise ConfigError(f"{key} needs the extra 'reasoning-gym': {install('reasoning-gym')} ({exc})") from exc
     try:
         made = reasoning_gym.create_dataset(section.dataset, size=section.size, seed=section.seed, **section.kwargs)
         for number in range(section.size):

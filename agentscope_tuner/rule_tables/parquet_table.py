@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, install
 from agentscope_tuner.rule_tables.table_row import Table, TableRow
 
 BATCH_ROWS = 1024
@@ -20,9 +20,7 @@ def open_parquet(path: Path, encoding: str) -> Iterator[Table]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise ConfigError(
-            f"{path} needs pyarrow to be read or written: pip install 'agentscope_tuner[parquet]'"
-        ) from None
+        raise ConfigError(f"{path} needs pyarrow to be read or written: {install('parquet')}") from None
     try:
         file = parquet.ParquetFile(path)
     except (OSError, pyarrow.ArrowInvalid) as exc:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from agentscope_tuner.errors import install
+
 if TYPE_CHECKING:
     import tiktoken
 
@@ -21,8 +23,7 @@ def load_encoding(name: str) -> tuple[tiktoken.Encoding, int]:
         import tiktoken
     except ImportError:
         raise ValueError(
-            f"tokenizer {name!r} needs tiktoken: pip install 'agentscope_tuner[tokenizer]', or leave `tokenizer` out "
-            "to use the estimate"
+            f"tokenizer {name!r} needs tiktoken: {install('tokenizer')}, or leave `tokenizer` out to use the estimate"
         ) from None
     known = tiktoken.list_encoding_names()
     if name not in known:

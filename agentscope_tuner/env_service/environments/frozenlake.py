@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list, text_of
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, install
 
 try:
     import gymnasium
     from gymnasium.envs.toy_text.frozen_lake import generate_random_map
 except ImportError as exc:
-    raise ConfigError("frozenlake needs gymnasium: pip install 'agentscope_tuner[gymnasium]'") from exc
+    raise ConfigError(f"frozenlake needs gymnasium: {install('gymnasium')}") from exc
 
 # gymnasium's numbers for the moves
 MOVES = {"left": 0, "down": 1, "right": 2, "up": 3}

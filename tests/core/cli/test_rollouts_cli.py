@@ -293,4 +293,4 @@ def test_without_reasoning_gym_the_error_names_the_extra(folder: Folder) -> None
 def test_without_agentscope_the_command_names_the_extra(folder: Folder) -> None:
     result = command("rollout", "--conf", folder.conf, "--output", folder.output)
     assert result.exit_code == 2
-    assert "agentscope_tuner[agentscope]" in result.output.replace("\n", "")
+    assert "pip install '.[agentscope]'" in result.output.replace("\n", "")

@@ -83,7 +83,13 @@ def offences(source: str, module: str) -> list[str]:
 
 # the root hands on public names; `python -m agentscope_tuner.rules` is a door to the command line
 DOORS = {"__init__.py", "__main__.py", "rules/__main__.py"}
-MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).as_posix() not in DOORS]
+# what `astuner init` writes into a user's folder: files of this package, not modules
+STARTERS = ROOT / "starters"
+MODULES = [
+    path
+    for path in sorted(ROOT.rglob("*.py"))
+    if path.relative_to(ROOT).as_posix() not in DOORS and STARTERS not in path.parents
+]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=[path.relative_to(ROOT).as_posix() for path in MODULES])

@@ -25,7 +25,12 @@ LONG_FUNCTIONS = {
 # a room may have files that are named for their part in it: config.py, server.py, settings.py
 NAMED_ONCE = {"worker.py", "worker_process.py", "exchange.py"}
 
-SOURCES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(ROOT.rglob("*.py"))}
+# `starters` holds what `astuner init` writes into a user's folder: no modules of this package
+SOURCES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(ROOT.rglob("*.py"))
+    if ROOT / "starters" not in path.parents
+}
 TREES = {name: ast.parse(source) for name, source in SOURCES.items()}
 
 

@@ -53,4 +53,4 @@ def test_the_model_tuner_is_lazy_and_names_its_extra_where_agentscope_is_absent(
         "    print(exc)",
     ]
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
-    assert "pip install 'agentscope_tuner[agentscope]'" in done.stdout
+    assert "pip install '.[agentscope]'" in done.stdout

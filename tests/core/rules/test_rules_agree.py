@@ -243,7 +243,7 @@ def test_a_tokenizer_counts_exactly(tmp_path: Path) -> None:
     [
         ("letterz", "", "tokenizer cannot be used: tokenizer must be one of tiktoken's encodings"),
         ("unreachable", "", "could not load its vocabulary (OSError: no route to host)"),
-        ("letters", "import sys; sys.modules['tiktoken'] = None", "pip install 'agentscope_tuner[tokenizer]'"),
+        ("letters", "import sys; sys.modules['tiktoken'] = None", "pip install '.[tokenizer]'"),
     ],
 )
 def test_a_tokenizer_that_cannot_be_had_is_a_config_error(

@@ -163,4 +163,4 @@ def test_without_the_extra_its_name_is_told() -> None:
         pytest.skip("the extra is installed here")
     done = as_typed(sys.executable, "-c", "print('ran')")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "agentscope_tuner[local-llm]" in done.stderr
+    assert "pip install '.[local-llm]'" in done.stderr

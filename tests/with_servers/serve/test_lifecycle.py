@@ -157,4 +157,4 @@ def test_it_says_what_is_missing_where_the_extra_is_not_installed(tmp_path: Path
     command = [sys.executable, "-c", blocker, "serve", "--conf", config_file(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
-    assert "agentscope_tuner[serve]" in done.stderr
+    assert "pip install '.[serve]'" in done.stderr

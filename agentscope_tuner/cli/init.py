@@ -1,0 +1,67 @@
+"""`astuner init`: a configuration to begin with, its rows and its test."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentscope_tuner.cli.console import fail, out
+
+
+class Starter(StrEnum):
+    """What judges: each has a commented configuration under `agentscope_tuner/starters`."""
+
+    MATH = "math"
+    COUNTDOWN = "countdown"
+    LLM = "llm"
+    ENV = "env"
+    CUSTOM = "custom"
+
+
+# judges whose verdict is known without a model or an environment share the test that compares it with the rows' labels
+_FILES: dict[Starter, tuple[str, ...]] = {
+    Starter.MATH: ("math/judge.yaml", "math/rows.jsonl", "labelled/test_judge.py"),
+    Starter.COUNTDOWN: ("countdown/judge.yaml", "countdown/rows.jsonl", "labelled/test_judge.py"),
+    Starter.LLM: ("llm/judge.yaml", "llm/rows.jsonl", "llm/test_judge.py"),
+    Starter.ENV: ("env/judge.yaml", "env/test_judge.py"),
+    Starter.CUSTOM: ("custom/judge.yaml", "custom/my_judge.py", "custom/rows.jsonl", "labelled/test_judge.py"),
+}
+
+
+def init(
+    kind: Annotated[Starter, typer.Argument(help="What judges.")],
+    folder: Annotated[Path, typer.Argument(help="Where the files go; made when it is not there.")] = Path(),
+) -> None:
+    """Write a commented configuration, rows to judge and a test, and say what to run next. No file is written over."""
+    sources = [files("agentscope_tuner").joinpath("starters", name) for name in _FILES[kind]]
+    taken = [folder / source.name for source in sources if (folder / source.name).exists()]
+    if taken:
+        raise fail(f"{str(taken[0])!r} is there already: name another folder, as `astuner init {kind} my_judge` does")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for source in sources:
+            (folder / source.name).write_bytes(source.read_bytes())
+    except OSError as exc:
+        raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
+    out.print("wrote " + ", ".join(str(folder / source.name) for source in sources), markup=False, soft_wrap=True)
+    out.print("\nNext:", *_next_commands(kind, folder), sep="\n  ", markup=False, soft_wrap=True)
+
+
+def _next_commands(kind: Starter, folder: Path) -> list[str]:
+    enter = [] if folder == Path() else [f"cd {folder}"]
+    judge = "astuner judge --conf judge.yaml --input rows.jsonl --output scored.jsonl"
+    serve = {
+        Starter.LLM: ["astuner llm serve    # in another terminal: a small model on this machine"],
+        Starter.ENV: ["astuner env serve    # in another terminal: the reference environments"],
+    }
+    return [
+        *enter,
+        "pytest test_judge.py",
+        "astuner check --conf judge.yaml",
+        *serve.get(kind, []),
+        *([] if kind is Starter.ENV else [judge]),
+    ]

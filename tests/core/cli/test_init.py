@@ -1,0 +1,61 @@
+"""`astuner init`: what it writes loads, passes its own test, and never replaces a file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from agentscope_tuner import load_judge
+from agentscope_tuner.cli.app import app
+from agentscope_tuner.cli.init import Starter
+
+
+def written(kind: str, folder: Path) -> str:
+    result = CliRunner().invoke(app, ["init", kind, str(folder)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("kind", Starter)
+def test_the_configuration_loads_and_the_next_commands_are_named(
+    kind: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.syspath_prepend(str(tmp_path / "new"))
+    # another test may have loaded a module of that name
+    monkeypatch.setitem(sys.modules, "my_judge", None)
+    monkeypatch.delitem(sys.modules, "my_judge")
+    printed = written(kind, tmp_path / "new")
+    assert load_judge(tmp_path / "new" / "judge.yaml")
+    assert f"cd {tmp_path / 'new'}" in printed
+    assert "astuner check --conf judge.yaml" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", Starter)
+def test_what_it_writes_passes_its_own_test(kind: Starter, tmp_path: Path) -> None:
+    written(kind, tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_judge.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+
+
+def test_no_file_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "judge.yaml").write_text("mine: true\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["init", "math", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "is there already" in result.output.replace("\n", " ")
+    assert (tmp_path / "judge.yaml").read_text(encoding="utf-8") == "mine: true\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["judge.yaml"]
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    result = CliRunner().invoke(app, ["init", "math", str(tmp_path / "file" / "new")])
+    assert result.exit_code == 2
+    assert "cannot write to" in result.output.replace("\n", " ")
