@@ -9,6 +9,7 @@ import typer
 
 from agentscope_tuner.cli.console import fail, out
 from agentscope_tuner.cli.listen import listen
+from agentscope_tuner.errors import install
 from agentscope_tuner.view.labels import labels_path
 
 Scored = Annotated[
@@ -39,7 +40,7 @@ def view(
         from agentscope_tuner.view.serving import serve_view
         from agentscope_tuner.view.session import ViewSession
     except ImportError as exc:
-        raise fail(f"astuner view needs the extra 'view': pip install 'agentscope_tuner[view]' ({exc})") from exc
+        raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
     session = ViewSession(scored, labels or labels_path(scored), earlier=compare)
 
     def announce(address: str) -> None:

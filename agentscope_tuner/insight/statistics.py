@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, install
 
 if TYPE_CHECKING:
     import numpy
@@ -30,7 +30,7 @@ def need_packages() -> None:
         import scipy
         import sklearn  # noqa: F401
     except ImportError as exc:
-        raise ConfigError("statistics need scipy and scikit-learn: pip install 'agentscope_tuner[insight]'") from exc
+        raise ConfigError(f"statistics need scipy and scikit-learn: {install('insight')}") from exc
     del scipy
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.records.reader import Line, read_lines
 
 _SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".parquet", ".pt")
@@ -79,7 +79,7 @@ def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
     try:
         from pyarrow import parquet
     except ImportError as exc:
-        raise ConfigError(f"{path.name!r} is Parquet: pip install 'agentscope_tuner[parquet]'") from exc
+        raise ConfigError(f"{path.name!r} is Parquet: {install('parquet')}") from exc
     with parquet.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=_BATCH_ROWS):
             yield from batch.to_pylist()

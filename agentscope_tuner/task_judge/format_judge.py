@@ -10,7 +10,7 @@ import regex
 from pydantic import Field, model_validator
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
 from agentscope_tuner.rules.patterns import compile_pattern, is_found
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge, read_kwargs
@@ -118,7 +118,7 @@ def _compiled(schema: dict[str, Any]) -> JsonSchema:
     try:
         return JsonSchema(schema, _searching)
     except ImportError:
-        raise ConfigError(f"{where} needs jsonschema: pip install 'agentscope_tuner[json-schema]'") from None
+        raise ConfigError(f"{where} needs jsonschema: {install('json-schema')}") from None
     except ValueError as exc:
         raise ConfigError(f"{where}: {exc}") from exc
 
