@@ -51,7 +51,7 @@ def _language(value: object) -> bool:
     return value in LANGUAGES
 
 
-_NEEDED = {
+_NEEDED: dict[Callable[[object], bool], str] = {
     _text: "a text",
     _texts: "a list of texts",
     _count: "a whole number",
@@ -95,7 +95,8 @@ def _first_word(said: str, given: Arguments) -> bool:
     if filled != given["num_paragraphs"] or nth > filled or not parts[nth - 1].strip():
         return False
     word = parts[nth - 1].split()[0].lstrip("'\"")
-    return re.split(r"[.,?!'\"]", word)[0].lower() == given["first_word"].strip().lower()
+    opening: str = given["first_word"]
+    return re.split(r"[.,?!'\"]", word)[0].lower() == opening.strip().lower()
 
 
 def _postscript(said: str, given: Arguments) -> bool:
@@ -107,7 +108,8 @@ def _postscript(said: str, given: Arguments) -> bool:
 def _bullets(said: str, given: Arguments) -> bool:
     lines = [line.lstrip() for line in said.split("\n")]
     stars = sum(line[:1] == "*" and line[1:2] not in ("", "*") for line in lines)
-    return stars + sum(line[:1] == "-" for line in lines) == given["num_bullets"]
+    wanted: float = given["num_bullets"]
+    return stars + sum(line[:1] == "-" for line in lines) == wanted
 
 
 _ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
@@ -121,12 +123,14 @@ def _constrained(said: str, given: Arguments) -> bool:
 def _highlights(said: str, given: Arguments) -> bool:
     once = [part for part in re.findall(r"\*[^\n*]*\*", said) if part.strip("*").strip()]
     twice = [part for part in re.findall(r"\*\*[^\n*]*\*\*", said) if part.strip("*").strip()]
-    return len(once) + len(twice) >= given["num_highlights"]
+    wanted: float = given["num_highlights"]
+    return len(once) + len(twice) >= wanted
 
 
 def _sections(said: str, given: Arguments) -> bool:
     splitter = re.escape(given["section_spliter"].strip())
-    return len(re.findall(rf"{splitter}\s?\d+", said)) >= given["num_sections"]
+    wanted: float = given["num_sections"]
+    return len(re.findall(rf"{splitter}\s?\d+", said)) >= wanted
 
 
 def _json(said: str, given: Arguments) -> bool:

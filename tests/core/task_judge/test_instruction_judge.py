@@ -283,8 +283,8 @@ def test_instructions_that_cannot_be_checked_are_no_verdict(metadata: dict[str, 
 def test_hostile_texts_are_read_in_time(unit: str) -> None:
     """A hundred thousand characters in eight forms against every instruction; a megabyte is refused."""
     judge = built("instruction", mode="loose", reward="fraction")
-    metadata = {"instruction_id_list": [case[0] for case in CASES], "kwargs": [case[1] for case in CASES]}
-    metadata = {key: value[:32] for key, value in metadata.items()}
+    cases = CASES[:32]
+    metadata = {"instruction_id_list": [case[0] for case in cases], "kwargs": [case[1] for case in cases]}
     half = 50_000 // len(unit)
     ask_hostile(judge, unit * half + "\n" + unit * half, **metadata)
     assert ask_hostile(judge, unit * (10**6 // len(unit)), **metadata).reward == 0.0
