@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CORE := $(VENV)/.core
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test lint types unit demo bench bench-rules record bench-math test-hostile test-env bench-env soak-env demo-frozenlake bench-llm rubrics-demo clean
@@ -14,7 +15,7 @@ help: ## what can be made
 $(READY): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
-	@touch $@
+	@touch $@ $(CORE)
 
 setup: $(READY) ## the virtual environment in .venv
 
@@ -34,11 +35,15 @@ test-slow: $(READY) ## the tests of the core that take seconds each
 
 test: lint types unit ## everything above: what a change must pass
 
-demo: $(READY) ## judge the rollouts that ship with the repository
-	@mkdir -p out
-	$(BIN)/astuner judge --conf configs/math.yaml --input tutorial/example_math_agent/rollouts.jsonl --output out/math.jsonl
-	$(BIN)/astuner judge --conf configs/countdown.yaml --input tutorial/example_countdown/rollouts.jsonl --output out/countdown.jsonl
-	@echo "Every verdict with its reason: out/math.jsonl, out/countdown.jsonl"
+# the core alone: a first look should not wait for the tests' packages
+$(CORE): setup.cfg pyproject.toml
+	@echo "installing astuner's core in .venv: less than a minute, once"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+demo: $(CORE) ## judge the rollouts that ship with the package
+	@$(BIN)/astuner demo
 
 bench: $(READY) ## verdicts a second: math, rules, countdown
 	$(BIN)/python -m benchmarks.judge

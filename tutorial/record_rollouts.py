@@ -151,6 +151,8 @@ def provenance(recipe: Recipe, weights: Path, rows: Sequence[Rollout]) -> dict[s
 
 def write(path: Path, text: str) -> None:
     """Replace a file in one step, so that an interrupted recording leaves the old one whole."""
+    # the rollouts live in the package, for `astuner demo`; here a link leads to them
+    path = path.resolve()
     partial = path.with_suffix(path.suffix + ".partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)

@@ -15,6 +15,7 @@ from agentscope_tuner.cli import (
     check,
     compare,
     config,
+    demo,
     env,
     explain,
     init,
@@ -54,6 +55,7 @@ def _root(
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s", handlers=[handler])
 
 
+app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("judge")(judge.judge)
 app.command("rollout")(rollout.rollout)

@@ -1,0 +1,77 @@
+"""`astuner demo`: the rollouts that ship with the package, judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from importlib.resources import as_file, files
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentscope_tuner.cli.console import config_errors, fail, out
+from agentscope_tuner.cli.summary_table import example_table, summary_table
+from agentscope_tuner.config import resolve
+from agentscope_tuner.engines.judging import LineJudge, ScoredLine
+from agentscope_tuner.engines.local import score_lines
+from agentscope_tuner.records import ScoredFile, Summary, read_lines
+
+_ABOUT = """\
+What a language model of 135 million parameters wrote, unedited: 264 answers to math problems and 240 to the countdown
+game; then two rows made by hand, one that a rule refuses and one that cannot be judged."""
+_NEXT = """
+Every verdict with its reason:   {folder}/math.jsonl, {folder}/countdown.jsonl
+The same, to open in a browser:  {folder}/math.html
+
+Next:
+  astuner explain --reference '\\frac{{1}}{{2}}' --answer '0.5'    # how two answers are compared, stage by stage
+  astuner init math my_judge                                # a configuration, rows and a test to begin with
+  astuner judge --conf my_judge/judge.yaml --input my_judge/rows.jsonl --output scored.jsonl"""
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--output", help="The folder that the verdicts are written to.")] = Path(
+        "out"
+    ),
+) -> None:
+    """Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with its reason."""
+    # the report stands on a database; no other command should wait for it
+    from agentscope_tuner.view.labels import labels_path
+    from agentscope_tuner.view.report import write_report
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
+    shipped = files("agentscope_tuner")
+    out.print(_ABOUT, soft_wrap=True, markup=False)
+    for name, judge in (("math", "math"), ("countdown", "countdown"), ("made", "math")):
+        rows = shipped.joinpath("demo", f"{name}.jsonl").read_bytes()
+        with as_file(shipped.joinpath("starters", judge, "judge.yaml")) as conf, config_errors():
+            _judge_all(name, conf, rows, folder / f"{name}.jsonl")
+    scored, page = folder / "math.jsonl", folder / "math.html"
+    write_report(scored, page, labels=labels_path(scored), limit=1_000)
+    out.print(_NEXT.format(folder=folder), markup=False, soft_wrap=True)
+
+
+def _judge_all(name: str, conf: Path, rows: bytes, output: Path) -> None:
+    settings = resolve(conf)
+    judge = LineJudge(settings, settings.task_judge.digest())
+    summary, started = Summary(), 0.0
+    with ScoredFile(output, resume=False) as scored, closing(_scored(judge, rows)) as results:
+        for row in results:
+            # counted from the first verdict: the start of the processes is no part of the rate
+            started = started or time.perf_counter()
+            scored.write(row.line)
+            summary.add(row.judgement, name=row.name, label=row.label)
+    seconds = time.perf_counter() - started
+    out.print()
+    out.print(example_table(summary))
+    out.print(summary_table(summary, seconds, title=f"{name} ▸ {output}"))
+
+
+def _scored(judge: LineJudge, rows: bytes) -> Iterator[ScoredLine]:
+    yield from score_lines(judge, read_lines(BytesIO(rows), "demo"), jobs=1)
