@@ -16,7 +16,9 @@ AstunerError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class Cause(StrEnum):
@@ -75,10 +77,12 @@ class JudgeError(AstunerError):
 
     Attributes:
         place: `file:line in function`, where foreign code raised; filled in by TaskJudge.
+        metrics: numbers about the attempt, such as what was spent on it; they go into the failed Judgement.
     """
 
     cause: Cause = Cause.JUDGE
     place: str = ""
+    metrics: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self, message: str, *, task_id: str | None = None, judge: str | None = None, cause: Cause | None = None

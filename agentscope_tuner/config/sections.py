@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from numbers import Real
 from typing import Annotated, Any, Literal
@@ -110,7 +111,7 @@ class TaskJudgeConfig(StrictSection):
 
     def digest(self) -> str:
         """Names what decides the verdicts: two runs with one digest had the same judge, rules, settings and version."""
-        deciding = self.model_dump_json(exclude=_undeciding(_MOST_NESTED))
+        deciding = json.dumps(_deciding(self.model_dump(mode="json")))
         return hashlib.sha256(f"{__version__} {deciding}".encode()).hexdigest()[:12]
 
 
@@ -127,12 +128,21 @@ class PartConfig(TaskJudgeConfig):
 TaskJudgeConfig.model_rebuild()
 
 
-def _undeciding(depth: int) -> dict[str, Any]:
-    """The keys that decide no verdict, down to parts of parts."""
-    # a run that stopped because its budget was spent goes on with a larger one
-    sections = ("llm", "task_rubrics", "rubrics_auto_grader")
-    keys: dict[str, Any] = {section: {"budget": True, "client": {"budget": True}} for section in sections}
-    keys |= {"name": True, "metric_names": True, "concurrency": True}
-    if depth:
-        keys |= {key: {"__all__": _undeciding(depth - 1)} for key in ("parts", "routes")}
-    return keys
+def _deciding(section: dict[str, Any]) -> dict[str, Any]:
+    """A section without the keys that decide no verdict, down to parts of parts."""
+    kept = {key: value for key, value in section.items() if key not in ("name", "metric_names", "concurrency")}
+    for key in ("llm", "task_rubrics", "rubrics_auto_grader"):
+        kept[key] = _without_spending(kept[key])
+    for key in ("parts", "routes"):
+        kept[key] = {name: _deciding(part) for name, part in kept[key].items()}
+    return kept
+
+
+def _without_spending(value: Any) -> Any:
+    """The settings of judge models without budgets and keys, at any depth.
+
+    A run that stopped because its budget was spent goes on with a larger one, and one with another key goes on, too.
+    """
+    if isinstance(value, dict):
+        return {name: _without_spending(one) for name, one in value.items() if name not in ("budget", "api_key")}
+    return [_without_spending(one) for one in value] if isinstance(value, list) else value

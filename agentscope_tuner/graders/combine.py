@@ -20,12 +20,14 @@ def combined_score(scores: Sequence[float], rule: VoteRule) -> float:
     return float(median(scores)) if rule == "median" else float(median_low(multimode(scores)))
 
 
-def combined_places(rankings: Sequence[Sequence[int]]) -> list[float]:
-    """Each candidate's mean place over `rankings` (Borda's count), each a permutation of 1..n; equal means are ties."""
+def combined_places(rankings: Sequence[Sequence[float]]) -> list[float]:
+    """Each candidate's mean place over `rankings` (Borda's count), permutations of 1..n or places with ties; equal
+    means are ties.
+    """
     return [sum(places) / len(rankings) for places in zip(*rankings, strict=True)]
 
 
-def majority_ranking(rankings: Sequence[Sequence[int]]) -> list[float]:
+def majority_ranking(rankings: Sequence[Sequence[float]]) -> list[float]:
     """The most frequent of `rankings`; the mean places of the most frequent ones where several are."""
     return combined_places(multimode(tuple(ranking) for ranking in rankings))
 

@@ -49,9 +49,19 @@ class Judgement:
             reason: the same without what differs from row to row: summaries count by it. Unless given, the message.
             seconds: see the class.
         """
+        metrics: Mapping[str, float] = {}
         if isinstance(error, JudgeError):
-            reason, cause = reason or error.message, cause or error.cause
-        return cls("failed", None, None, reason or str(error), error=str(error), seconds=seconds, cause=cause_of(cause))
+            reason, cause, metrics = reason or error.message, cause or error.cause, dict(error.metrics)
+        return cls(
+            "failed",
+            None,
+            None,
+            reason or str(error),
+            error=str(error),
+            metrics=metrics,
+            seconds=seconds,
+            cause=cause_of(cause),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, seconds to the microsecond."""

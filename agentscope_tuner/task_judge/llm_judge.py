@@ -8,16 +8,17 @@ from typing import Any
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, GraderError, JudgeError
-from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
-from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.endpoint import probe
-from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.listwise import place_reward, rank_all
+from agentscope_tuner.graders.client.usage import Usage, metered
+from agentscope_tuner.graders.listwise import place_reward
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
-from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_error
+from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.judge_models import build_panels
+from agentscope_tuner.task_judge.llm_panel import LLMPanel
 from agentscope_tuner.task_judge.llm_settings import WHERE, LLMJudgeConfig, build_grader
 from agentscope_tuner.task_judge.protocol import resolve_protocol
 from agentscope_tuner.task_judge.reads import USUAL_PATHS, check_path, read_path
@@ -29,28 +30,42 @@ class LLMJudge(BaseJudge):
 
     Pointwise, the reward is the score, scaled to 0.0 to 1.0 unless `reward_scale: raw`; success is a scaled score of
     `success_threshold` or more. Listwise, an advantage group is ranked at once, as AutoGraderJudge ranks it.
+    With `models` a jury is asked; with `escalate` other models, too, where its condition holds of the first verdict:
+    theirs is then the verdict, and there is none where they fail.
 
     Raises:
         ConfigError: the section is wrong.
     """
 
     bounds_itself = True
-    metric_names = ("score", *Usage.metric_names())
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         section = task_judge_section(config)
-        self.settings = validate_section(LLMJudgeConfig, section.llm, WHERE)
-        self.model = ChatModel(self.settings.settings(section.deadline))
-        self.grader: BaseGrader = build_grader(self.settings, self.model, resolve_protocol)
+        self.settings = mine = validate_section(LLMJudgeConfig, section.llm, WHERE)
+        listwise = mine.mode == "listwise"
+        known = {"disagreement": float} if listwise else {"score": float, "disagreement": float}
+        self.panels = build_panels(mine, WHERE, section.deadline, known)
+        first = {name: build_grader(mine, model, resolve_protocol) for name, model in self.panels.first.items()}
+        dearer = {name: build_grader(mine, model, resolve_protocol) for name, model in self.panels.dearer.items()}
+        self.grader: BaseGrader = next(iter(first.values()))
         if not type(self.grader).aevaluate.__module__.startswith("agentscope_tuner."):
             # the deadline of our calls bounds no grader of a user's own
             self.bounds_itself = False
         self.range = self._range()
         self.paths = self._paths()
-        _ = self.model.endpoint, self.model.settings.markers  # a missing key or file is found now
-        if self.ranks_groups():
-            self.metric_names = ("place", *Usage.metric_names())
+        self.first, self.dearer = (LLMPanel(graders, mine, self.range) for graders in (first, dearer))
+        self.metric_names = ("place" if self.ranks_groups() else "score", *self._metric_names(), *Usage.metric_names())
+
+    def _metric_names(self) -> list[str]:
+        names: list[str] = []
+        if len(self.panels.first) > 1:
+            names += ["jury_size", "jury_failed", "jury_disagreement"]
+        if self.panels.when is not None:
+            names.append("escalated")
+        if len(self.panels.every) > 1 and not self.ranks_groups():
+            names += [f"score_{name}" for name in (*self.panels.first, *self.panels.dearer)]
+        return names
 
     def ranks_groups(self) -> bool:
         """With a listwise grader."""
@@ -86,25 +101,28 @@ class LLMJudge(BaseJudge):
         """See BaseJudge."""
         if self.ranks_groups():
             raise JudgeError("a listwise judge ranks an advantage group (compute_rewards)", cause=Cause.CONFIG)
-        result = await evaluate(self.grader, **self._values(workflow_task, workflow_output))
-        if result.error is not None or not isinstance(result, GraderScore):
-            raise grader_error(f"{result.error}", result.cause)
-        low, high = self.range
-        if not low <= result.score <= high:
-            raise GraderError(f"{self.grader.name} scored {result.score:g}, beyond its range {low:g} to {high:g}")
-        share = (result.score - low) / (high - low)
-        usage = result.metadata.get("usage", Usage())
-        metrics = {"score": result.score, **usage.metrics(), **_disagreement(result)}
-        reward = result.score if self.settings.reward_scale == "raw" else share
-        success = share >= self.settings.success_threshold - 1e-9
-        filtered = str(result.metadata.get("filtered_by", ""))
+        with metered() as meter:
+            values = self._values(workflow_task, workflow_output)
+            found = first = await self.first.score(values)
+            told = ""
+            if self._escalates({"score": first.share, "disagreement": first.disagreement}) and not first.filtered_by:
+                found = await self.dearer.score(values)
+                told = f"asked again at {first.score:g}: "
+        metrics = {"score": found.score, **found.metrics, **meter.usage.metrics()}
+        if self.panels.when is not None:
+            metrics["escalated"] = float(found is not first)
+        if len(self.panels.every) > 1:
+            metrics |= {f"score_{name}": score for name, score in {**first.by_name, **found.by_name}.items()}
         return Reward(
-            reward,
-            success and not filtered,
-            reason=" ".join(result.reason.split()),
+            found.score if self.settings.reward_scale == "raw" else found.share,
+            found.share >= self.settings.success_threshold - 1e-9 and not found.filtered_by,
+            reason=" ".join((told + found.reason).split()),
             metrics=metrics,
-            filtered_by=filtered,
+            filtered_by=found.filtered_by,
         )
+
+    def _escalates(self, values: Mapping[str, float]) -> bool:
+        return self.panels.when is not None and self.panels.when.holds(values)
 
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
@@ -117,25 +135,31 @@ class LLMJudge(BaseJudge):
         return _loop.run(self._rank(workflow_task, workflow_outputs))
 
     async def _rank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
-        assert isinstance(self.grader, LLMGrader)
         shown = [self._values(task, output) for output in outputs]
         texts = [_one_text(values.pop("response")) for values in shown]
-        ranking = await rank_all(self.grader, texts, self.settings.max_group_chars, shown[0])
-        shared = {name: value / len(texts) for name, value in ranking.usage.metrics().items()}
-        best, worst = min(ranking.places), max(ranking.places)
+        size, told = len(texts), ""
+        with metered(size) as meter:
+            found = first = await self.first.rank(texts, shown[0])
+            if self._escalates({"disagreement": first.disagreement}):
+                found, told = await self.dearer.rank(texts, shown[0]), "asked again: "
+        metrics = {**found.metrics, **{name: value / size for name, value in meter.usage.metrics().items()}}
+        if self.panels.when is not None:
+            metrics["escalated"] = float(found is not first)
+        best, worst = min(found.places), max(found.places)
         return [
             Reward(
-                place_reward(place, len(texts)),
+                place_reward(place, size),
                 place == best < worst,
-                reason=" ".join(f"place {place:g} of {len(texts)}: {ranking.reason}".split()),
-                metrics={"place": place, **shared},
+                reason=" ".join(f"place {place:g} of {size}: {told}{found.reason}".split()),
+                metrics={"place": place, **metrics},
             )
-            for place in ranking.places
+            for place in found.places
         ]
 
     async def aready(self) -> None:
-        """Asks the judge model's endpoint whether it answers."""
-        await probe(self.model.endpoint)
+        """Asks the judge models' endpoints whether they answer."""
+        for endpoint in dict.fromkeys(model.endpoint for model in self.panels.every):
+            await probe(endpoint)
 
     def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
         values = {name: read_path(path, task, output) for name, path in self.paths.items()}
@@ -154,10 +178,3 @@ class LLMJudge(BaseJudge):
 
 def _one_text(response: str | Trajectory) -> str:
     return response if isinstance(response, str) else "\n\n".join(response)
-
-
-def _disagreement(result: GraderScore) -> Mapping[str, float]:
-    votes = result.metadata.get("votes")
-    if not votes:
-        return {}
-    return {"judge_votes": float(len(votes)), "judge_disagreement": max(votes) - min(votes)}

@@ -6,12 +6,12 @@ import difflib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
-from agentscope_tuner.config import SECTION, StrictSection, validate_section
+from agentscope_tuner.config import SECTION, StrictSection
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.template import ChatMessage, LanguageEnum, PromptTemplate
@@ -20,6 +20,7 @@ from agentscope_tuner.graders.ready.format_grader import FormatGrader
 from agentscope_tuner.graders.ready.instruction_following import InstructionFollowingGrader
 from agentscope_tuner.graders.ready.ready_grader import ReadyGrader
 from agentscope_tuner.graders.ready.relevance import RelevanceGrader
+from agentscope_tuner.task_judge.judge_models import ModelsSection
 
 WHERE = f"{SECTION}.llm"
 READY: dict[str, type[ReadyGrader]] = {
@@ -38,14 +39,9 @@ class Scale(StrictSection):
     max: float
 
 
-class LLMJudgeConfig(StrictSection):
-    """How a judge model is asked about a rollout, and what its answer is worth."""
+class LLMJudgeConfig(ModelsSection):
+    """How a judge model, or several, are asked about a rollout, and what the answer is worth."""
 
-    model_name: str = Field(min_length=1)
-    base_url: str | None = None
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
-    client: dict[str, Any] = Field(default_factory=dict, description="the client's limits: see ChatSettings")
-    budget: dict[str, Any] | None = Field(default=None, description="of a run: calls, tokens, cost; see RunBudget")
     language: Literal["en", "zh"] = "en"
 
     prompt: str | None = Field(default=None, description="one user message, with {response} and other variables")
@@ -67,23 +63,6 @@ class LLMJudgeConfig(StrictSection):
     max_chars: int = Field(default=60_000, ge=1_000, description="of a longer value the middle is left out")
     max_group_chars: int = Field(default=48_000, ge=1_000, description="listwise: longer groups are ranked in chunks")
     filter_no_content: bool = Field(default=True, description="answers with nothing to judge earn the least, uncalled")
-
-    def settings(self, deadline: float | None) -> ChatSettings:
-        """The judge model's settings; its calls take no longer than `deadline` allows a verdict.
-
-        Raises:
-            ConfigError: `client` holds an unknown key or a wrong value.
-        """
-        fields = {**self.client, "model_name": self.model_name, "base_url": self.base_url, "api_key": self.api_key}
-        fields |= {"budget": self.budget} if self.budget is not None else {}
-        return within(validate_section(ChatSettings, fields, f"{WHERE}.client"), deadline)
-
-
-def within(settings: ChatSettings, deadline: float | None) -> ChatSettings:
-    """`settings` with `deadline` where theirs is longer."""
-    if deadline is None or settings.deadline_seconds <= deadline:
-        return settings
-    return settings.model_copy(update={"deadline_seconds": deadline})
 
 
 def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGrader:
@@ -172,6 +151,8 @@ def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any
     found = find(name)
     if not issubclass(found, BaseGrader):
         raise ConfigError(f"{WHERE}.grader: {name!r} is not a subclass of BaseGrader")
+    if not issubclass(found, LLMGrader) and (config.models is not None or config.escalate is not None):
+        raise ConfigError(f"{WHERE}.grader: {name!r} is no LLMGrader, so that models and escalate would change nothing")
     if issubclass(found, LLMGrader):
         subclass: LLMGrader = found(model, language=config.language, **config.grader_kwargs)
         return subclass

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
 from agentscope_tuner.graders.client.endpoint import probe
-from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
 from agentscope_tuner.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.llm_settings import within
+from agentscope_tuner.task_judge.criteria_panel import CriteriaPanel
+from agentscope_tuner.task_judge.judge_models import ModelsSection, build_panels
 from agentscope_tuner.task_judge.reads import USUAL_PATHS, check_path, read_path
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
@@ -37,14 +38,9 @@ class TaskRubricsReads(StrictSection):
     response: str = USUAL_PATHS["response"]
 
 
-class TaskRubricsConfig(StrictSection):
+class TaskRubricsConfig(ModelsSection):
     """How the criteria of each task are asked about and added up."""
 
-    model_name: str = Field(min_length=1)
-    base_url: str | None = None
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
-    client: dict[str, Any] = Field(default_factory=dict, description="the client's limits: see ChatSettings")
-    budget: dict[str, Any] | None = Field(default=None, description="of a run: calls, tokens, cost; see RunBudget")
     language: Literal["en", "zh"] = "en"
     reads: TaskRubricsReads = Field(default_factory=TaskRubricsReads)
     calls: Literal["together", "each"] = "together"
@@ -61,34 +57,44 @@ class TaskRubricsJudge(BaseJudge):
     """`judge_type: task_rubrics`; configured under `astuner.task_judge.task_rubrics`, see TaskRubricsConfig.
 
     The reward is the score, 0.0 to 1.0; success is `success_threshold` or more. A criterion that cannot be
-    decided fails the row. Metrics hold `criterion_<id>` for each, 1.0 where it is met.
+    decided fails the row. Metrics hold `criterion_<id>` for each, 1.0 where it is met. A jury decides each criterion
+    by itself; 0.5, half of its weight, is a tie.
 
     Raises:
         ConfigError: the section is wrong.
     """
 
     bounds_itself = True
-    metric_names = ("score", "criteria", "criteria_met", "criteria_quoted", *Usage.metric_names())
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         section = task_judge_section(config)
-        self.settings = validate_section(TaskRubricsConfig, section.task_rubrics, WHERE)
-        mine = self.settings
+        self.settings = mine = validate_section(TaskRubricsConfig, section.task_rubrics, WHERE)
         for name in type(mine.reads).model_fields:
             check_path(getattr(mine.reads, name), f"{WHERE}.reads.{name}")
-        fields = {**mine.client, "model_name": mine.model_name, "base_url": mine.base_url, "api_key": mine.api_key}
-        fields |= {"budget": mine.budget} if mine.budget is not None else {}
-        chat = within(validate_section(ChatSettings, fields, f"{WHERE}.client"), section.deadline)
-        self.model = ChatModel(chat)
+        known = {"score": float, "disagreement": float}
+        self.panels = build_panels(mine, WHERE, section.deadline, known)
         try:
-            self.grader = CriteriaGrader(self.model, mine.language, mine.calls, mine.score_from, mine.max_chars)
+            self.first, self.dearer = (
+                CriteriaPanel(
+                    {
+                        name: CriteriaGrader(model, mine.language, mine.calls, mine.score_from, mine.max_chars)
+                        for name, model in models.items()
+                    },
+                    mine.jury_rule,
+                    mine.failed_jurors,
+                )
+                for models in (self.panels.first, self.panels.dearer)
+            )
         except ValueError as exc:
             raise ConfigError(f"{WHERE}: {exc}") from exc
-        _ = self.model.endpoint, self.model.settings.markers  # a missing key or file is found now
         # how often each task's criterion was asked about, and how often it was met
         self._seen: Counter[tuple[str, str]] = Counter()
         self._met: Counter[tuple[str, str]] = Counter()
+        jury = ("jury_size", "jury_failed", "jury_disagreement") if len(self.panels.first) > 1 else ()
+        escalated = ("escalated",) if self.panels.when is not None else ()
+        counts = ("score", "criteria", "criteria_met", "criteria_quoted")
+        self.metric_names = (*counts, *jury, *escalated, *Usage.metric_names())
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
@@ -106,11 +112,19 @@ class TaskRubricsJudge(BaseJudge):
             return Reward(0.0, False, reason=f"no_content: {reason}", filtered_by="no_content")
         order = self._order(workflow_task, rubrics)
         shown = [rubrics.criteria[index].text for index in order]
-        decided, usage = await self.grader.decide(query, response, shown)
-        back = dict(zip(order, decided, strict=True))
-        met = [back[index] for index in range(len(rubrics.criteria))]
+        with metered() as meter:
+            found = first = await self.first.decide(query, response, shown)
+            if self.panels.when is not None:
+                score = self._score(rubrics, _in_order(first.met, order))
+                if self.panels.when.holds({"score": score, "disagreement": first.disagreement}):
+                    found = await self.dearer.decide(query, response, shown)
+        met = _in_order(found.met, order)
         self._count(workflow_task, rubrics, met)
-        return self._reward(rubrics, met, usage)
+        metrics = {**found.metrics, **meter.usage.metrics()}
+        if self.panels.when is not None:
+            metrics["escalated"] = float(found is not first)
+        told = "asked again; " if found is not first else ""
+        return self._reward(rubrics, met, metrics, told + found.told)
 
     def _rubrics(self, value: Any) -> Rubrics:
         try:
@@ -128,20 +142,22 @@ class TaskRubricsJudge(BaseJudge):
             random.Random(f"{self.settings.shuffle_seed} {task.task_id} {task.task.main_query}").shuffle(order)
         return order
 
-    def _reward(self, rubrics: Rubrics, met: list[Met], usage: Usage) -> Reward:
-        score = aggregated(
-            rubrics, [one.value for one in met], self.settings.aggregation, self.settings.gate_must_haves
-        )
+    def _score(self, rubrics: Rubrics, met: Sequence[Met]) -> float:
+        how, gate = self.settings.aggregation, self.settings.gate_must_haves
+        return aggregated(rubrics, [one.value for one in met], how, gate)
+
+    def _reward(self, rubrics: Rubrics, met: list[Met], more: Mapping[str, float], told: str) -> Reward:
+        score = self._score(rubrics, met)
         metrics = {f"criterion_{one.name}": verdict.value for one, verdict in zip(rubrics.criteria, met, strict=True)}
         metrics |= {
             "score": score,
             "criteria": float(len(met)),
             "criteria_met": float(sum(one.value >= 0.5 for one in met)),
             "criteria_quoted": float(sum(bool(one.quote) for one in met)),
-            **usage.metrics(),
+            **more,
         }
         success = score >= self.settings.success_threshold - 1e-9
-        return Reward(score, success, reason=_reason(score, rubrics, met), metrics=metrics)
+        return Reward(score, success, reason=told + _reason(score, rubrics, met), metrics=metrics)
 
     def _count(self, task: WorkflowTask, rubrics: Rubrics, met: list[Met]) -> None:
         for criterion, verdict in zip(rubrics.criteria, met, strict=True):
@@ -163,8 +179,15 @@ class TaskRubricsJudge(BaseJudge):
         return notes[:_MOST_NOTES] + ([f"and {more} more criteria always or never met"] if more > 0 else [])
 
     async def aready(self) -> None:
-        """Asks the judge model's endpoint whether it answers."""
-        await probe(self.model.endpoint)
+        """Asks the judge models' endpoints whether they answer."""
+        for endpoint in dict.fromkeys(model.endpoint for model in self.panels.every):
+            await probe(endpoint)
+
+
+def _in_order(met: Sequence[Met], order: Sequence[int]) -> list[Met]:
+    """Verdicts on criteria shown in `order`, in the order of the criteria themselves."""
+    back = dict(zip(order, met, strict=True))
+    return [back[index] for index in range(len(order))]
 
 
 def _reason(score: float, rubrics: Rubrics, met: list[Met]) -> str:

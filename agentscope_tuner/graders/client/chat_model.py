@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -25,6 +25,7 @@ from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import transport
 from agentscope_tuner.graders.client.budget import RunBudget
 from agentscope_tuner.graders.client.endpoint import Endpoint, resolve
+from agentscope_tuner.graders.client.flight import Flight
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
 from agentscope_tuner.graders.client.usage import Prices, Usage
 from agentscope_tuner.graders.client.verdict_cache import ReplyStore
@@ -130,18 +131,20 @@ class ChatModel:
     Args:
         settings: which model, where, and within which limits.
         store: where replies that parsed are kept; the verdict cache on disk when None and `settings.cache` is on.
+        purse: models of one purse spend their budget together, which must then be the same; empty for one's own.
     """
 
-    def __init__(self, settings: ChatSettings, store: ReplyStore | None = None) -> None:
+    def __init__(self, settings: ChatSettings, store: ReplyStore | None = None, purse: str = "") -> None:
         self.settings = settings
         self._store = store
+        self._purse = purse
         self._state_of: tuple[int, transport.SharedState | None] = (0, None)
 
     def __repr__(self) -> str:
         return f"ChatModel({self.settings!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"settings": self.settings, "_store": self._store, "_state_of": (0, None)}
+        return {"settings": self.settings, "_store": self._store, "_purse": self._purse, "_state_of": (0, None)}
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -193,7 +196,7 @@ class ChatModel:
     def _state(self) -> transport.SharedState:
         # by process: a forked child starts its own
         if self._state_of[0] != os.getpid():
-            self._state_of = (os.getpid(), transport.shared_state(self.settings, self.endpoint))
+            self._state_of = (os.getpid(), transport.shared_state(self.settings, self.endpoint, self._purse))
         state = self._state_of[1]
         assert state is not None
         return state
@@ -209,14 +212,14 @@ class ChatModel:
             except ReplyError:
                 pass  # kept by a version with laxer rules: ask again
             else:
-                state.usage += answer.usage
+                state.spent(answer.usage)
                 return answer
         # by store, too: a journal must see every reply of its own
         place = (key, id(self._store))
         flight = state.flights.get(place)
         if flight is not None:
             shared: Answer[T] = await flight.join()
-            state.usage += Usage(cache_hits=1)
+            state.spent(Usage(cache_hits=1))
             return replace(shared, usage=Usage(cache_hits=1))
         flight = Flight(self._fly(state, store, key, prompt, parse), state.flights, place)
         first: Answer[T] = await flight.join()
@@ -272,29 +275,3 @@ class ChatModel:
         elif settings.max_tokens is not None:
             body["max_tokens"] = settings.max_tokens
         return body | settings.extra_body
-
-
-class Flight(Generic[T]):
-    """One question on its way, and the callers waiting for it. When the last of them is gone, it is given up."""
-
-    def __init__(self, work: Coroutine[Any, Any, T], board: dict[tuple[str, int], Any], place: tuple[str, int]) -> None:
-        self._task = asyncio.get_running_loop().create_task(work)
-        self._task.add_done_callback(lambda _: self._leave())
-        self._board, self._place = board, place
-        self._waiting = 0
-        board[place] = self
-
-    def _leave(self) -> None:
-        if self._board.get(self._place) is self:
-            del self._board[self._place]
-
-    async def join(self) -> T:
-        """The answer, or its error, for one more caller."""
-        self._waiting += 1
-        try:
-            return await asyncio.shield(self._task)
-        finally:
-            self._waiting -= 1
-            if not self._waiting and not self._task.done():
-                self._leave()  # at once: who asks from here on must not join a flight that is being cancelled
-                self._task.cancel()

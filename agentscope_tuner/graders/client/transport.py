@@ -23,7 +23,7 @@ from agentscope_tuner.graders.client.limits import Limits
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
 from agentscope_tuner.graders.client.reply_format import ReplyFormat
 from agentscope_tuner.graders.client.tries import Tries
-from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.client.usage import Usage, count_spent
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
 
 if TYPE_CHECKING:
@@ -41,17 +41,22 @@ _REPLY_TOKENS = 256
 class SharedState:
     """What equal models share within a process. Lives on the background loop."""
 
-    def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
+    def __init__(self, settings: ChatSettings, endpoint: Endpoint, purse: str = "") -> None:
         self._endpoint = endpoint
         self.limits = Limits(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
         self.turns = Turns(settings.concurrency, pace_of(endpoint.base_url))
         self.format = ReplyFormat()
         self.flights: dict[tuple[str, int], Any] = {}
         self.usage = Usage()
-        self.spending = Spending(settings.budget)
+        self.spending = _purse(settings, purse) if purse else Spending(settings.budget)
         self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
+
+    def spent(self, usage: Usage) -> None:
+        """Count what was used, for the process and for the verdict under way."""
+        self.usage += usage
+        count_spent(usage)
 
     @cached_property
     def client(self) -> openai.AsyncOpenAI:
@@ -60,17 +65,24 @@ class SharedState:
 
 
 # by process: a forked child must not use its parent's sockets, nor close them by forgetting them
-_states: dict[tuple[int, Endpoint, str], SharedState] = {}
+_states: dict[tuple[int, Endpoint, str, str], SharedState] = {}
+_purses: dict[tuple[int, str], Spending] = {}
 _clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
 
 
-def shared_state(settings: ChatSettings, endpoint: Endpoint) -> SharedState:
-    """The state that models with these settings share in this process, made on first use."""
-    key = (os.getpid(), endpoint, settings.model_dump_json())
+def shared_state(settings: ChatSettings, endpoint: Endpoint, purse: str = "") -> SharedState:
+    """The state that models with these settings share in this process, made on first use; what models of one `purse`
+    may spend is shared by all of them, whatever their other settings.
+    """
+    key = (os.getpid(), endpoint, settings.model_dump_json(), purse)
     if key not in _states:
         # setdefault: two threads may get here at once, and only one state may win
-        return _states.setdefault(key, SharedState(settings, endpoint))
+        return _states.setdefault(key, SharedState(settings, endpoint, purse))
     return _states[key]
+
+
+def _purse(settings: ChatSettings, purse: str) -> Spending:
+    return _purses.setdefault((os.getpid(), purse), Spending(settings.budget))
 
 
 def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
@@ -129,14 +141,14 @@ async def fetch(
                 try:
                     reply, used = await _request(settings, state, tries.varied(body), schema, clock)
                     usage += used
-                    state.usage += used
+                    state.spent(used)
                     return reply, parse(reply), usage
                 except ReplyError as exc:
                     tries.unreadable(exc)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
                     await asyncio.sleep(tries.failed(exc, clock.when()))
                 usage += _RETRY
-                state.usage += _RETRY
+                state.spent(_RETRY)
     except TimeoutError as exc:
         raise GraderTimeout(tries.report(f"no verdict within {settings.deadline_seconds:g} s")) from exc
 

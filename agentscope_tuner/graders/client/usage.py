@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
+from agentscope_tuner.errors import JudgeError
 
 
 class Prices(StrictSection):
@@ -67,3 +71,41 @@ class Usage:
     def metrics(self) -> dict[str, float]:
         """As metrics of a Judgement, each under `judge_<name>`."""
         return {f"judge_{item.name}": float(getattr(self, item.name)) for item in fields(self)}
+
+
+class Meter:
+    """Adds up what is spent on one verdict, by whichever graders and tasks reach it."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    def add(self, usage: Usage) -> None:
+        """Count `usage`."""
+        self.usage += usage
+
+
+_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metered(rows: int = 1) -> Iterator[Meter]:
+    """Counts what is spent inside; a JudgeError that leaves carries it in `metrics`, an equal part for each of `rows`.
+
+    A verdict that fails has been paid for, too: its tokens must not be lost from the sums of a run.
+    """
+    meter = Meter()
+    token = _METER.set(meter)
+    try:
+        yield meter
+    except JudgeError as exc:
+        spent = {name: value / rows for name, value in meter.usage.metrics().items()}
+        exc.metrics = {**exc.metrics, **spent}
+        raise
+    finally:
+        _METER.reset(token)
+
+
+def count_spent(usage: Usage) -> None:
+    """Count `usage` for the verdict under way, if one is."""
+    if (meter := _METER.get()) is not None:
+        meter.add(usage)

@@ -64,6 +64,9 @@ def test_a_larger_budget_is_the_same_run() -> None:
 
     assert digest() == digest(budget={"calls": 3})
     assert digest(client={}) == digest(client={"budget": {"calls": 9}})
+    assert digest() == digest(api_key="sk-of-next-year")
+    jury = [{"model_name": "a", "client": {"budget": {"calls": calls}}} for calls in (1, 2)]
+    assert digest(models=[jury[0]]) == digest(models=[jury[1]]) != digest()
     assert digest() != digest(votes=3)
 
 
