@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -24,6 +24,7 @@ from agentscope_tuner.cli.console import (
     out,
     printable,
 )
+from agentscope_tuner.cli.dry_run import DryRun
 from agentscope_tuner.cli.judge_ray import Engine, judge_on_ray
 from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.cli.summary_table import example_table, summary_table
@@ -31,8 +32,9 @@ from agentscope_tuner.config import resolve
 from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, judged_before
 from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import EarlierRow, Line, Row, ScoredFile, Summary, parse_line
+from agentscope_tuner.records import EarlierRow, Line, Row, ScoredFile, Summary, earlier_rows, parse_line
 from agentscope_tuner.records.formats import FORMATS
+from agentscope_tuner.records.scored_file import furthest
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _REDRAW_SECONDS = 0.1
@@ -49,6 +51,10 @@ _FORMAT = (
     "rollouts made of them. --input may then be a folder of JSONL, Parquet or torch files."
 )
 _TASKS = "Tasks whose metadata the rows get by their query, for dumps without the data set's columns, such as TRL's."
+_DRY_RUN = (
+    "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
+    "--resume, of the rows that --output lacks."
+)
 _MAP = (
     "Where a column of the rows goes, such as prompt=task.main_query, completion=output.metadata.final_answer or "
     "answer=task.metadata.answer. May be given several times, also with --format."
@@ -58,7 +64,7 @@ _MAP = (
 def judge(
     conf: Conf,
     input_: Annotated[str, typer.Option("--input", help="Rollouts, one JSON object a line; - reads standard input.")],
-    output: Annotated[Path, typer.Option("--output", help="Where the scored rollouts go.")],
+    output: Annotated[Path | None, typer.Option("--output", help="Where the scored rollouts go.")] = None,
     overrides: Overrides = None,
     resume: Annotated[
         bool,
@@ -70,10 +76,19 @@ def judge(
     format_: Annotated[str | None, typer.Option("--format", help=_FORMAT)] = None,
     map_: Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")] = None,
     tasks: Annotated[str | None, typer.Option("--tasks", help=_TASKS)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     engine: Annotated[Engine, typer.Option("--engine", help=_ENGINE)] = Engine.LOCAL,
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
 ) -> None:
     """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
+    if dry_run and engine is Engine.RAY:
+        raise fail("--dry-run reads the rows here: --engine local, with one of the files as --input")
+    if dry_run:
+        rows = partial(rollout_lines, format_=format_, pairs=map_, tasks=tasks)
+        _say_what_it_costs(conf, overrides, input_, output if resume else None, limit, rows)
+        return
+    if output is None:
+        raise fail("--output is missing: the file that the scored rollouts go to")
     if engine is Engine.RAY:
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")
@@ -115,6 +130,25 @@ def judge(
         raise typer.Exit(EXIT_ROWS_FAILED)
 
 
+def _say_what_it_costs(
+    conf: str,
+    overrides: list[str] | None,
+    input_: str,
+    resumed: Path | None,
+    limit: int | None,
+    rows: Callable[[Iterator[Line]], Iterator[Line]],
+) -> None:
+    with config_errors():
+        settings = resolve(conf, overrides or ())
+        digest = settings.task_judge.digest()
+        line_judge, found = LineJudge(settings, digest), DryRun()
+        with source_lines(input_, watched=partial(_watched, Summary())) as (source, name):
+            lines = rows(islice(source, limit))
+            earlier = earlier_rows(furthest(resumed)) if resumed is not None else None
+            found.add(line_judge, lines if earlier is None else _with_earlier(lines, earlier, digest))
+    out.print(found.table(f"{name}: nothing was sent"))
+
+
 class _StrictStop(Exception):
     pass
 
@@ -125,6 +159,8 @@ def _with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: 
         before = next(earlier, None)
         row = parse_line(line)
         judgement = _verdict_of(row, before, digest) if before else None
+        if before and before.is_of(row.raw):
+            line = line._replace(spent=before.spent)
         yield judged_before(line, before.line, judgement) if before and judgement else line
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.units import Unit, groups
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.records import Line, Row, parse_line, scored_line
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
@@ -76,6 +77,16 @@ class RolloutJudge:
             return None
         problem = self._judge.inner.check_group([rollout.task for rollout in items])
         return None if problem is None else self.failed(items, JudgeError(problem, cause=Cause.INPUT))
+
+    def estimate(self, items: Sequence[Rollout], reckoner: Reckoner) -> tuple[int, Estimate | None]:
+        """How many rollouts of a unit the judge would be asked about, and what that would use: see BaseJudge.
+
+        Raises:
+            JudgeError: there would be no verdict.
+        """
+        task, outputs = _task_and_outputs(items)
+        left = self._judge.unsettled(task, outputs)
+        return len(left), self._judge.inner.estimate(task, left, reckoner) if left else Estimate()
 
     def failed(self, items: Sequence[Rollout], error: JudgeError) -> list[Judgement]:
         """Judgements that say why there is no verdict."""
@@ -175,6 +186,15 @@ class LineJudge:
         """What the judge noticed over the run: see `BaseJudge.run_notes`. Judges in other processes keep theirs."""
         return self._rollouts.run_notes()
 
+    def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate | None]:
+        """See RolloutJudge; a line that cannot be read is none that the judge would be asked about.
+
+        Raises:
+            JudgeError: there would be no verdict.
+        """
+        rollouts = [row.rollout for row in map(parse_line, items) if row.rollout is not None]
+        return self._rollouts.estimate(rollouts, reckoner) if rollouts else (0, Estimate())
+
     def units(self, items: Iterable[Line | JudgedBefore]) -> Iterator[Unit[Line, ScoredLine]]:
         """A unit for each line; for a judge that ranks, a unit for each run of neighbours with one task id."""
         first, group = 0, ""
@@ -235,8 +255,14 @@ class LineJudge:
     def _scored(self, row: Row, judgement: Judgement) -> ScoredLine:
         if judgement.status == "failed":
             judgement = replace(judgement, error=f"{row.where}: {judgement.error}")
+        if row.spent:
+            judgement = replace(judgement, metrics=_added(judgement.metrics, row.spent))
         name, label = name_and_label(row)
         return ScoredLine(scored_line(row, judgement, self._digest), judgement, name, label)
+
+
+def _added(metrics: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:
+    return {**metrics, **{name: metrics.get(name, 0.0) + value for name, value in more.items()}}
 
 
 def _bad_row(row: Row) -> Judgement:

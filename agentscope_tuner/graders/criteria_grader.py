@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.prompt.fence import neutralise
-from agentscope_tuner.graders.prompt.judge_prompt import as_texts, build_prompt, echoes
+from agentscope_tuner.graders.prompt.judge_prompt import Texts, as_texts, build_prompt, echoes
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.prompt.visible import plain
 from agentscope_tuner.graders.prompt.wording import label_form
@@ -122,24 +122,35 @@ class CriteriaGrader:
         return [met for (met,), _ in answers], sum((usage for _, usage in answers), Usage())
 
     async def _ask(self, query: str, response: Any, criteria: Sequence[str]) -> tuple[list[Met], Usage]:
-        texts = as_texts(
-            {"query": query, "response": response}, self.language, self.max_chars, self.model.settings.markers
-        )
-        # the task's own words, not the policy's: they are instructions
-        listed = [f"{number}. {neutralise(text, _LONGEST_CRITERION)}" for number, text in enumerate(criteria, start=1)]
-        own = {"criteria": "\n".join(listed)}
-        labels = _LABELS[self.language]
+        texts = self._texts(query, response)
+        prompt = self._prompt(texts, criteria)
         if self.score_from == "logprobs":
-            form = label_form(self.language, labels)
-            prompt = build_prompt(TOGETHER, self.language, own, texts, form, top_logprobs=20)
-            worth = {labels[0]: 1.0, labels[1]: 0.0}
-            answer = await self.model.ask(prompt, lambda reply: [Met(label_score(reply, worth))])
+            yes, no = _LABELS[self.language]
+            answer = await self.model.ask(prompt, lambda reply: [Met(label_score(reply, {yes: 1.0, no: 0.0}))])
         else:
-            prompt = build_prompt(TOGETHER, self.language, own, texts, _FORM[self.language], _schema(len(criteria)))
             judged = echoes(texts)
             shown = texts["response"] if isinstance(texts["response"], str) else "\n".join(texts["response"])
             answer = await self.model.ask(prompt, lambda reply: _verdicts(reply, judged, shown, len(criteria)))
         return answer.value, answer.usage
+
+    def prompts(self, query: str, response: Any, criteria: Sequence[str]) -> list[Prompt]:
+        """What `decide` would ask, without asking: for estimates."""
+        texts = self._texts(query, response)
+        calls = [criteria] if self.calls == "together" else [[criterion] for criterion in criteria]
+        return [self._prompt(texts, asked) for asked in calls]
+
+    def _texts(self, query: str, response: Any) -> Texts:
+        shown = {"query": query, "response": response}
+        return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
+
+    def _prompt(self, texts: Texts, criteria: Sequence[str]) -> Prompt:
+        # the task's own words, not the policy's: they are instructions
+        listed = [f"{number}. {neutralise(text, _LONGEST_CRITERION)}" for number, text in enumerate(criteria, start=1)]
+        own = {"criteria": "\n".join(listed)}
+        if self.score_from == "logprobs":
+            form = label_form(self.language, _LABELS[self.language])
+            return build_prompt(TOGETHER, self.language, own, texts, form, top_logprobs=20)
+        return build_prompt(TOGETHER, self.language, own, texts, _FORM[self.language], _schema(len(criteria)))
 
 
 def _schema(size: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.schema import GraderRank, grader_error
@@ -63,6 +64,18 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
     return Ranking(
         shared_places([positions[text] for text in responses]), results[0].reason, usage, len(results), conflicts
     )
+
+
+def group_prompts(
+    grader: LLMGrader, responses: Sequence[str], max_chars: int, inputs: Mapping[str, Any]
+) -> list[Prompt]:
+    """About what `rank_all` would ask, without asking: which answers a chunk shows again is known only then, so the
+    first ones stand for them.
+    """
+    distinct = list(dict.fromkeys(responses))
+    chunks = _chunks(distinct, max_chars) if len(distinct) > 1 else []
+    shown = [[*(distinct[:3] if number else ()), *chunk] for number, chunk in enumerate(chunks)]
+    return [prompt for responses in shown for prompt in grader.prompts({**inputs, "response": responses})]
 
 
 def shared_places(positions: Sequence[float]) -> list[float]:

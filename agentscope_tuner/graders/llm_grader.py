@@ -18,18 +18,19 @@ from agentscope_tuner.graders.arguments import (
     score_range,
 )
 from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, ChatSettings
+from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, ChatSettings, Prompt
 from agentscope_tuner.graders.client.reply import Reply, final_json, rank_of, read_score, reason_of
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.prompt.guard import no_content
-from agentscope_tuner.graders.prompt.judge_prompt import Trajectory, as_texts, build_prompt, echoes
+from agentscope_tuner.graders.prompt.judge_prompt import Texts, Trajectory, as_texts, build_prompt, echoes
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.prompt.wording import reply_form
-from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause
+from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause, own_words
 
 ScoreSource = Literal["text", "logprobs"]
 
 _OWN = ("rubrics", "min_score", "max_score")
+_SAVED = (*_OWN, "score_from", "labels", "votes", "vote_rule", "swap", "max_chars", "filter_no_content")
 
 
 class LLMGrader(BaseGrader):
@@ -46,13 +47,11 @@ class LLMGrader(BaseGrader):
         template: the prompt; it must show `{response}`.
         language: which of the template's languages is used, also for what the grader adds.
         description: what it judges, in words.
-        min_score, max_score: the range of scores, both included; read from the prompt's words ("from 1 to 5")
-        when None.
+        min_score, max_score: the range of scores, both included; as the prompt's words state it when None.
         rubrics: the criteria, for templates that have a place for `{rubrics}`.
         score_from: `text`, the score the model writes; `logprobs`, the mean of the labels' values weighted by the
             model's probabilities for them (pointwise only).
-        labels: from the word the model may answer to its score; for `logprobs` yes and no when None, for `text` a
-        number.
+        labels: from the word the model may answer to its score; None: a number, or for `logprobs` yes and no.
         votes: how many times to ask; more than one needs a temperature.
         vote_rule: how votes become one verdict. Failed votes are dropped and counted; half of them failing is an error.
         swap: listwise only: ask in both orders; a pair on which they disagree is a tie, and is counted.
@@ -179,7 +178,7 @@ class LLMGrader(BaseGrader):
         metadata: dict[str, Any] = {"usage": _total(answers)}
         if self.votes > 1:
             metadata |= {"votes": [answer.value[0] for answer in answers], "votes_failed": failed}
-        return GraderScore(self.name, score, _own_words(nearest.value[1]), metadata)
+        return GraderScore(self.name, score, own_words(nearest.value[1]), metadata)
 
     def _read_score(self, reply: Reply, echoes: Sequence[str]) -> tuple[float, str]:
         return read_score(reply, echoes, self.labels, self.min_score, self.max_score, self.score_from == "logprobs")
@@ -226,7 +225,7 @@ class LLMGrader(BaseGrader):
             metadata |= {"votes": len(answers), "votes_failed": sum(failed for _, failed in rounds)}
         if self.swap:
             metadata["disagreements"] = combine.disagreements(*by_order)
-        return GraderRank(self.name, combine.ranked(places), _own_words(answers[0].value[1]), metadata)
+        return GraderRank(self.name, combine.ranked(places), own_words(answers[0].value[1]), metadata)
 
     async def _votes(self, values: Mapping[str, Any], parse: Any) -> tuple[list[Answer[Any]], int]:
         if self.votes == 1:
@@ -235,39 +234,47 @@ class LLMGrader(BaseGrader):
         return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
 
     async def _ask(self, values: Mapping[str, Any], parse: Any, draw: int) -> Answer[Any]:
+        texts = self._texts(values)
+        return await self.model.ask(self._prompt(texts, draw), lambda reply: parse(reply, echoes(texts)))
+
+    def _texts(self, values: Mapping[str, Any]) -> Texts:
         used = self.template.variables(self.language)
         shown = {name: value for name, value in values.items() if name in used}
-        texts = as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
+        return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
+
+    def _prompt(self, texts: Texts, draw: int) -> Prompt:
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
         size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 0
-        form = reply_form(
-            self.language, self.min_score, self.max_score, list(self.labels), size, self.score_from == "logprobs"
-        )
-        prompt = build_prompt(
-            self.template, self.language, own, texts, form.words, form.schema, form.top_logprobs, draw
-        )
-        return await self.model.ask(prompt, lambda reply: parse(reply, echoes(texts)))
+        by_logprobs = self.score_from == "logprobs"
+        form = reply_form(self.language, self.min_score, self.max_score, list(self.labels), size, by_logprobs)
+        return build_prompt(self.template, self.language, own, texts, form.words, form.schema, form.top_logprobs, draw)
+
+    def prompts(self, values: Mapping[str, Any]) -> list[Prompt]:
+        """What `aevaluate` would ask about `values`, without asking: for estimates.
+
+        Raises:
+            GraderError: as `aevaluate` would fail before it asks.
+        """
+        values = {**dict.fromkeys(USUAL), **values}
+        check_arguments(values, self.template.variables(self.language), self.optional, _OWN)
+        shown = [values["response"]] if self.mode is GraderMode.POINTWISE else list(values["response"])
+        shown = [one for one in shown if self._nothing_in(one, values) is None]
+        if len(shown) < (1 if self.mode is GraderMode.POINTWISE else 2):
+            return []
+        orders = [shown, shown[::-1]] if self.swap else [shown]
+        asked = [order if self.mode is GraderMode.LISTWISE else order[0] for order in orders]
+        texts = [self._texts({**values, "response": response}) for response in asked]
+        return [self._prompt(one, draw) for one in texts for draw in range(self.votes)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data from which `from_config` makes an equal grader, its language and template included; holds no
-        key.
-        """
+        """Plain data from which `from_config` makes an equal grader; holds no key."""
         return {
             **super().to_dict(),
             "model": self.model.settings.model_dump(mode="json", exclude_defaults=True),
             "template": self.template.model_dump(mode="json"),
             "language": self.language.value,
-            "min_score": self.min_score,
-            "max_score": self.max_score,
-            "rubrics": self.rubrics,
-            "score_from": self.score_from,
-            "labels": self.labels,
-            "votes": self.votes,
-            "vote_rule": self.vote_rule,
-            "swap": self.swap,
-            "max_chars": self.max_chars,
             "optional": list(self.optional),
-            "filter_no_content": self.filter_no_content,
+            **{name: getattr(self, name) for name in _SAVED},
         }
 
     @classmethod
@@ -291,8 +298,3 @@ class LLMGrader(BaseGrader):
 
 def _total(answers: Sequence[Answer[Any]]) -> Usage:
     return sum((answer.usage for answer in answers), Usage())
-
-
-def _own_words(reason: str) -> str:
-    # a model's reason must not read like the convention's mark of a failure
-    return f"“{reason}”" if reason.startswith("Evaluation failed:") else reason

@@ -96,6 +96,11 @@ class GraderRank:
         return cls(name, (), f"{_FAILED} {error}", metadata or {}, error or "unknown error", cause)
 
 
+def own_words(reason: str) -> str:
+    """A judge model's reason, such that it does not read like the convention's mark of a failure."""
+    return f"“{reason}”" if reason.startswith(_FAILED) else reason
+
+
 def named_cause(exc: BaseException) -> Cause | None:
     """What has to be mended, where an exception says so."""
     return exc.cause if isinstance(exc, JudgeError) else None

@@ -198,8 +198,10 @@ class _Earlier:
         lost, leftover = next(self._lost, None), next(self._leftover, None)
         if lost and (judgement := self._verdict(line, lost)):
             return judged_before(line, lost.line, judgement)
-        if leftover and (judgement := self._verdict(line, leftover)) and judgement.status != "failed":
-            return judged_before(line, leftover.line, judgement)
+        if leftover and (judgement := self._verdict(line, leftover)):
+            line = line._replace(spent=leftover.spent)
+            if judgement.status != "failed":
+                return judged_before(line, leftover.line, judgement)
         return line
 
     def _verdict(self, line: Line, before: EarlierRow) -> Judgement | None:

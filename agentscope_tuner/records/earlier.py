@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.records.writer import own_keys
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -25,6 +26,12 @@ class EarlierRow(NamedTuple):
     own: dict[str, Any]
     judgement: Judgement | None
     config: str | None
+
+    @property
+    def spent(self) -> dict[str, float]:
+        """What judge models were paid for it: a run that judges it again adds that up."""
+        metrics = self.judgement.metrics if self.judgement else {}
+        return {name: metrics[name] for name in Usage.metric_names() if metrics.get(name)}
 
     def is_of(self, raw: bytes) -> bool:
         """Whether it judged this line of the input: the same keys with the same values."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
@@ -24,11 +24,13 @@ class Line(NamedTuple):
         where: `file:line`, for messages.
         raw: the line as it stood, without its end; empty when it was too long to keep.
         problem: why there is nothing to read, in words; None when there is.
+        spent: what earlier runs spent on the row without a verdict that counts, as metrics of its judgement.
     """
 
     where: str
     raw: bytes
     problem: str | None = None
+    spent: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,14 @@ class Row:
         raw: the line as it stood, without its end; empty when it was too long to keep.
         rollout: what it holds, or None when it cannot be read.
         problem: why it cannot be read, in words; None when it can.
+        spent: see `Line`.
     """
 
     where: str
     raw: bytes
     rollout: Rollout | None
     problem: str | None
+    spent: Mapping[str, float] | None = None
 
 
 def read_rows(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Row]:
@@ -99,11 +103,11 @@ def _rollout(raw: bytes) -> Rollout:
 
 def parse_line(line: Line) -> Row:
     """The rollout of a line; a line that holds none gives a Row with a `problem`."""
-    where, raw, problem = line
+    where, raw, problem, spent = line
     if problem is not None:
         return Row(where, raw, None, problem)
     try:
-        return Row(where, raw, _rollout(raw), None)
+        return Row(where, raw, _rollout(raw), None, spent)
     except ValidationError as exc:
         first = exc.errors(include_url=False)[0]
         path = ".".join(str(part) for part in first["loc"])

@@ -88,11 +88,11 @@ class ScoredFile:
 
     def _furthest(self) -> Path | None:
         """The file to take rows from: a resumed run that was interrupted, too, may have come further than the first."""
-        start = self.partial if _size(self.partial) else self.path
-        if _size(self._next) > _size(start):
+        found = furthest(self.path)
+        if found == self._next:
             os.replace(self._next, self.partial)
             return self.partial
-        return start if _size(start) else None
+        return found
 
     def earlier(self) -> Iterator[EarlierRow]:
         """The rows that an earlier run wrote; none unless resuming."""
@@ -116,6 +116,15 @@ class ScoredFile:
                 written.unlink()
         finally:
             self._unlock()
+
+
+def furthest(path: Path) -> Path | None:
+    """Of what runs over the output `path` wrote, the file with the most rows to take over; None where there is none."""
+    partial, further = (path.with_name(f"{path.name}.{end}") for end in ("partial", "partial.next"))
+    start = partial if _size(partial) else path
+    if _size(further) > _size(start):
+        return further
+    return start if _size(start) else None
 
 
 def _size(path: Path) -> int:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places
+from agentscope_tuner.graders.listwise import Ranking, group_prompts, rank_all, shared_places
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.guard import no_content
-from agentscope_tuner.graders.schema import GraderScore, grader_error
+from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_error
 from agentscope_tuner.rubrics.config import AutoGraderConfig
 
 
@@ -69,6 +70,17 @@ async def ranked(
     position = dict.fromkeys(empty, float(len(answers) + 1)) | dict(zip(judged, ranking.places, strict=True))
     places = shared_places([position[index] for index in range(len(answers))])
     return Opinion(tuple(places), ranking.reason, ranking.usage, empty, ranking.disagreements)
+
+
+def expected(
+    config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
+) -> list[Prompt]:
+    """About what `scored` would ask of each answer, or `ranked` of all; asks nothing."""
+    empty = _empty(config, inputs, answers)
+    judged = [answer for index, answer in enumerate(answers) if index not in empty]
+    if config.mode is GraderMode.LISTWISE:
+        return group_prompts(grader, judged, config.max_group_chars, inputs)
+    return [prompt for answer in judged for prompt in grader.prompts({**inputs, "response": answer})]
 
 
 def _empty(config: AutoGraderConfig, inputs: Mapping[str, Any], answers: Sequence[str]) -> dict[int, str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from agentscope_tuner import _loop
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+if TYPE_CHECKING:
+    from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 
 _VERDICTS = {"compute_reward", "acompute_reward", "compute_rewards"}
 
@@ -178,6 +181,20 @@ class BaseJudge:
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         """Whether two values of `reference_keys` state the same; a judge that knows more than equality overrides it."""
         return first == second
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate | None:
+        """What judging these outputs of one task would use of judge models, found without asking any; None where the
+        judge cannot say.
+
+        A judge that asks judge models of ours gives their questions to `reckoner.reckon`; one that asks other judges
+        adds up theirs, `Estimate.perhaps` for those that are asked only under a condition.
+
+        Raises:
+            JudgeError: there would be no verdict.
+        """
+        return None
 
     def run_notes(self) -> list[str]:
         """What a person should look at after a run, one line each: patterns that no single verdict shows."""

@@ -12,9 +12,10 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage, metered
-from agentscope_tuner.graders.listwise import place_reward
+from agentscope_tuner.graders.listwise import group_prompts, place_reward
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
+from agentscope_tuner.graders.reckoning import Estimate, Question, Reckoner, questions_of
 from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judge_models import build_panels
@@ -154,6 +155,33 @@ class LLMJudge(BaseJudge):
                 metrics={"place": place, **metrics},
             )
             for place in found.places
+        ]
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge."""
+        values = [self._values(workflow_task, output) for output in workflow_outputs]
+        if self.ranks_groups() and len(values) < 2:
+            raise JudgeError("a listwise judge ranks two or more outputs of a task, and got one", cause=Cause.INPUT)
+        first, dearer = (reckoner.reckon(self._questions(panel, values)) for panel in (self.first, self.dearer))
+        return first + dearer.perhaps
+
+    def _questions(self, panel: LLMPanel, values: Sequence[Mapping[str, Any]]) -> list[Question]:
+        if not self.ranks_groups():
+            return [
+                question
+                for one in values
+                for grader in panel.graders.values()
+                for question in questions_of(grader, one)
+            ]
+        texts = [_one_text(one["response"]) for one in values]
+        inputs = {name: value for name, value in values[0].items() if name != "response"}
+        return [
+            (grader.model, prompt)
+            for grader in panel.graders.values()
+            if isinstance(grader, LLMGrader)
+            for prompt in group_prompts(grader, texts, self.settings.max_group_chars, inputs)
         ]
 
     async def aready(self) -> None:

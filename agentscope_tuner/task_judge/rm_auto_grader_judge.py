@@ -10,10 +10,11 @@ from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.endpoint import probe
-from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.listwise import place_reward
+from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.rubrics.config import WHERE, AutoGraderConfig, auto_grader_config
-from agentscope_tuner.rubrics.judging import inputs_of, ranked, scored
+from agentscope_tuner.rubrics.judging import expected, inputs_of, ranked, scored
 from agentscope_tuner.rubrics.learn import learn_once
 from agentscope_tuner.rubrics.samples import check_row
 from agentscope_tuner.rubrics.saved import check_proven, in_prompt, load, make_grader
@@ -88,7 +89,8 @@ class AutoGraderJudge(BaseJudge):
         if self.ranks_groups():
             return await self._rank_alone(workflow_task, workflow_output)
         answer = self._answer(workflow_output)
-        opinion = await scored(self.settings, self.grader, self._inputs(workflow_task), answer)
+        with metered() as meter:
+            opinion = await scored(self.settings, self.grader, self._inputs(workflow_task), answer)
         low, high = self.settings.min_score, self.settings.max_score
         raw = self.settings.reward_scale == "raw"
         if opinion.empty:
@@ -96,7 +98,7 @@ class AutoGraderJudge(BaseJudge):
             return Reward(low if raw else 0.0, False, reason=reason, filtered_by="no_content")
         score = opinion.values[0]
         share = (score - low) / (high - low)
-        metrics = {"score": score, **opinion.usage.metrics()}
+        metrics = {"score": score, **meter.usage.metrics()}
         success = share >= self.settings.success_threshold
         return Reward(score if raw else share, success, reason=_line(opinion.reason), metrics=metrics)
 
@@ -146,21 +148,18 @@ class AutoGraderJudge(BaseJudge):
         Raises:
             JudgeError: the task has none: a place needs others to compare with.
         """
-        candidates = workflow_task.task.metadata.get("candidates")
-        if not isinstance(candidates, list) or not candidates:
-            raise JudgeError(
-                "a listwise judge ranks an advantage group (compute_rewards), or one output among "
-                'task.metadata["candidates"], and this task has none',
-                cause=Cause.REFERENCE,
-            )
-        texts = [item.get("answer") if isinstance(item, dict) else item for item in candidates]
-        others = [text for text in texts if isinstance(text, str)]
-        if len(others) < len(texts):
-            raise JudgeError(
-                "task.metadata['candidates'] must hold texts, or mappings with a text 'answer'", cause=Cause.REFERENCE
-            )
-        rewards = await self._rank(workflow_task, [self._answer(workflow_output), *others])
-        return rewards[0]
+        answers = [self._answer(workflow_output), *_candidates(workflow_task)]
+        return (await self._rank(workflow_task, answers, rows=1))[0]
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge."""
+        answers, inputs = [self._answer(output) for output in workflow_outputs], self._inputs(workflow_task)
+        if self.ranks_groups() and len(answers) == 1:
+            answers += _candidates(workflow_task)
+        prompts = expected(self.settings, self.grader, inputs, answers)
+        return reckoner.reckon((self.grader.model, prompt) for prompt in prompts)
 
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
@@ -171,11 +170,12 @@ class AutoGraderJudge(BaseJudge):
         if len(workflow_outputs) == 1:
             return [self.compute_reward(workflow_task, workflow_outputs[0])]
         answers = [self._answer(output) for output in workflow_outputs]
-        return _loop.run(self._rank(workflow_task, answers))
+        return _loop.run(self._rank(workflow_task, answers, len(answers)))
 
-    async def _rank(self, task: WorkflowTask, answers: list[str]) -> list[Reward]:
-        opinion = await ranked(self.settings, self.grader, self._inputs(task), answers)
-        shared = {name: value / len(answers) for name, value in opinion.usage.metrics().items()}
+    async def _rank(self, task: WorkflowTask, answers: list[str], rows: int) -> list[Reward]:
+        with metered(rows) as meter:
+            opinion = await ranked(self.settings, self.grader, self._inputs(task), answers)
+        shared = {name: value / rows for name, value in meter.usage.metrics().items()}
         shared |= {"judge_disagreements": float(opinion.disagreements), "group_size": float(len(answers))}
         return [
             _no_content(opinion.empty[index], shared)
@@ -191,6 +191,28 @@ def _within_deadline(settings: AutoGraderConfig, config: Any) -> AutoGraderConfi
     if deadline is None or settings.settings().deadline_seconds <= deadline:
         return settings
     return settings.model_copy(update={"client": {**settings.client, "deadline_seconds": deadline}})
+
+
+def _candidates(task: WorkflowTask) -> list[str]:
+    """The other answers of a task that brings some: its `metadata["candidates"]`.
+
+    Raises:
+        JudgeError: it has none, or other things than answers.
+    """
+    candidates = task.task.metadata.get("candidates")
+    if not isinstance(candidates, list) or not candidates:
+        raise JudgeError(
+            "a listwise judge ranks an advantage group (compute_rewards), or one output among "
+            'task.metadata["candidates"], and this task has none',
+            cause=Cause.REFERENCE,
+        )
+    texts = [item.get("answer") if isinstance(item, dict) else item for item in candidates]
+    others = [text for text in texts if isinstance(text, str)]
+    if len(others) < len(texts):
+        raise JudgeError(
+            "task.metadata['candidates'] must hold texts, or mappings with a text 'answer'", cause=Cause.REFERENCE
+        )
+    return others
 
 
 def _no_content(reason: str, shared: dict[str, float]) -> Reward:

@@ -129,6 +129,12 @@ class TaskJudge:
         started = time.perf_counter()
         return [_judgement(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
 
+    def unsettled(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> list[WorkflowOutput]:
+        """The outputs that no `mark_bad` rule settles: those that the judge would be asked about."""
+        return self._filtered(workflow_task, workflow_outputs)[1]
+
     def _outcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
         try:
             with self._naming(task):

@@ -16,6 +16,7 @@ from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
+from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.criteria_panel import CriteriaPanel
@@ -98,17 +99,8 @@ class TaskRubricsJudge(BaseJudge):
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
-        reads = self.settings.reads
-        rubrics = self._rubrics(read_path(reads.rubrics, workflow_task, workflow_output))
-        query = str(read_path(reads.query, workflow_task, workflow_output))
-        response = read_path(reads.response, workflow_task, workflow_output)
-        if not isinstance(response, str | Trajectory):
-            raise JudgeError(
-                f"{reads.response} must be a text or chat messages, got {type(response).__name__}", cause=Cause.INPUT
-            )
-        text = response if isinstance(response, str) else "\n".join(response)
-        reason = no_content(text) if self.settings.filter_no_content or not text.strip() else None
-        if reason is not None:
+        rubrics, query, response = self._case(workflow_task, workflow_output)
+        if (reason := self._nothing_in(response)) is not None:
             return Reward(0.0, False, reason=f"no_content: {reason}", filtered_by="no_content")
         order = self._order(workflow_task, rubrics)
         shown = [rubrics.criteria[index].text for index in order]
@@ -125,6 +117,41 @@ class TaskRubricsJudge(BaseJudge):
             metrics["escalated"] = float(found is not first)
         told = "asked again; " if found is not first else ""
         return self._reward(rubrics, met, metrics, told + found.told)
+
+    def _case(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Rubrics, str, str | Trajectory]:
+        """The criteria, the query and the response."""
+        reads = self.settings.reads
+        rubrics = self._rubrics(read_path(reads.rubrics, task, output))
+        response = read_path(reads.response, task, output)
+        if not isinstance(response, str | Trajectory):
+            raise JudgeError(
+                f"{reads.response} must be a text or chat messages, got {type(response).__name__}", cause=Cause.INPUT
+            )
+        return rubrics, str(read_path(reads.query, task, output)), response
+
+    def _nothing_in(self, response: str | Trajectory) -> str | None:
+        text = response if isinstance(response, str) else "\n".join(response)
+        return no_content(text) if self.settings.filter_no_content or not text.strip() else None
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge."""
+        total = Estimate()
+        for output in workflow_outputs:
+            rubrics, query, response = self._case(workflow_task, output)
+            if self._nothing_in(response) is None:
+                shown = [rubrics.criteria[index].text for index in self._order(workflow_task, rubrics)]
+                first, dearer = (
+                    reckoner.reckon(
+                        (grader.model, prompt)
+                        for grader in panel.graders.values()
+                        for prompt in grader.prompts(query, response, shown)
+                    )
+                    for panel in (self.first, self.dearer)
+                )
+                total += first + dearer.perhaps
+        return total
 
     def _rubrics(self, value: Any) -> Rubrics:
         try:

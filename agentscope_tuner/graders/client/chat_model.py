@@ -28,7 +28,7 @@ from agentscope_tuner.graders.client.endpoint import Endpoint, resolve
 from agentscope_tuner.graders.client.flight import Flight
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
 from agentscope_tuner.graders.client.usage import Prices, Usage
-from agentscope_tuner.graders.client.verdict_cache import ReplyStore
+from agentscope_tuner.graders.client.verdict_cache import ReplyStore, VerdictCache
 from agentscope_tuner.graders.prompt.markers import special_tokens
 from agentscope_tuner.graders.prompt.template import ChatMessage
 
@@ -244,6 +244,13 @@ class ChatModel:
         if store is not None:
             store.put(key, reply, usage)
         return Answer(value, usage)
+
+    def is_kept(self, prompt: Prompt) -> bool:
+        """Whether the store has a reply to `prompt`; looking sends nothing and makes no file."""
+        store = self._store or self._state.cache
+        if store is None or (isinstance(store, VerdictCache) and not store.exists):
+            return False
+        return store.get(self.key(prompt)) is not None
 
     def key(self, prompt: Prompt) -> str:
         """The digest under which a reply to `prompt` is kept: endpoint, model, messages, sampling, schema, draw."""

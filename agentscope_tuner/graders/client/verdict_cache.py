@@ -66,6 +66,11 @@ class VerdictCache:
         self._cache: Any = None
         self._broken = False
 
+    @property
+    def exists(self) -> bool:
+        """Whether its folder holds a cache already."""
+        return self._cache is not None or (self._directory / "cache.db").exists()
+
     def get(self, key: str) -> Reply | None:
         """The reply kept under `key`, or None."""
         kept = self._use("get", key)

@@ -1,0 +1,98 @@
+"""`astuner judge --dry-run`: what judging would cost, before anything is sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.markup import escape
+from rich.table import Table
+
+from agentscope_tuner.cli.console import printable
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.reckoning import Estimate, Reckoner
+from agentscope_tuner.records import Line
+
+_MOST_PROBLEMS = 5
+_REASON_CHARS = 160
+
+
+class DryRun:
+    """Counts over the rows that would be judged.
+
+    Attributes:
+        rows: how many there are.
+        kept: those that an earlier run judged.
+        settled: those that rules settle, or that cannot be read.
+        failed: those that would have no verdict, without anybody being asked.
+        problems: why, and how often.
+        unknown: rows whose judge cannot say what it asks.
+        total: what the others would use.
+    """
+
+    def __init__(self) -> None:
+        self.rows = self.kept = self.settled = self.failed = self.unknown = 0
+        self.problems: Counter[str] = Counter()
+        self.total = Estimate()
+
+    def add(self, judge: LineJudge, lines: Iterable[Line | JudgedBefore]) -> None:
+        """Reckon what judging `lines` would use."""
+        reckoner = Reckoner()
+        for unit in judge.units(lines):
+            self.rows += len(unit.items)
+            if unit.results is not None:
+                self.kept += len(unit.items)
+                continue
+            try:
+                asked, estimate = judge.estimate(unit.items, reckoner)
+            except JudgeError as exc:
+                self.failed += len(unit.items)
+                self.problems[exc.message[:_REASON_CHARS]] += len(unit.items)
+                continue
+            self.settled += len(unit.items) - asked
+            if estimate is not None:
+                self.total += estimate
+            elif judge.traits.kind == "io":
+                self.unknown += asked
+
+    def table(self, title: str) -> Table:
+        """What was found, to be printed."""
+        table = Table(title=escape(title), show_header=False, title_justify="left")
+        table.add_column(style="bold")
+        table.add_column(overflow="fold")
+        least, most = self.total.least, self.total.most
+        kept = f", {self.kept} judged before" if self.kept else ""
+        table.add_row("rows", f"{self.rows}{kept}")
+        table.add_row("settled uncalled", f"{self.settled} by rules, or unreadable")
+        for problem, count in self.problems.most_common(_MOST_PROBLEMS):
+            table.add_row(f"fail uncalled x{count}", escape(printable(problem)))
+        if self.unknown:
+            table.add_row(
+                "not known", f"{self.unknown} rows: their judge does not say what it asks (BaseJudge.estimate)"
+            )
+        table.add_row("calls", _span(least.calls, most.calls))
+        table.add_row("cache hits", _span(least.cache_hits, most.cache_hits))
+        table.add_row("prompt tokens", "about " + _span(least.prompt_tokens, most.prompt_tokens))
+        table.add_row("reply tokens", "about " + _span(least.completion_tokens, most.completion_tokens))
+        table.add_row("cost", self._cost(least, most))
+        if self.total.priced and most.cost:
+            rows = max(1, self.rows - self.kept)
+            table.add_row("cost a row", _money(least.cost / rows, most.cost / rows))
+        return table
+
+    def _cost(self, least: Usage, most: Usage) -> str:
+        if not most.calls:
+            return "0"
+        if not self.total.priced:
+            return "not known: client.prices has no {prompt, completion} per million tokens"
+        return "about " + _money(least.cost, most.cost)
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _money(least: float, most: float) -> str:
+    return f"{least:,.4g}" if least == most else f"{least:,.4g} to {most:,.4g}"

@@ -1,0 +1,95 @@
+"""What verdicts would cost, before any is asked for: nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentscope_tuner.graders.base_grader import BaseGrader
+from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
+from agentscope_tuner.graders.client.tokens import message_tokens
+from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.combine import WeightedSumGrader
+from agentscope_tuner.graders.llm_grader import LLMGrader
+
+Question = tuple[ChatModel, Prompt]
+
+# a reason of a sentence or two and a score; thinking models write more
+_REASON_TOKENS = 60
+_BY_LOGPROBS_TOKENS = 4
+_CRITERION_TOKENS = 35
+_PLACE_TOKENS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What judging would use: the least, and the most where it depends on verdicts. Retries are in neither.
+
+    Attributes:
+        least, most: calls, tokens and cost; `cache_hits` are verdicts that the cache has already.
+        priced: whether every model asked has prices; the cost means nothing otherwise.
+    """
+
+    least: Usage = field(default_factory=Usage)
+    most: Usage = field(default_factory=Usage)
+    priced: bool = True
+
+    def __add__(self, other: Estimate) -> Estimate:
+        return Estimate(self.least + other.least, self.most + other.most, self.priced and other.priced)
+
+    @property
+    def perhaps(self) -> Estimate:
+        """The same for what may not be asked at all."""
+        return Estimate(Usage(), self.most, self.priced)
+
+
+class Reckoner:
+    """Adds up questions. One that was reckoned before, or whose reply is in the cache, costs nothing."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def reckon(self, questions: Iterable[Question]) -> Estimate:
+        """What asking `questions` would use."""
+        total, priced = Usage(), True
+        for model, prompt in questions:
+            total += self._one(model, prompt)
+            priced = priced and model.settings.prices is not None
+        return Estimate(total, total, priced)
+
+    def _one(self, model: ChatModel, prompt: Prompt) -> Usage:
+        settings = model.settings
+        if settings.cache:
+            key = model.key(prompt)
+            if key in self._seen or model.is_kept(prompt):
+                return Usage(cache_hits=1)
+            self._seen.add(key)
+        asked = message_tokens([message.content for message in prompt.written()])
+        replied = _reply_tokens(prompt)
+        replied = min(replied, settings.max_tokens or replied)
+        cost = settings.prices.cost(asked, replied) if settings.prices else 0.0
+        return Usage(1, 0, asked, replied, 0, 0, cost)
+
+
+def questions_of(grader: BaseGrader, values: Mapping[str, Any]) -> list[Question]:
+    """What `grader` would ask about `values`; nothing for graders that ask no judge model of ours.
+
+    Raises:
+        GraderError: as the grader would fail before it asks.
+    """
+    if isinstance(grader, LLMGrader):
+        return [(grader.model, prompt) for prompt in grader.prompts(values)]
+    if isinstance(grader, WeightedSumGrader):
+        return [question for part, _ in grader.parts for question in questions_of(part, values)]
+    return []
+
+
+def _reply_tokens(prompt: Prompt) -> int:
+    if prompt.top_logprobs:
+        return _BY_LOGPROBS_TOKENS
+    properties = (prompt.schema or {}).get("properties", {})
+    if "verdicts" in properties:
+        return _CRITERION_TOKENS * int(properties["verdicts"]["minItems"])
+    places = int(properties["rank"]["minItems"]) if "rank" in properties else 0
+    return _REASON_TOKENS + _PLACE_TOKENS * places
