@@ -12,6 +12,8 @@ from agentscope_tuner.records import Summary
 
 _MOST_FAILURES = 5
 _REASON_CHARS = 120
+# 0 where the endpoint's prices are not configured, which is not free
+_WITHOUT_PRICES = ("judge_cost",)
 
 
 def summary_table(
@@ -42,7 +44,10 @@ def summary_table(
     for metric, (rows, rewards) in sorted(summary.means.items()):
         table.add_row(_cell(metric.replace("/", " ", 1)), f"{rows:,.0f} rows, mean {rewards / rows:.4f}")
     for metric, total in summary.usage.items():
-        table.add_row(_cell(metric.replace("_", " ")), f"{total:,.6g}" if total % 1 else f"{total:,.0f}")
+        if metric not in _WITHOUT_PRICES or total:
+            table.add_row(_cell(metric.replace("_", " ")), f"{total:,.6g}" if total % 1 else f"{total:,.0f}")
+    if cost := summary.usage.get("judge_cost"):
+        table.add_row("judge cost a row", f"{cost / summary.rows:,.4g}")
     for heading, value in more:
         table.add_row(_cell(heading), _cell(value))
     rate = judged / seconds

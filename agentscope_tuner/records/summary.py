@@ -13,6 +13,8 @@ _MOST_REASONS = 1000
 _REASON_CHARS = 160
 _MOST_EXAMPLES = 8
 _USAGE = "judge_"
+# of one verdict: their sum means nothing
+_NOT_SUMS = frozenset({"judge_votes", "judge_disagreement"})
 _MOST_USAGES = 50
 # of a combined judge's parts, and a routed judge's routes
 _MEANS = ("part/", "route/")
@@ -65,7 +67,11 @@ class Summary:
         self.statuses[judgement.status] += 1
         self.violations.update(judgement.violations)
         for metric, value in judgement.metrics.items():
-            if metric.startswith(_USAGE) and (metric in self.usage or len(self.usage) < _MOST_USAGES):
+            if (
+                metric.startswith(_USAGE)
+                and metric not in _NOT_SUMS
+                and (metric in self.usage or len(self.usage) < _MOST_USAGES)
+            ):
                 self.usage[metric] = self.usage.get(metric, 0.0) + value
             elif metric.startswith(_MEANS) and metric.count("/") == 1:
                 self._add_mean(metric, 1, value)
