@@ -52,10 +52,8 @@ class DryRun:
                 self.problems[exc.message[:_REASON_CHARS]] += len(unit.items)
                 continue
             self.settled += len(unit.items) - asked
-            if estimate is not None:
-                self.total += estimate
-            elif judge.traits.kind == "io":
-                self.unknown += asked
+            self.total += estimate
+            self.unknown += 0 if estimate.complete else asked
 
     def table(self, title: str) -> Table:
         """What was found, to be printed."""

@@ -12,6 +12,7 @@ from agentscope_tuner.engines.units import Unit, groups
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.records import Line, Row, parse_line, scored_line
+from agentscope_tuner.task_judge.estimates import estimate_of
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
@@ -78,15 +79,14 @@ class RolloutJudge:
         problem = self._judge.inner.check_group([rollout.task for rollout in items])
         return None if problem is None else self.failed(items, JudgeError(problem, cause=Cause.INPUT))
 
-    def estimate(self, items: Sequence[Rollout], reckoner: Reckoner) -> tuple[int, Estimate | None]:
+    def estimate(self, items: Sequence[Rollout], reckoner: Reckoner) -> tuple[int, Estimate]:
         """How many rollouts of a unit the judge would be asked about, and what that would use: see BaseJudge.
 
         Raises:
             JudgeError: there would be no verdict.
         """
         task, outputs = _task_and_outputs(items)
-        left = self._judge.unsettled(task, outputs)
-        return len(left), self._judge.inner.estimate(task, left, reckoner) if left else Estimate()
+        return estimate_of(self._judge, task, outputs, reckoner)
 
     def failed(self, items: Sequence[Rollout], error: JudgeError) -> list[Judgement]:
         """Judgements that say why there is no verdict."""
@@ -186,7 +186,7 @@ class LineJudge:
         """What the judge noticed over the run: see `BaseJudge.run_notes`. Judges in other processes keep theirs."""
         return self._rollouts.run_notes()
 
-    def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate | None]:
+    def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:
         """See RolloutJudge; a line that cannot be read is none that the judge would be asked about.
 
         Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentscope_tuner.graders.base_grader import BaseGrader
@@ -29,19 +29,22 @@ class Estimate:
     Attributes:
         least, most: calls, tokens and cost; `cache_hits` are verdicts that the cache has already.
         priced: whether every model asked has prices; the cost means nothing otherwise.
+        complete: whether every judge could say what it asks; else there is more.
     """
 
     least: Usage = field(default_factory=Usage)
     most: Usage = field(default_factory=Usage)
     priced: bool = True
+    complete: bool = True
 
     def __add__(self, other: Estimate) -> Estimate:
-        return Estimate(self.least + other.least, self.most + other.most, self.priced and other.priced)
+        priced, complete = self.priced and other.priced, self.complete and other.complete
+        return Estimate(self.least + other.least, self.most + other.most, priced, complete)
 
     @property
     def perhaps(self) -> Estimate:
         """The same for what may not be asked at all."""
-        return Estimate(Usage(), self.most, self.priced)
+        return replace(self, least=Usage())
 
 
 class Reckoner:

@@ -184,9 +184,9 @@ class BaseJudge:
 
     def estimate(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate | None:
-        """What judging these outputs of one task would use of judge models, found without asking any; None where the
-        judge cannot say.
+    ) -> Estimate:
+        """What judging these outputs of one task would use of judge models, found without asking any. By default
+        nothing, which is not `complete` for a judge that may wait for others.
 
         A judge that asks judge models of ours gives their questions to `reckoner.reckon`; one that asks other judges
         adds up theirs, `Estimate.perhaps` for those that are asked only under a condition.
@@ -194,7 +194,9 @@ class BaseJudge:
         Raises:
             JudgeError: there would be no verdict.
         """
-        return None
+        from agentscope_tuner.graders.reckoning import Estimate
+
+        return Estimate(complete=self.judge_kind == "cpu")
 
     def run_notes(self) -> list[str]:
         """What a person should look at after a run, one line each: patterns that no single verdict shows."""

@@ -12,9 +12,11 @@ from typing import Any
 from agentscope_tuner import _loop, _threads
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
+from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.combinations import COMBINATIONS, written
 from agentscope_tuner.task_judge.combined_settings import check_success, check_weights, clip_of, function_of
+from agentscope_tuner.task_judge.estimates import estimate_of
 from agentscope_tuner.task_judge.inner_judges import bounded, first_problem
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.part_verdicts import PartVerdicts
@@ -144,6 +146,16 @@ class CombinedJudge(AsksJudges):
                     except JudgeError as error:
                         errors.setdefault(place, error)
         return [errors.get(place) or self._settled_or_error(found) for place, found in enumerate(group)]
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge: the sum of the parts, of those with a condition perhaps."""
+        total = Estimate()
+        for part in self.parts:
+            found = estimate_of(part.judge, workflow_task, workflow_outputs, reckoner)[1]
+            total += found if part.when is None else found.perhaps
+        return total
 
     def _places(self, part: Part, group: Sequence[PartVerdicts], errors: dict[int, JudgeError]) -> list[int]:
         """The outputs that a part is asked about. A rank is one among all: failed ones stay in the group."""

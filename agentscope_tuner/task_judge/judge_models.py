@@ -14,7 +14,7 @@ from agentscope_tuner.config import StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
-from agentscope_tuner.task_judge.conditions import Known, Condition, parse_condition
+from agentscope_tuner.task_judge.conditions import Condition, Known, parse_condition
 
 _UNNAMED = re.compile(r"[^\w.-]+")
 

@@ -123,7 +123,7 @@ class LLMJudge(BaseJudge):
         )
 
     def _escalates(self, values: Mapping[str, float]) -> bool:
-        return self.panels.when is not None and self.panels.when.holds(values)
+        return self.panels.when is not None and self.panels.when.holds(values) is True
 
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]

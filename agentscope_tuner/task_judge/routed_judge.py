@@ -7,7 +7,9 @@ from typing import Any
 
 from agentscope_tuner.config import SECTION, route_name, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.estimates import estimate_of
 from agentscope_tuner.task_judge.inner_judges import bounded, failure_of, first_problem, load_inner, zeroed
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.parts import shares_reference
@@ -109,6 +111,17 @@ class RoutedJudge(AsksJudges):
             except JudgeError as error:
                 rewards.append(error)
         return rewards
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge: what the judges of the outputs' routes would use."""
+        total = Estimate()
+        for output in workflow_outputs[:1] if self._ranks else workflow_outputs:
+            judge = self.routes[self.route(workflow_task.task, None if self._ranks else output)]
+            outputs = workflow_outputs if self._ranks else [output]
+            total += estimate_of(judge, workflow_task, outputs, reckoner)[1]
+        return total
 
     def pass_on(self, name: str, judgement: Judgement) -> Reward:
         """The reward of a verdict that the route `name` gave.

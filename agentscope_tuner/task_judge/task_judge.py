@@ -65,7 +65,7 @@ class TaskJudge:
         max_abandoned: int = 32,
     ) -> None:
         self.inner = judge
-        self._prefilter = Prefilter(rules, rule_reward)
+        self.prefilter = Prefilter(rules, rule_reward)
         self._on_error = on_error
         self._traits = Traits.of(judge)
         # said once: a workflow that sets a reward sets it on every rollout
@@ -129,18 +129,12 @@ class TaskJudge:
         started = time.perf_counter()
         return [_judgement(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
 
-    def unsettled(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
-    ) -> list[WorkflowOutput]:
-        """The outputs that no `mark_bad` rule settles: those that the judge would be asked about."""
-        return self._filtered(workflow_task, workflow_outputs)[1]
-
     def _outcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
         try:
             with self._naming(task):
                 if output.reward is not None and not self.heeds_own_reward:
                     self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-                filtered, violations = self._prefilter.check(task, output)
+                filtered, violations = self.prefilter.check(task, output)
                 return filtered or checked(self._ask(task, output), violations)
         except JudgeError as error:
             return error
@@ -150,7 +144,7 @@ class TaskJudge:
             with self._naming(task):
                 if output.reward is not None and not self.heeds_own_reward:
                     self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-                filtered, violations = self._prefilter.check(task, output)
+                filtered, violations = self.prefilter.check(task, output)
                 return filtered or checked(await self._aask(task, output), violations)
         except JudgeError as error:
             return error
@@ -222,7 +216,7 @@ class TaskJudge:
         """What the rules say of each output, and the outputs that the judge is asked about."""
         if not self.heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
             self.heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
-        checks = [self._prefilter.check(task, output) for output in outputs]
+        checks = [self.prefilter.check(task, output) for output in outputs]
         return checks, [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
 
     @contextmanager
