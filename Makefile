@@ -157,6 +157,7 @@ test-trainers: $(TRAINERS:%=test-%) ## all the trainers
 
 train: .venvs/trl/.trainer ## GRPO on this CPU under the configured judges: curves in out/train, some minutes
 	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m tutorial.example_math_agent.train_trl --seeds 0 1 2
+	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m tutorial.example_math_agent.train_parts --seeds 0 1 2
 	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m tutorial.example_countdown.train_trl --seeds 0 1 2
 
 AGENTSCOPE := .venvs/agentscope

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -67,7 +68,7 @@ class SaysLater(Says):
         return Says.compute_reward(self, workflow_task, workflow_output)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        raise AssertionError("a judge that awaits is awaited")
+        return _loop.run(self.acompute_reward(workflow_task, workflow_output))
 
     async def aready(self) -> None:
         raise JudgeError("the endpoint is down", cause=Cause.ENDPOINT)

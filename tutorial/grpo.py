@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -39,6 +39,7 @@ class Step:
         failed: share of them without a verdict.
         judge_seconds: mean wall-clock time of a verdict.
         step_seconds: wall-clock time of the step.
+        parts: mean reward of each part, where the judge that trains is a combined one.
     """
 
     run: str
@@ -50,6 +51,7 @@ class Step:
     failed: float
     judge_seconds: float
     step_seconds: float
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 class Board:
@@ -117,8 +119,15 @@ class _Steps(TrainerCallback):  # type: ignore[misc]  # transformers is absent w
                 failed=logs[f"{self._trains}/failed"],
                 judge_seconds=logs[f"{self._trains}/judge_seconds"],
                 step_seconds=logs["step_time"],
+                parts=_parts(logs, f"{self._trains}/part/"),
             )
         )
+
+
+def _parts(logs: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """The parts among TRL's logs, which name a metric of theirs behind another slash."""
+    names = {key: key.removeprefix(prefix) for key in logs if key.startswith(prefix)}
+    return {name: logs[key] for key, name in names.items() if "/" not in name}
 
 
 def train(
@@ -211,21 +220,31 @@ def report(steps: Sequence[Step]) -> None:
         reward, success, filtered = (ends(own, value) for value in ("reward", "success", "filtered"))
         print(
             f"{run:<28} seed {seed}  reward {reward[0]:.3f} -> {reward[1]:.3f}  success {success[0]:.3f} -> "
-            f"{success[1]:.3f}  filtered {filtered[0]:.3f} -> {filtered[1]:.3f}  "
+            f"{success[1]:.3f}  filtered {filtered[0]:.3f} -> {filtered[1]:.3f}  {_ends_of_parts(own)}"
             f"{sum(step.step_seconds for step in own):.0f} s"
         )
+
+
+def _ends_of_parts(steps: Sequence[Step], width: int = 10) -> str:
+    """`part: where it began -> where it ended  ` for each part."""
+    told = ""
+    for part in steps[0].parts:
+        values = [step.parts.get(part, 0.0) for step in steps]
+        told += f"{part} {fmean(values[:width]):.3f} -> {fmean(values[-width:]):.3f}  "
+    return told
 
 
 def write_csv(steps: Sequence[Step], path: Path) -> None:
     """The numbers behind the curves, one row a step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Step)])
+        parts = list(dict.fromkeys(part for step in steps for part in step.parts))
+        writer = csv.DictWriter(file, [own.name for own in fields(Step) if own.name != "parts"] + parts)
         writer.writeheader()
-        writer.writerows(
-            {key: round(value, 6) if isinstance(value, float) else value for key, value in asdict(step).items()}
-            for step in steps
-        )
+        for step in steps:
+            row = {**asdict(step), **step.parts}
+            del row["parts"]
+            writer.writerow({key: round(value, 6) if isinstance(value, float) else value for key, value in row.items()})
 
 
 def plot(steps: Sequence[Step], path: Path) -> None:
@@ -236,22 +255,31 @@ def plot(steps: Sequence[Step], path: Path) -> None:
     from matplotlib import pyplot
 
     runs = list(dict.fromkeys(step.run for step in steps))
-    curves = ("reward", "success", "filtered")
+    labels = {"reward": "mean reward", "success": "success rate", "filtered": "filtered share"}
+    parts = dict.fromkeys(part for step in steps for part in step.parts)
+    labels |= {part: f"part {part}" for part in parts}
+    curves = list(labels)
     figure, axes = pyplot.subplots(
-        len(curves), len(runs), figsize=(1 + 4 * len(runs), 7), sharex="col", sharey="row", squeeze=False
+        len(curves),
+        len(runs),
+        figsize=(1 + 4 * len(runs), 1 + 2 * len(curves)),
+        sharex="col",
+        sharey="row",
+        squeeze=False,
     )
     for column, run in enumerate(runs):
         axes[0][column].set_title(run)
         for row, curve in enumerate(curves):
             for seed in sorted({step.seed for step in steps if step.run == run}):
                 own = [step for step in steps if (step.run, step.seed) == (run, seed)]
-                values = [getattr(step, curve) for step in own]
+                values = [step.parts.get(curve, 0.0) if curve in parts else getattr(step, curve) for step in own]
                 axes[row][column].plot([step.step for step in own], values, label=f"seed {seed}")
-            axes[row][column].set_ylim(-0.05, 1.05)
+            if curve not in parts:
+                axes[row][column].set_ylim(-0.05, 1.25)
             axes[row][column].grid(alpha=0.3)
         axes[-1][column].set_xlabel("step")
         axes[-1][column].legend(loc="center right")
-    for row, label in enumerate(("mean reward", "success rate", "filtered share")):
+    for row, label in enumerate(labels.values()):
         axes[row][0].set_ylabel(label)
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from agentscope_tuner.cli.config import Conf, Overrides
 from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, fail, out, printable
+from agentscope_tuner.cli.judge_tree import judge_tree
 from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError
@@ -66,7 +67,8 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
         if not path.exists() and not grader.auto_learn:
             return RubricTasks(grader), f"no rubrics are learned yet ({path}): only the rows are checked"
     judge = load_judge(settings).inner
-    return judge, f"ok: {type(judge).__name__}, {len(section.rules)} rules, on_error: {section.on_error}"
+    loaded = f"ok: {type(judge).__name__}, {len(section.rules)} rules, on_error: {section.on_error}"
+    return judge, "\n".join([loaded, *map(printable, judge_tree(section)[1:])])
 
 
 def _show(report: TaskReport, name: str) -> None:

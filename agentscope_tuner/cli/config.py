@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 from omegaconf import OmegaConf
 
-from agentscope_tuner.cli.console import config_errors
+from agentscope_tuner.cli.console import config_errors, printable
+from agentscope_tuner.cli.judge_tree import judge_tree
 from agentscope_tuner.config import masked, resolve
 
 Conf = Annotated[str, typer.Option("--conf", help="The training YAML.", metavar="FILE")]
@@ -15,7 +16,11 @@ Overrides = Annotated[list[str] | None, typer.Argument(help="Overrides.", metava
 
 
 def show(conf: Conf, overrides: Overrides = None) -> None:
-    """Print the resolved configuration, secrets masked."""
+    """Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a comment."""
     with config_errors():
-        plain = masked(resolve(conf, overrides or ()).whole)
+        settings = resolve(conf, overrides or ())
+        plain = masked(settings.whole)
+    tree = judge_tree(settings.task_judge)
+    if len(tree) > 1:
+        print("".join(f"# {printable(line)}\n" for line in tree), end="")
     print(OmegaConf.to_yaml(OmegaConf.create(plain)), end="")

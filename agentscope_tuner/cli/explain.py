@@ -1,64 +1,118 @@
-"""`astuner explain`: how the math judge reads and compares one answer, stage by stage."""
+"""`astuner explain`: one verdict part by part, or how the math judge reads and compares one answer, stage by stage."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from agentscope_tuner.cli.console import fail, out
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.cli.config import Overrides
+from agentscope_tuner.cli.console import config_errors, fail, opened, out
+from agentscope_tuner.cli.stages_table import stages_table
+from agentscope_tuner.cli.verdict_tree import verdict_tree
+from agentscope_tuner.config import resolve
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.records import Line, parse_line, read_lines
+from agentscope_tuner.records.formats import FORMATS, as_rollouts
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.answer import STAGES, WORKER_STAGES, run_stage
 from agentscope_tuner.verify.math.pair import Pair
 from agentscope_tuner.verify.math.read import bare, reference
-from agentscope_tuner.verify.sandbox import DEADLINE, Sandbox, shared
+from agentscope_tuner.verify.sandbox import DEADLINE, shared
+from agentscope_tuner.workflow import Rollout, WorkflowTask
 
-Reference = Annotated[str, typer.Option("--reference", help="The ground truth: bare, in dollars, boxed, or GSM8K's.")]
-Answer = Annotated[str, typer.Option("--answer", help="The answer, or an output with a box.")]
+Reference = Annotated[
+    str | None, typer.Option("--reference", help="The ground truth: bare, in dollars, boxed, or GSM8K's.")
+]
+Answer = Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box.")]
 Question = Annotated[
     str | None, typer.Option("--question", help="The task's text: its formulas are no answers, its words are units.")
 ]
 Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="CPU seconds of the symbolic stage.")]
-
-_STYLES = {"equal": "green", "different": "red", "undecided": "yellow", "passed on": "dim", "not reached": "dim"}
+Conf = Annotated[str | None, typer.Option("--conf", help="The training YAML, to judge a row of --input by.")]
+Input = Annotated[str | None, typer.Option("--input", help="Rollouts, one JSON object a line; - for standard input.")]
+Id = Annotated[str | None, typer.Option("--id", help="The id of the row to judge; the first row when not given.")]
+Format = Annotated[str | None, typer.Option("--format", help=f"The rows are a trainer's: {', '.join(FORMATS)}.")]
+Map = Annotated[list[str] | None, typer.Option("--map", help="As in `astuner judge`.", metavar="COLUMN=PATH")]
 
 
 def explain(
-    reference_text: Reference, answer: Answer, deadline: Deadline = DEADLINE, question: Question = None
+    overrides: Overrides = None,
+    conf: Conf = None,
+    input_: Input = None,
+    id_: Id = None,
+    format_: Format = None,
+    map_: Map = None,
+    reference_text: Reference = None,
+    answer: Answer = None,
+    deadline: Deadline = DEADLINE,
+    question: Question = None,
 ) -> None:
-    """Print every stage of the comparison with its outcome and time. Exit code 0 whatever the verdict."""
+    """Judge the row --id of --input by --conf and show how: rules, stages, each part, what was skipped, what it cost.
+
+    Or print every stage of the comparison of --answer with --reference. Exit code 0 whatever the verdict.
+    """
+    if conf is not None and input_ is not None:
+        if reference_text is not None or answer is not None:
+            raise fail("--reference and --answer name a pair, --conf and --input a row: give one of the two")
+        with config_errors():
+            judge = load_judge(resolve(conf, overrides or ()))
+            with opened(input_) as (stream, name):
+                lines: Iterable[Line] = read_lines(stream, name)
+                lines = as_rollouts(lines, format_, map_ or ()) if format_ or map_ else lines
+                group, place = _rows(lines, id_, ranks=judge.traits.ranks)
+        _show(judge, group, place)
+    elif reference_text is not None and answer is not None and conf is None and input_ is None:
+        _compare(reference_text, answer, deadline, question)
+    else:
+        raise fail("give --conf and --input, or --reference and --answer")
+
+
+def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[Rollout], int]:
+    """The row named `id_`, else the first, and its place; for a judge that ranks, among the neighbours of its group.
+
+    Raises:
+        ConfigError: there is no such row.
+    """
+    group: list[Rollout] = []
+    place: int | None = None
+    for line in lines:
+        row = parse_line(line)
+        if row.rollout is None:
+            if id_ is None and place is None:
+                raise ConfigError(f"{row.where}: {row.problem}")
+            continue
+        if not (ranks and group and row.rollout.task.task_id == group[-1].task.task_id != ""):
+            if place is not None:
+                break
+            group = []
+        group.append(row.rollout)
+        if place is None and id_ in (None, row.rollout.id):
+            place = len(group) - 1
+            if not ranks:
+                break
+    if place is None:
+        raise ConfigError("--input holds no row" + (f" with the id {id_!r}" if id_ is not None else ""))
+    return group, place
+
+
+def _show(judge: TaskJudge, group: list[Rollout], place: int) -> None:
+    row, task = group[place], WorkflowTask(task=group[0].task)
+    title, judgement = f"{row.id}, {judge.traits.name}", None
+    if judge.traits.ranks:
+        # a rank is one among the group's: the parts cannot be asked about one row alone
+        title = f"{title}, in a group of {len(group)}"
+        judgement = judge.judge_group(task, [each.output for each in group])[place]
+    out.print(verdict_tree(judge, task, row.output, title, judgement))
+
+
+def _compare(reference_text: str, answer: str, deadline: float, question: str | None) -> None:
     boxed = last_boxed(answer)
-    table = Table("stage", "outcome", "time", "reason")
     try:
         pair = Pair.of(bare(answer if boxed is None else boxed), reference(reference_text), question)
-        _fill(table, pair, shared(1, deadline))
+        table = stages_table(pair, shared(1, deadline))
     except JudgeError as exc:
         raise fail(str(exc)) from exc
     out.print(table)
-
-
-def _fill(table: Table, pair: Pair, sandbox: Sandbox) -> None:
-    decided = False
-    for stage in STAGES:
-        if decided:
-            _row(table, stage, "not reached", None, "")
-            continue
-        started = time.perf_counter()
-        verdict = run_stage(stage, pair, symbolic=sandbox.compare)
-        took = time.perf_counter() - started
-        if verdict is None:
-            _row(table, stage, "passed on", took, "")
-            continue
-        _row(table, stage, verdict.outcome, took, verdict.reason)
-        # sympy looks again at what the symbolic stage left undecided
-        decided = verdict.outcome != "undecided" or stage not in WORKER_STAGES
-
-
-def _row(table: Table, stage: str, outcome: str, seconds: float | None, reason: str) -> None:
-    took = "" if seconds is None else f"{seconds * 1e3:.3f} ms"
-    # Text: an answer's brackets are not markup
-    table.add_row(stage, Text(outcome, style=_STYLES[outcome]), took, Text(reason))

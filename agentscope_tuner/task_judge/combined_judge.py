@@ -27,12 +27,8 @@ from agentscope_tuner.task_judge.parts import (
     metric_names_of,
     shares_reference,
 )
-from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.task_judge.traits import AsksJudges, Traits
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-
-#: How `ask` asks one part about one rollout.
-Ask = Callable[[TaskJudge, WorkflowTask, WorkflowOutput], Judgement]
 
 # Each part is cancelled at its own deadline, and may take this much longer to end
 _GRACE_SECONDS = 1.0
@@ -96,17 +92,16 @@ class CombinedJudge(AsksJudges):
         await self._ask_from(0, found, workflow_task, workflow_output)
         return self.settle(found)
 
-    def ask(self, task: WorkflowTask, output: WorkflowOutput, ask: Ask) -> PartVerdicts:
-        """What the parts say, each asked by `ask`, one after the other; to look at a verdict part by part.
+    def ask(self, found: PartVerdicts, ask: Callable[[Part], Judgement]) -> Reward:
+        """Ask the parts one after the other by `ask`, to look at a verdict part by part; `found` is filled meanwhile.
 
         Raises:
-            JudgeError: a part failed that must not.
+            JudgeError: there is no verdict.
         """
-        found = PartVerdicts()
         for stage in self.stages:
             for part in found.asked(stage.parts):
-                found.add(part, ask(part.judge, task, output))
-        return found
+                found.add(part, ask(part))
+        return self.settle(found)
 
     async def _ask_from(self, first: int, found: PartVerdicts, task: WorkflowTask, output: WorkflowOutput) -> None:
         """Ask the stages from `first` on.

@@ -16,7 +16,8 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answ
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math.answer import MathVerdict, acompare, check_reference, compare, compare_exact
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
-from agentscope_tuner.verify.math.read import reference
+from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.read import bare, reference
 from agentscope_tuner.verify.math.text import TooComplex
 from agentscope_tuner.verify.places import PlacedAnswer, find_answer
 from agentscope_tuner.verify.sandbox import Sandbox, shared
@@ -75,6 +76,15 @@ class MathAnswerAsJudge(BaseJudge):
             symbolic = self._sandbox().compare
             verdict = await acompare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied)
         return self._reward(verdict, found)
+
+    def pair(self, task: Task, output: WorkflowOutput) -> Pair | None:
+        """The answer and the reference, as the stages compare them; None where the output states no answer.
+
+        Raises:
+            JudgeError: one of them is missing or unreadable.
+        """
+        truth, found = _reference(task), find_answer(final_answer(output), self._settings.answer_in)
+        return None if found.text is None else Pair.of(bare(found.text), reference(truth), asked(task))
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: `missing`, `NaN or infinite`, `wrong type`, `damaged`, `over the bounds` or `unreadable`."""
