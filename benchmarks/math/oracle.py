@@ -2,7 +2,7 @@ r"""Our verdicts beside sympy's values on 5,000 generated pairs: a part of `make
 
 Each pair is one random formula twice: rewritten by random identities, and half of the time with a small change on top.
 sympy decides what the pair is: both trees become sympy expressions (no text is parsed) and their difference is
-evaluated with many digits, for formulas with symbols at three points. Only identities that hold for all complex values
+evaluated with many digits, for formulas with symbols at three points, where `n` is a whole number. Only identities that hold for all complex values
 are used, so that the signs of the points do not matter.
 """
 
@@ -272,10 +272,11 @@ def value(tree: Tree) -> Any:
             return {"ln": sympy.log}.get(tree.name, getattr(sympy, tree.name))(args[0])
 
 
+# `n` counts, as the judge takes it where a formula is made for whole numbers: sin(n pi) is its own negative
 _POINTS = (
     {"x": sympy.Rational(7, 5), "y": sympy.Rational(11, 13), "n": sympy.Integer(3)},
-    {"x": sympy.Rational(3, 11), "y": sympy.Rational(17, 7), "n": sympy.Rational(19, 8)},
-    {"x": sympy.Rational(-13, 9), "y": sympy.Rational(5, 3), "n": sympy.Rational(-1, 7)},
+    {"x": sympy.Rational(3, 11), "y": sympy.Rational(17, 7), "n": sympy.Integer(19)},
+    {"x": sympy.Rational(-13, 9), "y": sympy.Rational(5, 3), "n": sympy.Integer(-8)},
 )
 
 
