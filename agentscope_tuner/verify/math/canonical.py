@@ -13,11 +13,13 @@ from agentscope_tuner.verify.math.node import (
     BigOperator,
     Collection,
     Connective,
+    Degrees,
     Digits,
     Interval,
     Negation,
     Node,
     Number,
+    Percent,
     PlusMinus,
     Power,
     Product,
@@ -30,11 +32,19 @@ from agentscope_tuner.verify.math.node import (
     Text,
     UndefinedCall,
 )
+from agentscope_tuner.verify.math.number import literal
+from agentscope_tuner.verify.math.tree import PI, number, walk, with_args
 
 Key = tuple[object, ...]
 _ZERO: Key = ("number", 0)
 _ONE: Key = ("number", 1)
-SUM, PRODUCT = "sum", "product"
+SUM, PRODUCT, NEG = "sum", "product", "neg"
+# functions whose arguments stand in any order, and functions of angles
+_UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
+_OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
+_MULTIPLES = (Product, Quotient, Negation)
+_MOST_FACTORS = 6
+_BOUNDS = frozenset({"<", "<=", ">", ">="})
 _TURNED = {">": "<", ">=": "<="}
 
 
@@ -49,9 +59,17 @@ def key(node: Node) -> Key:
             return _sum(node)
         case Product() | Quotient():
             return _product(node)
-        case Power(base, exponent):
-            below, above = key(base), key(exponent)
-            return below if above == _ONE else ("power", below, above)
+        case Power():
+            return _product(node) if _times(node) else _power(node)
+        case Degrees():
+            return _angle(node) or (*_own(node), key(node.inside))
+        case Apply(function, args) if function in _UNORDERED:
+            members = args[0].args if len(args) == 1 and isinstance(args[0], Collection) else args
+            return ("Apply", function, *_ordered(map(key, members)))
+        case Apply(function, (inside,)) if function in _OF_ANGLES:
+            return ("Apply", function, _angle(inside) or key(inside))
+        case BigOperator():
+            return _big(node)
         case Relation((first, last), (operator,)):
             left, right = key(first), key(last)
             if operator in _TURNED:
@@ -60,6 +78,61 @@ def key(node: Node) -> Key:
         case Collection("set") | Connective("and" | "or") | SetOperation("union" | "intersection"):
             return (*_own(node), *_ordered(map(key, node.args)))
     return (*_own(node), *map(key, node.args))
+
+
+def _power(node: Power) -> Key:
+    below, above = key(node.base), key(node.exponent)
+    return below if above == _ONE else ("power", below, above)
+
+
+def _times(node: Power) -> int:
+    """How often the base stands there as a factor: `x^3` is `x x x`; negative below the stroke, 0 for other powers."""
+    value = literal(node.exponent)
+    if value is None or value.denominator != 1 or not 0 < abs(value) <= _MOST_FACTORS:
+        return 0
+    return int(value)
+
+
+def _angle(node: Node) -> Key | None:
+    r"""Thirty degrees as `\\pi/6`; None for what is no rational multiple of pi."""
+    inside = node.inside if isinstance(node, Degrees) else node
+    if isinstance(node, Degrees):
+        value = literal(inside)
+        return None if value is None else ("angle", value / 180)
+    parts = list(walk(inside))
+    if sum(n == PI for n in parts) != 1 or not all(n == PI or isinstance(n, (Number, *_MULTIPLES)) for n in parts):
+        return None
+    value = literal(renamed_symbol(inside, PI, number(1)))
+    return None if value is None else ("angle", value)
+
+
+def _big(node: BigOperator) -> Key:
+    """A sum, product, limit or integral with one name for what runs: `\\sum_i i^2` is `\\sum_k k^2`."""
+    first = node.bounds[0].args[:1] if node.bounds and isinstance(node.bounds[0], Relation) else ()
+    name = _differential(node.body) if node.sign == "int" else next(iter(first), None)
+    if not isinstance(name, Symbol):
+        return (*_own(node), *map(key, node.args))
+    depth = sum(isinstance(n, BigOperator) for n in walk(node))
+    running = Symbol(f"running {depth}")
+    return (*_own(node), *(key(renamed_symbol(a, name, running)) for a in node.args))
+
+
+def _differential(body: Node) -> Symbol | None:
+    """The x of a `dx` that ends an integral."""
+    while isinstance(body, (Sum, Quotient, Negation)):
+        body = body.args[0] if isinstance(body, Quotient) else body.args[-1]
+    match body:
+        case Product((*_, Symbol("d"), Symbol() as name)):
+            return name
+    return None
+
+
+def renamed_symbol(node: Node, old: Symbol, new: Node) -> Node:
+    """The node with another node in the place of a symbol."""
+    if node == old:
+        return new
+    args = tuple(renamed_symbol(a, old, new) for a in node.args)
+    return with_args(node, args) if args != node.args else node
 
 
 def _own(node: Node) -> Key:
@@ -101,7 +174,7 @@ def terms(node: Node) -> Counter[Key]:
     for term, sign in _terms(node, 1):
         one = key(term)
         if one != _ZERO:
-            found[one if sign > 0 else ("neg", one)] += 1
+            found[one if sign > 0 else (NEG, one)] += 1
     return found
 
 
@@ -120,7 +193,21 @@ def _sum(node: Node) -> Key:
     found = _ordered(list(terms(node).elements()))
     if not found:
         return _ZERO
-    return found[0] if len(found) == 1 else (SUM, *found)
+    if len(found) == 1:
+        return found[0]
+    # `b-a` as the opposite of `a-b`, so that a fraction turned in both places is the same
+    plain = min(found, key=lambda term: repr(_without_sign(term)))
+    if plain[0] != NEG:
+        return (SUM, *found)
+    return (NEG, (SUM, *_ordered([_turned(term) for term in found])))
+
+
+def _without_sign(one: Key) -> Key:
+    return one[1] if one[0] == NEG else one  # type: ignore[return-value]
+
+
+def _turned(one: Key) -> Key:
+    return _without_sign(one) if one[0] == NEG else (NEG, one)
 
 
 def factors(node: Node) -> Counter[Key]:
@@ -131,7 +218,9 @@ def factors(node: Node) -> Counter[Key]:
         while isinstance(factor, Negation):
             negative = not negative
             factor = factor.inside
-        one = key(factor)
+        one = _power(factor) if isinstance(factor, Power) else key(factor)
+        if one[0] == NEG:
+            negative, one = not negative, _without_sign(one)
         if one != _ONE:
             found[("inverse", one) if below else one] += 1
     if negative:
@@ -143,10 +232,16 @@ def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
     match node:
         case Product(args):
             for arg in args:
-                yield from _factors(arg, below)
+                if isinstance(arg, Percent):
+                    yield from _factors(Quotient(arg.inside, number(100)), below)
+                else:
+                    yield from _factors(arg, below)
         case Quotient(above, under):
             yield from _factors(above, below)
             yield from _factors(under, not below)
+        case Power() if times := _times(node):
+            for _ in range(abs(times)):
+                yield from _factors(node.base, below if times > 0 else not below)
         case _:
             yield node, below
 
@@ -156,7 +251,7 @@ def _product(node: Node) -> Key:
     negative = found.pop(("minus",), 0)
     listed = _ordered(list(found.elements()))
     one = _ONE if not listed else listed[0] if len(listed) == 1 and listed[0][0] != "inverse" else (PRODUCT, *listed)
-    return ("neg", one) if negative else one
+    return (NEG, one) if negative else one
 
 
 def is_plain(node: Node) -> bool:
@@ -171,4 +266,9 @@ def is_plain(node: Node) -> bool:
         case Quotient(Number(top), Number(bottom)):
             whole = top.denominator == bottom.denominator == 1
             return whole and bottom > 1 and gcd(int(top), int(bottom)) == 1
+        case Interval(low, high):
+            return is_plain(low) and is_plain(high)
+        case Relation(args, operators) if set(operators) <= _BOUNDS and len(args) <= 3:
+            # a solved inequality
+            return all(map(is_plain, args)) and sum(isinstance(a, Symbol) for a in args) == 1
     return isinstance(node, (Symbol, Text))

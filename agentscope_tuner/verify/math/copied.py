@@ -9,25 +9,30 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.canonical import PRODUCT, SUM, Key, factors, is_plain, key, terms
+from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, is_plain, key, terms
 from agentscope_tuner.verify.math.exact import Exact, Unknown
 from agentscope_tuner.verify.math.node import (
     MARKS,
     RATIONAL_OPERATIONS,
+    Apply,
     Collection,
     Node,
     Number,
+    Power,
     Relation,
     Symbol,
     Text,
     UndefinedCall,
 )
-from agentscope_tuner.verify.math.number import is_decimal
+from agentscope_tuner.verify.math.number import is_decimal, literal
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.tree import walk
+from agentscope_tuner.verify.math.tree import walk, with_args
 
 # a larger answer was not copied, and is not looked through
 _MAX_NODES = 300
+_MAX_INSIDE = 5
+_FORMULA = Symbol("formula of the question")
+_WRAPPERS = frozenset({"abs", "norm", "floor", "ceil", "Re", "conj", "max", "min", "gcd", "lcm"})
 
 
 def restates(question: Question, answer: Node, reference: Node) -> bool:
@@ -56,7 +61,7 @@ def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
     if isinstance(node, Collection) and node.args:
         # a list of the question's formulas is one; values among them are what was asked for
         return (key(node) in formulas and plain_too) or all(_is_copy(a, formulas, False) for a in node.args)
-    if isinstance(node, Relation) and set(node.operators) <= {"=", "~"} and len(node.args) > 2:
+    if isinstance(node, Relation) and set(node.operators) <= {"=", "~"} and key(node) not in formulas:
         return all(_is_copy(a, formulas, plain_too) for a in node.args)
     if is_plain(node):
         return plain_too and key(node) in formulas and not isinstance(node, (Symbol, Text)) and not _is_whole(node)
@@ -72,15 +77,52 @@ def _in_disguise(node: Node, formulas: dict[Key, Node]) -> bool:
     parts = list(walk(node))
     if len(parts) > _MAX_NODES:
         return False
-    value = _exact(node)
     unfinished = {k: f for k, f in formulas.items() if not is_plain(f) and not isinstance(f, Collection)}
+    inside = {k: part for part in parts if (k := key(part)) in unfinished}
+    if any(_is_wrapped(node, k) for k in list(inside)[:_MAX_INSIDE]):
+        return True
+    value = _exact(node)
     if value is None:
         return any(isinstance(n, MARKS) and key(n.inside) in unfinished for n in parts)
-    for part in parts:
-        found = unfinished.get(key(part))
-        if found is not None and _exact(part) == value:
-            return True
+    if any(_exact(part) == value for part in inside.values()):
+        return True
     return any(_exact(formula) == value for formula in _contained(parts, unfinished))
+
+
+def _is_wrapped(node: Node, formula: Key) -> bool:
+    r"""Whether the answer is worth what the formula in it is worth: `|\sqrt{12}|`, `1\cdot\sqrt{12}+0`."""
+    bare = _unwrapped(_in_place(node, formula))
+    for seed in ("wrapped", "wrapped again"):
+        point = Exact(seed)
+        try:
+            if point.value(bare) != point.value(_FORMULA):
+                return False
+        except Unknown:
+            return False
+    return True
+
+
+def _in_place(node: Node, formula: Key) -> Node:
+    """The answer with a symbol in the place of the formula."""
+    if not node.args or key(node) == formula:
+        return _FORMULA if key(node) == formula else node
+    return with_args(node, tuple(_in_place(a, formula) for a in node.args))
+
+
+def _unwrapped(node: Node) -> Node:
+    """Without what leaves a positive whole value alone: bars, a floor, the larger of one, the root of a square."""
+    args = tuple(map(_unwrapped, node.args))
+    node = with_args(node, args) if args else node
+    match node:
+        case Apply(function, (inside,)) if function in _WRAPPERS and _FORMULA in walk(inside):
+            return inside
+        case Apply("max" | "min", (first, *others)) if all(other == first for other in others):
+            return first
+        case Power(Power(base, inner), outer):
+            exponents = literal(inner), literal(outer)
+            if None not in exponents and exponents[0] * exponents[1] == 1:  # type: ignore[operator]
+                return base
+    return node
 
 
 def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
@@ -88,8 +130,13 @@ def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
     for read, kind in ((terms, SUM), (factors, PRODUCT)):
         inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
         for known, formula in formulas.items():
-            if known[0] == kind and any(_within(read(formula), whole) for whole in inside):
+            if _kind(known) == kind and any(_within(read(formula), whole) for whole in inside):
                 yield formula
+
+
+def _kind(known: Key) -> object:
+    inside = known[1] if known[0] == NEG else known
+    return inside[0] if isinstance(inside, tuple) else None
 
 
 def _within(part: Counter[Key], whole: Counter[Key]) -> bool:
