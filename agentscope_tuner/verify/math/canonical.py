@@ -43,7 +43,6 @@ SUM, PRODUCT, NEG = "sum", "product", "neg"
 _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
 _OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 _MULTIPLES = (Product, Quotient, Negation)
-_MOST_FACTORS = 6
 _BOUNDS = frozenset({"<", "<=", ">", ">="})
 _TURNED = {">": "<", ">=": "<="}
 
@@ -60,7 +59,7 @@ def key(node: Node) -> Key:
         case Product() | Quotient():
             return _product(node)
         case Power():
-            return _product(node) if _times(node) else _power(node)
+            return _product(node) if _turned_over(node) else _power(node)
         case Degrees():
             return _angle(node) or (*_own(node), key(node.inside))
         case Apply(function, args) if function in _UNORDERED:
@@ -85,12 +84,12 @@ def _power(node: Power) -> Key:
     return below if above == _ONE else ("power", below, above)
 
 
-def _times(node: Power) -> int:
-    """How often the base stands there as a factor: `x^3` is `x x x`; negative below the stroke, 0 for other powers."""
+def _turned_over(node: Power) -> Node | None:
+    """What `x^{-2}` divides by; None for other powers."""
     value = literal(node.exponent)
-    if value is None or value.denominator != 1 or not 0 < abs(value) <= _MOST_FACTORS:
-        return 0
-    return int(value)
+    if value is None or value >= 0:
+        return None
+    return node.base if value == -1 else Power(node.base, number(-value))
 
 
 def _angle(node: Node) -> Key | None:
@@ -239,9 +238,8 @@ def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
         case Quotient(above, under):
             yield from _factors(above, below)
             yield from _factors(under, not below)
-        case Power() if times := _times(node):
-            for _ in range(abs(times)):
-                yield from _factors(node.base, below if times > 0 else not below)
+        case Power() if (divisor := _turned_over(node)) is not None:
+            yield from _factors(divisor, not below)
         case _:
             yield node, below
 

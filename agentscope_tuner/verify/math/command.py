@@ -119,6 +119,9 @@ def _function_arguments(parser: Grammar, name: str) -> tuple[Node, ...]:
         args = (parser.operand(),)
     else:
         args = (parser.argument(),)
+    if len(args) == 1 and name in _SEVERAL and is_collection(args[0], "set"):
+        # `\\min\\{a, b\\}`
+        args = args[0].args
     if len(args) != 1 and name not in _SEVERAL:
         raise Unreadable(f"{name} of {len(args)} arguments")
     return args

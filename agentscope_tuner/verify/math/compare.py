@@ -12,6 +12,7 @@ from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.names import label, named_value
 from agentscope_tuner.verify.math.node import Node, Number, Quotient, Symbol, UndefinedCall
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
+from agentscope_tuner.verify.math.progression import same_progression, with_dummy_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import (
     Chain,
@@ -29,7 +30,7 @@ from agentscope_tuner.verify.math.reading import (
 from agentscope_tuner.verify.math.resolve import resolve
 from agentscope_tuner.verify.math.same_family import renamed_to, same_family
 from agentscope_tuner.verify.math.same_listing import grids, listings, unordered
-from agentscope_tuner.verify.math.same_quantity import has_unit, ratio_equation, same_quantity, same_ratio
+from agentscope_tuner.verify.math.same_quantity import has_unit, ratio_equation, ratio_named, same_quantity, same_ratio
 from agentscope_tuner.verify.math.same_set import as_set, points, regions
 from agentscope_tuner.verify.math.tree import difference, is_equation, is_joined, is_relation, symbols, walk
 
@@ -78,6 +79,8 @@ class Comparer:
         """The whole comparison."""
         if ref == ans:
             return EQUAL
+        if (found := same_progression(ref, ans)) is not None:
+            return found
         if isinstance(ref, Wording) or isinstance(ans, Wording):
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT
         if isinstance(ref, Chain) or isinstance(ans, Chain):
@@ -124,6 +127,9 @@ class Comparer:
         if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
             return self._congruences(ref.node, ans.node)
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
+            if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
+                # `x = \\pm y` for `|x| = |y|`
+                return self.statement(ref.node, ans.node)
             if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
                 return self._solved(ref.node, ans.value)
             found = self.statement(ref.node, ans.node)
@@ -144,12 +150,14 @@ class Comparer:
         if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
             parts = tuple(map(resolve, ans.node.args))
             return unordered(self, ref.items, parts) if len(parts) == len(ref.items) else DIFFERENT
+        if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node)) is not None:
+            return self.compare(ref, named)
         value = self._asked(ans.node) if isinstance(ans, Statement) else None
         return DIFFERENT if value is None else self.compare(ref, resolve(value))
 
     def _asked(self, node: Node) -> Node | None:
         """The value of `x+y = 7` where `x+y` stands in the question."""
-        if self.question is None or not is_equation(node) or symbols(node.args[-1]):
+        if self.question is None or not is_equation(node) or symbols(node.args[-1]) - symbols(node.args[0]):
             return None
         return node.args[-1] if key(node.args[0]) in self.question.formulas else None
 
@@ -186,10 +194,16 @@ class Comparer:
             return self.compare(ref, points(ans, ref))
         if label(ref.name) == label(ans.name):
             value = _same_parameter(ref, ans)
+            if value is ans.value:
+                value = with_dummy_of(ref, ans, self.question.letters if self.question is not None else frozenset())
             return DIFFERENT if value is None else self.compare(ref.value, value)
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
         return DIFFERENT
+
+
+def _is_listed(named: Named) -> bool:
+    return isinstance(named.value, Listing) and named.value.kind == "list"
 
 
 def is_congruence(*nodes: Node) -> bool:
@@ -225,11 +239,14 @@ def _same_parameter(ref: Named, ans: Named) -> Reading | None:
     if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
         return ans.value
     ours, others = _parameters(mine), _parameters(theirs)
-    if ours is None or others is None or len(ours) != len(others) or not isinstance(ans.value, Value):
+    values = ans.value.items if isinstance(ans.value, Listing) else (ans.value,)
+    nodes = [value.node for value in values if isinstance(value, Value)]
+    if ours is None or others is None or len(ours) != len(others) or len(nodes) != len(values):
         return ans.value
-    if any(name in symbols(ans.value.node) for name in ours if name not in others):
+    if any(name in symbols(node) for name in ours if name not in others for node in nodes):
         return None
-    return resolve(renamed_to(ans.value.node, ours, others))
+    renamed = tuple(resolve(renamed_to(node, ours, others)) for node in nodes)
+    return Listing(ans.value.kind, renamed) if isinstance(ans.value, Listing) else renamed[0]
 
 
 def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:

@@ -80,8 +80,8 @@ def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | No
     if bare_ref:
         natural = any(is_applied(n, "ln") for n in walk(ref))
         return (None, 10) if plain and not natural else (None,)
-    has_ln = any(is_applied(n, "ln") for n in walk(ref))
-    return (None,) if has_ln and plain else ()
+    has_log = any(is_applied(n, "ln", "log") for n in walk(ref))
+    return (None,) if has_log and plain else ()
 
 
 def is_log_sum(node: Node) -> bool:

@@ -96,11 +96,12 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
 
 def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None) -> bool:
     digits = _significant(ref)
+    written = ref_places - 2 * any(isinstance(n, Percent) for n in walk(ref))
     if isinstance(ans, Degrees):
         return False
     if ans_places is None or ans_places == 0:
         return digits >= _ROUNDED_DIGITS and _is_exact(ans)
-    return ans_places > ref_places and (digits >= _ROUNDED_DIGITS or (digits >= 2 and ref_places >= 2))
+    return ans_places > ref_places and (digits >= _ROUNDED_DIGITS or (digits >= 2 and written >= 2))
 
 
 def half_up(value: Fraction, places: int) -> Fraction:

@@ -28,6 +28,7 @@ _NOUNS = frozenset(
 )
 _SIGNS = frozenset({"\\in", ",", "(", ")", ">=", ">", "!=", "-", "\\ne"})
 _MOST = 14
+_COUNTING = frozenset({"n", "k", "m", "l", "j"})
 _BOUNDS = frozenset({">=", ">", "<", "<="})
 # among the fields: the function is given for a part of its arguments only
 NARROWED = "a part of the arguments"
@@ -47,7 +48,7 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
             if any(t.text in ("(", ")") for t in said) or not _says_membership(said):
                 continue
         elif token.text == ",":
-            if not _names_several(said):
+            if not (_names_several(said) or _bounds_parameter(tokens[:at], said)):
                 continue
         elif token.text.lower() not in _OPENERS or token.kind not in ("word", "cmd"):
             continue
@@ -78,6 +79,16 @@ def _names_several(tokens: list[Token]) -> bool:
     parted = all(t.kind == "sym" or t.text == "," for t in tokens[:-2])
     ends = len(tokens) >= 5 and tokens[-2].text == "\\in" and tokens[-1].text in _FIELDS
     return ends and parted and len(names) > 1
+
+
+def _bounds_parameter(before: list[Token], said: list[Token]) -> bool:
+    """The `k >= 0` of `n = 2^k, k >= 0`: a counting letter of the value, not the unknown itself."""
+    texts = [t.text for t in before]
+    if len(said) != 3 or said[0].text not in _COUNTING or said[1].text not in (">=", ">"):
+        return False
+    value = texts.index("=") + 1 if "=" in texts else 0
+    # `k, k >= 1` is about the unknown itself
+    return len(texts) > 1 and said[0].text in texts[value:] and said[0].text not in texts[:value]
 
 
 def _is_own_argument(before: list[Token], said: list[Token]) -> bool:

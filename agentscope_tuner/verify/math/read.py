@@ -12,6 +12,7 @@ from agentscope_tuner.verify.boxed import last_boxes
 from agentscope_tuner.verify.math.clock import time_of_day
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
 from agentscope_tuner.verify.math.dressing import choice, denied_name, undressed
+from agentscope_tuner.verify.math.modulus import with_modulus
 from agentscope_tuner.verify.math.node import Node, Quantity, Text
 from agentscope_tuner.verify.math.own_stack import on_own_stack
 from agentscope_tuner.verify.math.parse import parse_tokens
@@ -23,6 +24,7 @@ from agentscope_tuner.verify.math.stated import StatesSeveral, candidates, is_se
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.tree import walk
 from agentscope_tuner.verify.math.unit import changes_number, singular, unknown_words
+from agentscope_tuner.verify.math.written_out import written_out
 
 _SHOWN = 80
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
@@ -123,7 +125,7 @@ def _read(text: str) -> Side:
     while tokens and tokens[-1].text in (".", ","):
         tokens.pop()
     keys = _key(tokens)
-    tokens, fields = without_qualifier(tokens)
+    tokens, fields = without_qualifier(with_modulus(tokens))
     try:
         return Side(text, keys, parse_tokens(tokens), None, "", fields, letter)
     except Unreadable as exc:
@@ -135,7 +137,7 @@ def _resolved(side: Side) -> Side:
     if side.node is None:
         return side
     try:
-        reading = resolve(side.node)
+        reading = resolve(written_out(side.node))
     except Unreadable as exc:
         return replace(side, node=None, problem=str(exc))
     fields = side.fields

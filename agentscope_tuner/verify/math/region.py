@@ -98,6 +98,8 @@ class Pieces:
         raise NotSolved
 
     def _end(self, node: Node) -> Node:
+        if Symbol("i") in walk(node):
+            raise NotSolved
         if symbols(node) or isinstance(node, (Collection, Relation, Text)):
             raise NotSolved
         return node

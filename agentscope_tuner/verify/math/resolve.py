@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.family import conditions, family, is_range
-from agentscope_tuner.verify.math.names import assignment, is_equal_names, is_solved_region, label, region_name
+from agentscope_tuner.verify.math.names import assignment, is_equal_names, is_name, is_solved_region, label, region_name
 from agentscope_tuner.verify.math.node import (
     MARKS,
     Array,
@@ -23,6 +23,7 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     Text,
 )
+from agentscope_tuner.verify.math.progression import residue
 from agentscope_tuner.verify.math.reading import (
     Chain,
     Family,
@@ -37,12 +38,24 @@ from agentscope_tuner.verify.math.reading import (
     Wording,
 )
 from agentscope_tuner.verify.math.tables import EMPTY_SET, WORD_SETS
-from agentscope_tuner.verify.math.tree import equation, is_collection, is_equation, is_relation, walk, with_args
+from agentscope_tuner.verify.math.tree import (
+    equation,
+    is_collection,
+    is_equation,
+    is_joined,
+    is_relation,
+    symbols,
+    walk,
+    with_args,
+)
 
 
 def resolve(node: Node) -> Reading:
     """What the node states."""
     match node:
+        case Sum((left, Negation(right))) if _is_set(left) and _is_set(right):
+            # a minus sign between sets takes the second away
+            return resolve(SetOperation("difference", (left, right)))
         case Symbol(name) if name.startswith("\\mathbb"):
             return Region(node)
         case Text(words):
@@ -66,6 +79,11 @@ def resolve(node: Node) -> Reading:
     return _value(node)
 
 
+def _is_set(node: Node) -> bool:
+    field = isinstance(node, Symbol) and node.name.startswith("\\mathbb")
+    return field or isinstance(node, (Interval, SetOperation)) or is_collection(node, "set")
+
+
 def _value(node: Node) -> Reading:
     if isinstance(node, Negation) and isinstance(node.inside, MARKS):
         # the sign belongs to the number, not to its unit
@@ -79,7 +97,14 @@ def _is_signed(node: Node) -> bool:
 
 def _two(node: Node) -> Reading:
     """The two values that a plus-minus stands for."""
-    return Listing("list", (resolve(choose(node, 1)), resolve(choose(node, -1))))
+    return Listing("list", (resolve(_negated(choose(node, 1))), resolve(_negated(choose(node, -1)))))
+
+
+def _negated(node: Node) -> Node:
+    """`-(2, 3)` as `(-2, -3)`."""
+    if isinstance(node, Negation) and is_collection(node.inside, "tuple"):
+        return Collection("tuple", tuple(map(Negation, node.inside.args)))
+    return with_args(node, tuple(map(_negated, node.args))) if isinstance(node, Collection) else node
 
 
 def choose(node: Node, sign: int) -> Node:
@@ -130,6 +155,7 @@ def _family(node: Node) -> Reading | None:
 
 
 def _list(node: Collection) -> Reading:
+    node = Collection("list", tuple(one for a in node.args for one in _single(a)))
     found = _family(node)
     if found is not None:
         return found
@@ -147,6 +173,17 @@ def _list(node: Collection) -> Reading:
         # `x = 1, 2` names its unknown once
         return Named(items[0].name, Listing("list", (items[0].value, *items[1:])), node)
     return named_together(items) or Listing("list", items)
+
+
+def _single(node: Node) -> tuple[Node, ...]:
+    """The equations of a member of a list: `y = 2 and z = 3` are two, and `a = b = 2` names two unknowns."""
+    if is_joined(node, "and") and all(isinstance(a, Relation) and "=" in a.operators for a in node.args):
+        return tuple(one for a in node.args for one in _single(a))
+    if isinstance(node, Relation) and len(node.args) > 2 and set(node.operators) == {"="}:
+        *names, value = node.args
+        if all(map(is_name, names)) and not symbols(value):
+            return tuple(equation(name, value) for name in names)
+    return (node,)
 
 
 def named_together(items: tuple[Reading, ...], node: Node | None = None) -> Reading | None:
@@ -193,6 +230,8 @@ def _united(items: tuple[Reading, ...]) -> Reading:
 
 
 def _relation(node: Relation) -> Reading:
+    if (least := residue(node)) is not None:
+        return resolve(least)
     operators = set(node.operators)
     if operators <= {"=", ":"} and ":" in operators:
         return _ratio(node)
@@ -239,7 +278,7 @@ def _ratio(node: Relation) -> Reading:
 
 def _by_name(node: Relation) -> Reading | None:
     """`(x, y) = (1, 2)` as `x = 1, y = 2`, so that values are compared by their names."""
-    if not is_equation(node) or not all(is_collection(a, "tuple", "list") for a in node.args):
+    if not is_equation(node) or not all(is_collection(a, "tuple", "list") for a in node.args) or _is_signed(node):
         return None
     found = assignment(node)
     if found is None or len(found[0].args) != len(found[1].args) or len(found[0].args) < 2:

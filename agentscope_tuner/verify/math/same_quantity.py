@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, TypeGuard
 
+from agentscope_tuner.verify.math.names import is_name
 from agentscope_tuner.verify.math.node import (
     Collection,
     Degrees,
@@ -13,13 +14,14 @@ from agentscope_tuner.verify.math.node import (
     Product,
     Quantity,
     Quotient,
+    Relation,
     Symbol,
     Unit,
 )
 from agentscope_tuner.verify.math.outcome import DIFFERENT, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import Named, Ratio, Reading, Value
-from agentscope_tuner.verify.math.tree import equation, number, product_of
+from agentscope_tuner.verify.math.tree import equation, is_collection, number, product_of, symbols
 from agentscope_tuner.verify.math.unit import UNIT_LETTERS, measure
 
 _MINUTES, _HOURS = 60, 24
@@ -124,6 +126,16 @@ def ratio_equation(named: Named) -> Node | None:
 def _width(part: Node) -> int:
     """How many characters a part of a time was written with."""
     return len(part.text) if isinstance(part, Number) else 0
+
+
+def ratio_named(ref: Reading, node: Node) -> Named | None:
+    """`x/y = 2/3` beside a ratio: the ratio of x and y by its quotient."""
+    match node:
+        case Relation((Quotient(above, below), value), ("=",)) if is_name(above) and is_name(below):
+            ratio = isinstance(ref, Ratio) or (isinstance(ref, Named) and is_collection(ref.name, "ratio"))
+            if ratio and not symbols(value):
+                return Named(Collection("ratio", (above, below)), Value(value), node)
+    return None
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

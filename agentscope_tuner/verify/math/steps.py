@@ -104,6 +104,15 @@ def _bends(node: Node) -> Iterator[Node]:
                 yield from (difference(left, right) for left, right in combinations(args, 2))
             case Power(Power(base), Quotient()):
                 yield base
+            case Power(base, Quotient()) if symbols(base) and not all(
+                isinstance(m, (*RATIONAL, Power)) for m in walk(base)
+            ):
+                yield base
+            case Power(base, Quotient()) if any(
+                isinstance(m, Power) and isinstance(m.exponent, Quotient) for m in walk(base)
+            ):
+                # a root in a root: the inner one may be an absolute value, `\\sqrt{x^2-14x+49}`
+                yield base
 
 
 def _is_wide(node: Node) -> bool:

@@ -55,8 +55,10 @@ def _times(pair: Pair) -> Outcome:
     if ":" not in pair.ref.text or ":" not in pair.answer:
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
-    if truth is None or stated is None or not (truth[1] or stated[1]):
+    if truth is None or stated is None:
         return UNKNOWN
+    if not (truth[1] or stated[1]):
+        return EQUAL if truth == stated and pair.ref.text.count(":") == pair.answer.count(":") else UNKNOWN
     if truth[0] % _HALF_DAY == stated[0] % _HALF_DAY and not truth[1] and _says_half(pair.question):
         # a question that speaks of a.m. or p.m. counts twelve hours; its reference may leave the half out
         return EQUAL if truth[0] <= _HALF_DAY else UNKNOWN
