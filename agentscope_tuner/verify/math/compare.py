@@ -9,8 +9,8 @@ from __future__ import annotations
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.dummy import with_names_of
 from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.names import label, named_value
-from agentscope_tuner.verify.math.node import Node, Number, Quotient, Symbol, UndefinedCall
+from agentscope_tuner.verify.math.names import is_equal_names, label, named_value
+from agentscope_tuner.verify.math.node import Node, Number, Quotient, Relation, Symbol, UndefinedCall
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
 from agentscope_tuner.verify.math.progression import same_progression, with_dummy_of
 from agentscope_tuner.verify.math.question import Question
@@ -126,6 +126,10 @@ class Comparer:
         """A statement of the answer meets a statement alone; one of the reference meets what solves it too."""
         if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
             return self._congruences(ref.node, ans.node)
+        if _is_equal_chain(ref) and _is_equal_chain(ans):
+            # `z = y = x = 1` for `x = y = z = 1`
+            members = [tuple(map(Value, side.node.args)) for side in (ref, ans)]  # type: ignore[union-attr]
+            return unordered(self, *members) if len(members[0]) == len(members[1]) else DIFFERENT
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
                 # `x = \\pm y` for `|x| = |y|`
@@ -200,6 +204,15 @@ class Comparer:
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
         return DIFFERENT
+
+
+def _is_equal_chain(reading: Reading) -> bool:
+    """Several names that are said to be equal."""
+    return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
+
+
+def _operators(node: Node) -> tuple[str, ...]:
+    return node.operators if isinstance(node, Relation) else ()
 
 
 def _is_listed(named: Named) -> bool:

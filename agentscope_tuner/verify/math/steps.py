@@ -104,10 +104,6 @@ def _bends(node: Node) -> Iterator[Node]:
                 yield from (difference(left, right) for left, right in combinations(args, 2))
             case Power(Power(base), Quotient()):
                 yield base
-            case Power(base, Quotient()) if symbols(base) and not all(
-                isinstance(m, (*RATIONAL, Power)) for m in walk(base)
-            ):
-                yield base
             case Power(base, Quotient()) if any(
                 isinstance(m, Power) and isinstance(m.exponent, Quotient) for m in walk(base)
             ):
