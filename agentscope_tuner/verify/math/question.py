@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from agentscope_tuner.verify.math.canonical import Key, key
+from agentscope_tuner.verify.math.in_words import said_in_words
 from agentscope_tuner.verify.math.node import MARKS, Array, Collection, Node, Relation
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.spoken import spoken
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.tree import is_joined
 from agentscope_tuner.verify.math.unit import singular
@@ -163,7 +163,7 @@ def _segments(text: str) -> Iterator[str]:
             if _OPERATION.search(run.group()):
                 yield run.group()
         yield from (number.group() for number in _WRITTEN.finditer(part))
-    yield from spoken(text)
+    yield from said_in_words(text)
 
 
 def _read(text: str) -> Iterator[Node]:

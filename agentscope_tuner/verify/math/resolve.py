@@ -15,7 +15,6 @@ from agentscope_tuner.verify.math.node import (
     Interval,
     Negation,
     Node,
-    PlusMinus,
     Relation,
     SetBuilder,
     SetOperation,
@@ -37,6 +36,7 @@ from agentscope_tuner.verify.math.reading import (
     Value,
     Wording,
 )
+from agentscope_tuner.verify.math.signs import both_signs, choose, is_signed, negated
 from agentscope_tuner.verify.math.tables import EMPTY_SET, WORD_SETS
 from agentscope_tuner.verify.math.tree import (
     equation,
@@ -88,40 +88,12 @@ def _value(node: Node) -> Reading:
     if isinstance(node, Negation) and isinstance(node.inside, MARKS):
         # the sign belongs to the number, not to its unit
         node = with_args(node.inside, (Negation(node.inside.inside),))
-    return _two(node) if _is_signed(node) else Value(node)
-
-
-def _is_signed(node: Node) -> bool:
-    return any(isinstance(n, PlusMinus) for n in walk(node))
+    return _two(node) if is_signed(node) else Value(node)
 
 
 def _two(node: Node) -> Reading:
     """The two values that a plus-minus stands for."""
-    return Listing("list", (resolve(_negated(choose(node, 1))), resolve(_negated(choose(node, -1)))))
-
-
-def _negated(node: Node) -> Node:
-    """`-(2, 3)` as `(-2, -3)`."""
-    if isinstance(node, Negation) and is_collection(node.inside, "tuple"):
-        return Collection("tuple", tuple(map(Negation, node.inside.args)))
-    return with_args(node, tuple(map(_negated, node.args))) if isinstance(node, Collection) else node
-
-
-def choose(node: Node, sign: int) -> Node:
-    """The node with every plus-minus read as plus (`sign` 1) or minus (-1), every minus-plus as the opposite."""
-    args = tuple(choose(a, sign) for a in node.args)
-    if isinstance(node, PlusMinus):
-        positive = (sign > 0) == node.plus_first
-        last = args[-1] if positive else Negation(args[-1])
-        return last if len(args) == 1 else Sum((args[0], last))
-    return with_args(node, args) if args != node.args else node
-
-
-def both_signs(node: Node) -> Node:
-    """A statement with a plus-minus as the two statements that it stands for."""
-    if isinstance(node, Relation) and _is_signed(node):
-        return Connective("or", (choose(node, 1), choose(node, -1)))
-    return node
+    return Listing("list", (resolve(negated(choose(node, 1))), resolve(negated(choose(node, -1)))))
 
 
 def _words(words: str) -> Reading:
@@ -132,7 +104,7 @@ def _words(words: str) -> Reading:
 
 
 def _tuple(node: Collection) -> Reading:
-    return _two(node) if _is_signed(node) else Listing("tuple", tuple(map(resolve, node.args)))
+    return _two(node) if is_signed(node) else Listing("tuple", tuple(map(resolve, node.args)))
 
 
 def _set(node: Collection) -> Reading:
@@ -237,7 +209,7 @@ def _relation(node: Relation) -> Reading:
         return _ratio(node)
     if "=" in operators and (named := _by_name(node)) is not None:
         return named
-    if _is_signed(node):
+    if is_signed(node):
         return Statement(node) if assignment(node) is None else resolve(both_signs(node))
     found = assignment(node)
     if found is not None:
@@ -278,7 +250,7 @@ def _ratio(node: Relation) -> Reading:
 
 def _by_name(node: Relation) -> Reading | None:
     """`(x, y) = (1, 2)` as `x = 1, y = 2`, so that values are compared by their names."""
-    if not is_equation(node) or not all(is_collection(a, "tuple", "list") for a in node.args) or _is_signed(node):
+    if not is_equation(node) or not all(is_collection(a, "tuple", "list") for a in node.args) or is_signed(node):
         return None
     found = assignment(node)
     if found is None or len(found[0].args) != len(found[1].args) or len(found[0].args) < 2:

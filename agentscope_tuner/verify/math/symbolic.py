@@ -24,7 +24,6 @@ from agentscope_tuner.verify.math.powers import same_powers
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.real_line import RealLine, plain_unknown, relations
 from agentscope_tuner.verify.math.region import NotSolved
-from agentscope_tuner.verify.math.resolve import both_signs
 from agentscope_tuner.verify.math.same_region import same_region
 from agentscope_tuner.verify.math.sample_points import (
     Domain,
@@ -36,6 +35,7 @@ from agentscope_tuner.verify.math.sample_points import (
     point_in,
     wide,
 )
+from agentscope_tuner.verify.math.signs import both_signs
 from agentscope_tuner.verify.math.steps import own_steps
 from agentscope_tuner.verify.math.sympy_shapes import is_over_integers
 from agentscope_tuner.verify.math.tree import is_applied, symbols, walk

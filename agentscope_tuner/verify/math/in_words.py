@@ -43,7 +43,7 @@ _DELIMITERS = re.compile(r"^(?:\$|\\\()|(?:\$|\\\))$")
 _MAX_CHARS = 5_000
 
 
-def spoken(text: str) -> Iterator[str]:
+def said_in_words(text: str) -> Iterator[str]:
     """The formulas, as LaTeX."""
     text = text[:_MAX_CHARS]
     for pattern, formula in _PATTERNS:
