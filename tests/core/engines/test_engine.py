@@ -105,6 +105,7 @@ def test_the_input_is_read_only_as_needed(jobs: int, tmp_path: Path) -> None:
     assert all(has_ended(pid) for pid in workers(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_no_row_and_repeats_none_that_was_finished(tmp_path: Path) -> None:
     undisturbed = rewards(score(config("Obedient", tmp_path), rollouts(2000), jobs=2))
     again = tmp_path / "again"
@@ -120,6 +121,7 @@ def test_a_killed_worker_loses_no_row_and_repeats_none_that_was_finished(tmp_pat
     assert len(judged) == 2000
 
 
+@pytest.mark.slow
 def test_of_a_row_that_kills_its_worker_once_only_that_row_is_begun_again(tmp_path: Path) -> None:
     found = rewards(score(config("Obedient", tmp_path), rollouts(400, r77="die once"), jobs=2))
     assert found == {at: float(len(f"r{at}")) for at in range(400)}
@@ -129,6 +131,7 @@ def test_of_a_row_that_kills_its_worker_once_only_that_row_is_begun_again(tmp_pa
 
 
 @pytest.mark.parametrize(("do", "how"), [("die", "was killed by SIGKILL"), ("exit", "ended with exit code 7")])
+@pytest.mark.slow
 def test_a_row_that_kills_two_workers_fails_and_the_rest_goes_on(do: str, how: str, tmp_path: Path) -> None:
     found = dict(score(config("Obedient", tmp_path), rollouts(400, r5=do, r100=do), jobs=2))
     assert list(found) == list(range(400))
@@ -162,6 +165,7 @@ def test_rows_that_cannot_leave_the_process_fail_by_themselves(tmp_path: Path) -
         ("dies", JudgeError, "3 worker processes ended while they loaded the judge: one ended with exit code 9"),
     ],
 )
+@pytest.mark.slow
 def test_workers_that_cannot_start_end_the_run(how: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         list(score(config("Fragile", pid=os.getpid(), how=how), rollouts(5), jobs=2))
@@ -250,6 +254,7 @@ def test_neighbours_of_one_task_are_ranked_together(jobs: int, tmp_path: Path) -
     ]
 
 
+@pytest.mark.slow
 def test_a_group_dies_and_is_retried_as_a_whole(tmp_path: Path) -> None:
     rows = [rollout("a", "die once"), rollout("a"), rollout("b", "die"), rollout("b"), rollout("c")]
     found = dict(score(config("Ranking", tmp_path), rows, jobs=2))
@@ -351,6 +356,7 @@ def judge_file(folder: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, *command, *files, *options], cwd=ROOT, text=True, stderr=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_a_run_that_hangs_and_resume_goes_on(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate-r30")
     (tmp_path / "conf.json").write_text(json.dumps(config("Obedient", tmp_path)), encoding="utf-8")
@@ -387,6 +393,7 @@ for place, _ in score(config("Obedient", Path(sys.argv[1])), rollouts(50, r10="h
 """
 
 
+@pytest.mark.slow
 def test_workers_die_with_their_parent_whatever_the_judge_is_at(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "news")
     with subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=ROOT) as parent:

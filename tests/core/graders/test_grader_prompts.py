@@ -145,6 +145,7 @@ def test_a_long_text_loses_its_middle_visibly() -> None:
     assert text.endswith("b" * 30)
 
 
+@pytest.mark.slow
 def test_neutralising_is_linear_in_hostile_text() -> None:
     started = time.perf_counter()
     for unit in ("<|", "<", "[", "<|a", "</", "<<", "{", "<reserved_", "＜", "[A", "user", "#", ">>a", "]~", "[END "):

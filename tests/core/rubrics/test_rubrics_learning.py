@@ -48,6 +48,7 @@ def test_rubrics_that_reproduce_labels_are_kept_and_measured(tmp_path: Path) -> 
     assert saved.learning["embeddings"] == "tfidf"
 
 
+@pytest.mark.slow
 def test_listwise_rubrics_are_learned_too(tmp_path: Path) -> None:
     with JudgeServer(world) as server:
         saved = learned(server, tmp_path, grader_mode="listwise", enable_categorization=True)
@@ -66,6 +67,7 @@ def test_learning_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     assert first.evaluation == second.evaluation
 
 
+@pytest.mark.slow
 def test_embeddings_come_from_the_endpoint_when_it_has_them(tmp_path: Path) -> None:
     with JudgeServer(world, embed=lambda texts: [[float(len(text)), 1.0] for text in texts]) as server:
         assert learned(server, tmp_path, embedding_model="e").learning["embeddings"] == "e"
@@ -132,6 +134,7 @@ learn_and_save(*auto_grader_config(load_config(whole)))
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_without_repeating_a_call(tmp_path: Path) -> None:
     write_samples(tmp_path / "samples.jsonl", 10)
     out = tmp_path / "out" / "auto_grader.json"

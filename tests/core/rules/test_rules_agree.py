@@ -186,6 +186,7 @@ def test_case_is_ignored_in_every_script(one: str, other: str) -> None:
             assert compile_rules([rule | {"ignore_case": False}]).check(text) != () or wanted in text
 
 
+@pytest.mark.slow
 def test_no_character_folds_into_one_that_is_said_to_have_no_case() -> None:
     caseless = set()
     folded_into: set[str] = set()

@@ -75,6 +75,7 @@ def test_scores_become_rewards(tmp_path: Path, score: float, options: Any, rewar
     assert "Rayleigh" not in prompt
 
 
+@pytest.mark.slow
 def test_learning_and_judging_send_the_same_prompt(tmp_path: Path) -> None:
     def without_delimiters(body: Body) -> str:
         return re.sub(r"[0-9a-f]{16}", "", prompt_of(body))

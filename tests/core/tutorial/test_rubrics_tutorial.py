@@ -28,6 +28,7 @@ def test_sixty_samples_of_three_qualities(monkeypatch: pytest.MonkeyPatch) -> No
         assert len({sample.answers for sample in samples}) == 60
 
 
+@pytest.mark.slow
 def test_the_local_configuration_learns_from_twelve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same run as `make rubrics-demo`, with a stand-in that can tell the qualities apart once it has a rubric."""
 

@@ -58,7 +58,8 @@ def test_what_it_links_to_and_makes_is_there(page: str) -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-ASTUNER = sorted({(page, *run) for page in PAGES for run in commands(page) if run[0].startswith("astuner")})
+# the blocks of the Chinese pages are the same, as the test above says: each command is run once
+ASTUNER = sorted({(page, *run) for page in PAGES[::2] for run in commands(page) if run[0].startswith("astuner")})
 
 
 @pytest.mark.parametrize(("page", "command", "printed"), ASTUNER, ids=lambda value: value[:40])

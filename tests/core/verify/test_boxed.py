@@ -40,6 +40,7 @@ def test_no_closed_box_is_no_answer(text: str) -> None:
     assert last_boxed(text) is None
 
 
+@pytest.mark.slow
 def test_huge_outputs_are_read_in_one_pass() -> None:
     # quadratic reading of these would take minutes
     assert last_boxed("\\boxed{1}" * 20_000) == "1"

@@ -29,7 +29,14 @@ def judged(case: dict[str, Any], reference: str) -> MathVerdict:
     return compare(case["answer"], reference, symbolic=shared().compare, question=case.get("question"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+# jumps that vanish at most points cost seconds of the worker
+SLOW = {"math_jumps"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else []) for path in FILES],
+)
 def test_every_pair_gets_its_verdict(path: Path) -> None:
     wrong = []
     for case in cases(path):

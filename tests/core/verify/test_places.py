@@ -349,6 +349,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:16]))
+@pytest.mark.slow
 def test_hostile_outputs_are_read_at_once(text: str) -> None:
     for place in (*ALL, "last_value"):
         began = time.process_time()

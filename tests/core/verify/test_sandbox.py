@@ -46,6 +46,7 @@ def test_a_late_worker_is_killed_and_replaced() -> None:
     sandbox.close()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_no_verdict() -> None:
     # kill -9 in the middle of a batch of 1,000: every verdict arrives and is right
     sandbox = Sandbox(workers=2)
