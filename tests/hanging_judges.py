@@ -83,6 +83,15 @@ class Computes(BaseJudge):
         return 1.0, True
 
 
+class RanksByComputing(Computes):
+    """Ranks groups, and never returns to the interpreter."""
+
+    judge_kind = "cpu"
+
+    def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Pair]:
+        return [self.compute_reward(workflow_task, output) for output in workflow_outputs]
+
+
 class SomeHang(BaseJudge):
     """Blocks on `hang`, and judges everything else."""
 

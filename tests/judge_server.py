@@ -101,10 +101,13 @@ class JudgeServer:
 
     async def _close(self) -> None:
         self._server.close()
-        mine = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in mine:
-            task.cancel()
-        await asyncio.gather(*mine, return_exceptions=True)
+        # a connection that was accepted a moment ago has no task of ours yet
+        await asyncio.sleep(0.01)
+        while mine := [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
+            for task in mine:
+                task.cancel()
+            await asyncio.gather(*mine, return_exceptions=True)
+            await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):

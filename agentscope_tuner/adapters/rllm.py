@@ -79,8 +79,9 @@ def reward_fn(config: str | Path) -> Callable[[dict[str, Any], Any], Any]:
         judge = judge_for(path)
         said = getattr(action, "action", action)
         judgement = judge.judge(*_pair(task_info, said))
+        given = judge.reward_or_raise(judgement)
         return import_module("rllm.rewards.reward_types").RewardOutput(
-            reward=judge.reward_or_raise(judgement),
+            reward=given,
             is_correct=bool(judgement.is_success),
             metadata={"reason": judgement.reason, "status": judgement.status, **_numbers(judge, judgement)},
         )

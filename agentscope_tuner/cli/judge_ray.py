@@ -37,7 +37,7 @@ def judge_on_ray(
     resume: bool,
 ) -> None:
     """Judge the files that the pattern `input_` names into the folder `output`; exit code 3 when any row failed."""
-    summary, started = Summary(), time.perf_counter()
+    summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
         settings = resolve(conf, overrides or ())
         if output.exists() and not output.is_dir():
@@ -56,6 +56,7 @@ def judge_on_ray(
                 bar = progress.add_task("judging", total=None)
                 for record in records:
                     summary.merge(Summary.from_dict(record.summary))
+                    kept += record.kept
                     progress.update(bar, description=f"{summary.rows} rows, {summary.statuses['failed']} failed")
         except (JudgeError, KeyboardInterrupt) as exc:
             why = printable(str(exc)) if isinstance(exc, JudgeError) else "interrupted"
@@ -63,6 +64,6 @@ def judge_on_ray(
             err.print(f"stopped: {why}\n{kept}", markup=False, soft_wrap=True)
             raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, JudgeError) else EXIT_INTERRUPTED) from exc
     out.print(example_table(summary))
-    out.print(summary_table(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}"))
+    out.print(summary_table(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}", kept=kept))
     if summary.statuses["failed"]:
         raise typer.Exit(EXIT_ROWS_FAILED)

@@ -158,9 +158,9 @@ class JudgedBefore(NamedTuple):
     scored: ScoredLine
 
 
-def judged_before(line: Line, written: bytes, judgement: Judgement) -> JudgedBefore:
-    """`line` with its verdict and what an earlier run wrote of it."""
-    return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line)), kept=True))
+def judged_before(line: Line, written: bytes, judgement: Judgement, *, kept: bool = True) -> JudgedBefore:
+    """`line` with its verdict and what an earlier run wrote of it; `kept` is False where this run wrote it."""
+    return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line)), kept=kept))
 
 
 class LineJudge:

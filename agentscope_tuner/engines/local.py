@@ -44,7 +44,8 @@ def score(
     Args:
         config: as `load_judge` takes it; not changed.
         rollouts: read as needed. For a listwise judge, neighbours with one task id are an advantage group.
-        jobs: how many are judged at once. One judges in the caller's thread. None: as many as there are cores for a
+        jobs: how many are judged at once. One judges in the caller's thread, or in a process of its own where the judge
+            computes and has a deadline. None: as many as there are cores for a
             judge that computes, `astuner.task_judge.concurrency` for one that awaits, else one.
         ordered: judgements come in the order of the rollouts, else as they are reached.
 

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ class PartitionWorker:
         """Judge `partition`, unless an earlier run did, and put its file and its record in their place."""
         done = self._output.record(partition) if self._job.resume else None
         if done and not done.statuses.get("failed") and self._output.is_whole(done) and has_source(partition, done):
-            return done
+            return replace(done, kept=done.rows)
         lost = self._output.partials(partition, self._job.run)
         where = f"{partition.source}@{partition.start}"
         deaths = _Deaths([_count_lines(path) for path in lost], where, self._at_once)
@@ -124,12 +124,13 @@ class _Tally:
     def __init__(self) -> None:
         self._summary = Summary()
         self._checksum = hashlib.sha256()
-        self._bytes = 0
+        self._bytes = self._kept = 0
 
     def add(self, results: Sequence[ScoredLine]) -> bytes:
         """The lines, counted."""
         for result in results:
             self._summary.add(result.judgement, name=result.name, label=result.label)
+            self._kept += result.kept
         lines = b"".join(result.line for result in results)
         self._checksum.update(lines)
         self._bytes += len(lines)
@@ -148,6 +149,7 @@ class _Tally:
             bytes=self._bytes,
             sha256=self._checksum.hexdigest(),
             summary=self._summary.to_dict(),
+            kept=self._kept,
         )
 
 
@@ -197,7 +199,7 @@ class _Earlier:
         """`line` with its verdict, where there is one; to be called for every line of the partition, in order."""
         lost, leftover = next(self._lost, None), next(self._leftover, None)
         if lost and (judgement := self._verdict(line, lost)):
-            return judged_before(line, lost.line, judgement)
+            return judged_before(line, lost.line, judgement, kept=False)
         if leftover and (judgement := self._verdict(line, leftover)):
             line = line._replace(spent=leftover.spent)
             if judgement.status != "failed":

@@ -41,6 +41,7 @@ class PartitionRecord:
         rows: how many; `statuses` counts them by status.
         bytes: the file's size; `sha256` its checksum.
         summary: `Summary.to_dict()` of its verdicts.
+        kept: rows that this run took over from an earlier one. It is no part of what is written.
     """
 
     name: str
@@ -54,6 +55,13 @@ class PartitionRecord:
     bytes: int
     sha256: str
     summary: dict[str, Any]
+    kept: int = 0
+
+    def written(self) -> dict[str, Any]:
+        """What is kept on disk, the same however many runs it took."""
+        plain = asdict(self)
+        del plain["kept"]
+        return plain
 
 
 class PartitionedOutput:
@@ -142,13 +150,13 @@ class PartitionedOutput:
         """Put a whole partition in its place, and its record beside it: from here on it is done."""
         os.replace(partial, self.folder / record.name)
         stem = Path(record.name).stem
-        write_json(self._aside / f"{stem}.json", asdict(record))
+        write_json(self._aside / f"{stem}.json", record.written())
         for path in self._aside.glob(f"{stem}.*.partial"):
             path.unlink(missing_ok=True)
 
     def complete(self, records: Iterable[PartitionRecord], *, judge: str) -> dict[str, Any]:
         """Write the manifest over all partitions of the run, and remove what an earlier run had more."""
-        rows = [asdict(record) for record in sorted(records, key=lambda record: record.name)]
+        rows = [record.written() for record in sorted(records, key=lambda record: record.name)]
         names = {row["name"] for row in rows}
         for path in self.folder.glob("part-*.jsonl"):
             if _PART.fullmatch(path.name) and path.name not in names:

@@ -17,7 +17,6 @@ from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
@@ -51,7 +50,7 @@ class ConfiguredJudge:
         own = self._judge.inner.metric_names
         self.metric_names = tuple(own if section.metric_names is None else section.metric_names)
         self.listwise = traits.ranks
-        self._at_once = section.concurrency if traits.awaits else THREADS_AT_ONCE
+        self._at_once = self._judge.at_once(section.concurrency)
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the account of why there is none."""

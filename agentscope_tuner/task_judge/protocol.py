@@ -82,6 +82,7 @@ def load_judge(config: Source) -> TaskJudge:
         on_error=section.on_error,
         deadline=section.deadline,
         max_abandoned=section.max_abandoned,
+        recipe=settings,
     )
 
 

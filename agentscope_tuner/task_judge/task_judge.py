@@ -9,18 +9,18 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal
 
 from agentscope_tuner import _loop
+from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules import RuleSet
+from agentscope_tuner.task_judge.asking import Asking
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.prefilter import Prefilter
 from agentscope_tuner.task_judge.raised import FramesOf, place_of
 from agentscope_tuner.task_judge.reward_check import Check, checked, placed
-from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE, TimeLimit
 from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -48,6 +48,7 @@ class TaskJudge:
         deadline: seconds for one verdict, or for the one call that ranks a group; past it there is none, but a
             DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is not watched.
         max_abandoned: verdicts beyond their deadline that nothing can end, at which the judge is asked no more.
+        recipe: what `load_judge` makes the same judge of in another process: there a judge that computes is asked.
 
     Attributes:
         inner: the judge itself.
@@ -63,6 +64,7 @@ class TaskJudge:
         on_error: Literal["raise", "zero"] = "raise",
         deadline: float | None = None,
         max_abandoned: int = 32,
+        recipe: Settings | None = None,
     ) -> None:
         self.inner = judge
         self.prefilter = Prefilter(rules, rule_reward)
@@ -70,8 +72,7 @@ class TaskJudge:
         self._traits = Traits.of(judge)
         # said once: a workflow that sets a reward sets it on every rollout
         self.heeds_own_reward = judge.reads_own_reward
-        watched = deadline is not None and not self._traits.bounded
-        self._limit = TimeLimit(self._traits.name, deadline, max_abandoned) if watched and deadline else None
+        self._asking = Asking(judge, self._traits, deadline, max_abandoned, recipe)
 
     @property
     def traits(self) -> Traits:
@@ -81,8 +82,26 @@ class TaskJudge:
     def without_deadline(self) -> TaskJudge:
         """The same judge, unwatched, for a process that is killed when its verdict takes too long."""
         other = copy.copy(self)
-        other._limit = None
+        other._asking = self._asking.unwatched()
         return other
+
+    def at_once(self, concurrency: int) -> int:
+        """How many rows of a batch are judged at once: `concurrency` where the judge awaits."""
+        return self._asking.at_once(concurrency)
+
+    def ask(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> object:
+        """The judge's own answer, past the rules and unchecked, for a process that judges for another.
+
+        Raises:
+            JudgeError: as `compute_reward`, whatever `on_error` says.
+        """
+        with self._naming(workflow_task):
+            return self._asking.ask(workflow_task, workflow_output)
+
+    def ask_group(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Any]:
+        """`ask` for a group that the judge ranks."""
+        with self._naming(workflow_task):
+            return self._asking.rank(workflow_task, workflow_outputs)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The trainer's call.
@@ -135,7 +154,7 @@ class TaskJudge:
                 if output.reward is not None and not self.heeds_own_reward:
                     self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
                 filtered, violations = self.prefilter.check(task, output)
-                return filtered or checked(self._ask(task, output), violations)
+                return filtered or checked(self._asking.ask(task, output), violations)
         except JudgeError as error:
             return error
 
@@ -145,32 +164,14 @@ class TaskJudge:
                 if output.reward is not None and not self.heeds_own_reward:
                     self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
                 filtered, violations = self.prefilter.check(task, output)
-                return filtered or checked(await self._aask(task, output), violations)
+                return filtered or checked(await self._asking.aask(task, output), violations)
         except JudgeError as error:
             return error
-
-    def _ask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
-        inner, limit = self.inner, self._limit
-        if limit is None:
-            return inner.compute_reward(task, output)
-        if self._traits.awaits and type(inner).compute_reward is BaseJudge.compute_reward:
-            return _loop.run(limit.awaited(task.task_id, inner.acompute_reward, task, output))
-        return limit.call(task.task_id, inner.compute_reward, task, output)
-
-    async def _aask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
-        inner, limit = self.inner, self._limit
-        if limit is None:
-            return await inner.acompute_reward(task, output)
-        if self._traits.awaits:
-            # an environment's connections may belong to the loop that the workflow ran on
-            here = task.gym_env is not None
-            return await limit.awaited(task.task_id, inner.acompute_reward, task, output, on_this_loop=here)
-        return await limit.acall(task.task_id, inner.compute_reward, task, output)
 
     def _group(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         if self._traits.ranks:
             return self._ranked(task, outputs)
-        if self._traits.awaits or self._limit is not None:
+        if self._asking.in_loop:
             return _loop.run(self._agroup(task, outputs))
         return [self._outcome(task, output) for output in outputs]
 
@@ -178,7 +179,7 @@ class TaskJudge:
         if self._traits.ranks:
             return await self._aranked(task, outputs)
         # what waits for a thread must not use up its time
-        slots = asyncio.Semaphore(len(outputs) if self._traits.awaits else THREADS_AT_ONCE)
+        slots = asyncio.Semaphore(self.at_once(len(outputs)))
 
         async def one(output: WorkflowOutput) -> _Outcome:
             async with slots:
@@ -190,9 +191,7 @@ class TaskJudge:
         try:
             with self._naming(task):
                 checks, kept = self._filtered(task, outputs)
-                call = partial(_rank, self.inner, task, kept)
-                results = call() if self._limit is None else self._limit.call(task.task_id, call)
-                return self._placed(task, checks, results)
+                return self._placed(task, checks, self._asking.rank(task, kept))
         except JudgeError as error:
             return [error] * len(outputs)
 
@@ -200,9 +199,7 @@ class TaskJudge:
         try:
             with self._naming(task):
                 checks, kept = self._filtered(task, outputs)
-                call = partial(_rank, self.inner, task, kept)
-                ranking = _loop.in_thread(call) if self._limit is None else self._limit.acall(task.task_id, call)
-                return self._placed(task, checks, await ranking)
+                return self._placed(task, checks, await self._asking.arank(task, kept))
         except JudgeError as error:
             return [error] * len(outputs)
 
@@ -252,11 +249,6 @@ class TaskJudge:
         if self._on_error == "raise":
             raise outcome
         return Reward(0.0, False, reason=f"no verdict, 0.0 by on_error: zero: {outcome}", metrics={"failed": 1.0})
-
-
-def _rank(judge: BaseJudge, task: WorkflowTask, outputs: list[WorkflowOutput]) -> list[Any]:
-    # a list here: a generator would be worked off outside of the time limit
-    return list(judge.compute_rewards(task, outputs)) if outputs else []
 
 
 def _is_the_callers(exc: BaseException) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.errors import Cause, DeadlineError
+from agentscope_tuner.on_ray.files import score_files
 from agentscope_tuner.on_ray.pool import RayJudge
+from tests.with_ray.rollouts import scored, write
 
 pytestmark = pytest.mark.usefixtures("small_ray")
 
@@ -24,7 +27,7 @@ def config(judge: str) -> dict[str, Any]:
     return {"astuner": {"task_judge": section}}
 
 
-@pytest.mark.parametrize("judge", ["Blocks", "Awaits", "Swallows", "BlocksItsLoop"])
+@pytest.mark.parametrize("judge", ["Blocks", "Awaits", "Swallows", "BlocksItsLoop", "RanksForEver", "Computes"])
 def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
     pool = RayJudge(config(judge), name=judge, num_cpus=0.5)
     try:
@@ -40,3 +43,13 @@ def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
         assert time.monotonic() - started < 3 * (SECONDS + 2.0)
     finally:
         assert pool.shutdown()
+
+
+@pytest.mark.parametrize("judge", ["SomeHang", "Computes"])
+def test_a_file_is_judged_around_the_row_that_hangs(judge: str, tmp_path: Path) -> None:
+    source = write(tmp_path / "r.jsonl", ["quick", "hang", "quick"])
+    for _ in score_files(config(judge), [source], tmp_path / "out", digest="d", jobs=1):
+        pass
+    judgements = [row["judgement"] for row in scored(tmp_path / "out")]
+    assert [one["reward"] for one in judgements] == [1.0, None, 1.0]
+    assert judgements[1]["cause"] == Cause.DEADLINE

@@ -177,6 +177,17 @@ def test_resume_judges_failed_rows_again_and_nothing_else(source: Path) -> None:
     assert [line for line in after if line["id"] != "r2"] == [line for line in before if line["id"] != "r2"]
 
 
+def test_a_resumed_run_tells_its_own_rows_from_those_it_took_over(source: Path) -> None:
+    run(source)
+    output = PartitionedOutput(source.parent / "out", "d")
+    partitions = plan([source], output.begin(200, resume=True))
+    worker = PartitionWorker(FileJob(CONFIG, "d", str(output.folder), "next", resume=True))
+    records = [worker.judge(partition) for partition in partitions]
+    assert (sum(record.rows for record in records), sum(record.kept for record in records)) == (6, 5)
+    output.complete(records, judge="Judge")
+    assert "kept" not in manifest(source)["partitions"][0]
+
+
 @pytest.mark.parametrize(
     "harm", [lambda path: path.write_bytes(path.read_bytes().replace(b"1.0", b"0.0")), Path.unlink]
 )
@@ -248,6 +259,8 @@ def test_a_partition_that_lost_its_worker_goes_on_from_the_last_whole_row(source
     record = repeat(source, lose(source, 4, "next", 0), "next")
     # r2, which failed before the worker died, is done with: another try is for another run
     assert Judge.judged == ["r4", "r5"]
+    # this run judged them, all of them
+    assert record.kept == 0
     assert (record.rows, record.statuses) == (6, {"judged": 5, "failed": 1})
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -15,7 +17,17 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import BaseJudge, ConfigError, Rollout, Task, WorkflowOutput, WorkflowTask, _loop, load_judge
+from agentscope_tuner import (
+    BaseJudge,
+    ConfigError,
+    Reward,
+    Rollout,
+    Task,
+    WorkflowOutput,
+    WorkflowTask,
+    _loop,
+    load_judge,
+)
 from agentscope_tuner.adapters.openrlhf import reward_file
 from agentscope_tuner.adapters.trl import async_reward_func, reward_func
 from agentscope_tuner.adapters.verl import compute_score, compute_score_sync
@@ -146,6 +158,63 @@ def test_a_worker_process_that_hangs_is_killed_and_the_other_rows_are_judged() -
     assert found[1].cause == Cause.DEADLINE
     assert str(found[1].error).startswith("task 't1': Computes: no verdict within 0.5 s")
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("judge", ["Computes", "RanksByComputing"])
+def test_a_computation_that_never_ends_is_killed_outside_of_engines_too(judge: str) -> None:
+    # in a thread of this process it would stop the thread that watches the time
+    loaded = load_judge(config(judge, deadline=0.3))
+    for quick in (QUICK, QUICK):
+        # the process's start is not the verdict's time
+        assert loaded.judge_group(TASK, [quick])[0].reward == 1.0
+    started = time.monotonic()
+    (judgement,) = loaded.judge_group(TASK, [OUTPUT])
+    assert time.monotonic() - started < 0.3 + GRACE
+    assert (judgement.reward, judgement.cause) == (None, Cause.DEADLINE)
+    assert str(judgement.error).startswith(f"task 't1': {judge}: no verdict within 0.3 s")
+    assert asyncio.run(loaded.ajudge_group(TASK, [QUICK]))[0].reward == 1.0
+
+
+class Fragile(BaseJudge):
+    """Computes, and tells of its process."""
+
+    judge_kind = "cpu"
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Any:
+        answer = workflow_output.metadata["final_answer"]
+        if answer == "dies":
+            os._exit(3)
+        if answer == "fails":
+            raise ValueError("not today")
+        if answer == "refuses":
+            raise JudgeError("no reference", cause=Cause.REFERENCE)
+        if answer == "odd":
+            return lambda: None
+        return Reward(float(os.getpid()), True, reason="here", metrics={"calls": 2.0})
+
+
+def test_a_judge_in_a_process_of_its_own_answers_and_fails_as_one_in_this(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    judge = load_judge(config(f"{__name__}->Fragile", deadline=20.0))
+
+    def ask(answer: str, **task: Any) -> Judgement:
+        return judge.judge(WorkflowTask(task=TASK.task, **task), WorkflowOutput(metadata={"final_answer": answer}))
+
+    first = ask("x")
+    assert first.reward not in (None, float(os.getpid()))
+    assert (first.reason, dict(first.metrics)) == ("here", {"calls": 2.0})
+    assert ask("refuses").cause == Cause.REFERENCE
+    raised = ask("fails")
+    assert (raised.cause, raised.reward) == (Cause.BUG, None)
+    assert re.search(r"task 't1': Fragile: ValueError: not today \(.*test_deadline\.py:\d+", str(raised.error))
+    assert 'raise ValueError("not today")' in caplog.text
+    assert "could not answer" in str(ask("odd").error)
+    assert ask("y").reward == first.reward
+    # what cannot leave this process is judged here: a live environment, or what does not pickle
+    assert ask("y", gym_env=object()).reward == float(os.getpid())
+    assert ask("y", lock=threading.Lock()).reward == float(os.getpid())
+    assert (ask("dies").cause, ask("y").status) == (Cause.WORKER, "judged")
+    assert pickle.loads(pickle.dumps(judge)).judge(TASK, QUICK).status == "judged"
 
 
 def test_a_rule_reaches_its_verdict_without_the_judge() -> None:
