@@ -107,6 +107,11 @@ class DeadlineError(JudgeError):
     cause = Cause.DEADLINE
 
 
+def judge_error(message: str, cause: Cause | None) -> JudgeError:
+    """A failure that was told in words, as an exception again: a DeadlineError where its cause says so."""
+    return DeadlineError(message) if cause is Cause.DEADLINE else JudgeError(message, cause=cause)
+
+
 class EnvServiceError(JudgeError):
     """The environment service did not give a usable score."""
 

@@ -60,8 +60,8 @@ def judge_on_ray(
                     progress.update(bar, description=f"{summary.rows} rows, {summary.statuses['failed']} failed")
         except (JudgeError, KeyboardInterrupt) as exc:
             why = printable(str(exc)) if isinstance(exc, JudgeError) else "interrupted"
-            kept = f"{summary.rows} rows in whole partitions are kept; --resume goes on"
-            err.print(f"stopped: {why}\n{kept}", markup=False, soft_wrap=True)
+            stays = f"{summary.rows} rows in whole partitions are kept; --resume goes on"
+            err.print(f"stopped: {why}\n{stays}", markup=False, soft_wrap=True)
             raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, JudgeError) else EXIT_INTERRUPTED) from exc
     out.print(example_table(summary))
     out.print(summary_table(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}", kept=kept))

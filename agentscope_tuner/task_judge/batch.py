@@ -14,7 +14,7 @@ from typing import cast
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import Source, resolve
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -110,7 +110,7 @@ class ConfiguredJudge:
         """
         reward = self.reward(judgement)
         if reward is None:
-            raise JudgeError(judgement.error or judgement.reason, cause=judgement.cause)
+            raise judge_error(judgement.error or judgement.reason, judgement.cause)
         return reward
 
     async def _judge_rows(self, pairs: Sequence[Pair]) -> list[Judgement]:

@@ -19,7 +19,7 @@ from agentscope_tuner._http.exchange import HttpExchange
 from agentscope_tuner._http.gathered import Gathered
 from agentscope_tuner._http.limits import HttpLimits, Peer, checked_token
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, judge_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import cause_of
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -227,9 +227,7 @@ class HttpJudge(BaseJudge):
             told = shown(verdict.error or verdict.reason) or "the service does not say why"
             # what has to be mended over there; a service of an earlier version does not say
             cause = cause_of(verdict.cause) if verdict.cause else Cause.ENDPOINT
-            return JudgeError(
-                f"the reward service at {self._exchange.base_url} reached no verdict: {told}", cause=cause
-            )
+            return judge_error(f"the reward service at {self._exchange.base_url} reached no verdict: {told}", cause)
         if verdict.reward is None or verdict.is_success is None:
             raise malformed(answer, where, f"status {verdict.status!r} without reward and is_success")
         if verdict.status == "filtered" and not verdict.violations:

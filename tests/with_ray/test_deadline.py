@@ -27,7 +27,7 @@ def config(judge: str) -> dict[str, Any]:
     return {"astuner": {"task_judge": section}}
 
 
-@pytest.mark.parametrize("judge", ["Blocks", "Awaits", "Swallows", "BlocksItsLoop", "RanksForEver", "Computes"])
+@pytest.mark.parametrize("judge", ["Blocks", "Awaits", "Swallows", "BlocksItsLoop", "RanksForEver"])
 def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
     pool = RayJudge(config(judge), name=judge, num_cpus=0.5)
     try:
@@ -41,6 +41,21 @@ def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
         with pytest.raises(DeadlineError, match="no verdict within 1 s"):
             asyncio.run(pool.acompute_reward(TASK, OUTPUT))
         assert time.monotonic() - started < 3 * (SECONDS + 2.0)
+    finally:
+        assert pool.shutdown()
+
+
+def test_a_computation_that_never_ends_stops_no_actor() -> None:
+    pool = RayJudge(config("Computes"), name="computes", num_cpus=0.5)
+    quick = WorkflowOutput(metadata={"final_answer": "quick"})
+    try:
+        for _ in range(2):
+            # the start of the process that judges is not the verdict's time
+            assert pool.judge(TASK, quick).reward == 1.0
+            started = time.monotonic()
+            with pytest.raises(DeadlineError, match="no verdict within 1 s"):
+                pool.compute_reward(TASK, OUTPUT)
+            assert time.monotonic() - started < SECONDS + 2.0
     finally:
         assert pool.shutdown()
 

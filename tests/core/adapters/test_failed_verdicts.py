@@ -2,22 +2,28 @@
 
 Each adapter is asked in its trainer's own way about answers of which one has no verdict. It either fails the step, or
 marks the row in the way that its trainer leaves out of the advantages. tests/with_trainers runs the trainers' own
-advantage code on what the adapters answer.
+advantage code on what the adapters answer. A judge that hangs fails in the same way, in time.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner.adapters import areal, ms_swift, nemo_gym, openrlhf, rllm, slime, verl
+from agentscope_tuner.adapters import areal, ms_swift, nemo_gym, open_instruct, openrlhf, rllm, slime, verl
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
+from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import judge_for
+from tests import hanging_judges
 from tests.core.adapters.test_adapters_more import Sample, said
 from tests.core.adapters.test_adapters_nemo_gym import request as verify_request
 from tests.core.adapters.test_adapters_nemo_gym import said as output_message
@@ -50,6 +56,10 @@ def trl_combined(config: str, answers: list[str]) -> Rewards:
 
 def verl_(config: str, answers: list[str]) -> Rewards:
     return [verl.compute_score_sync("math", answer, "42", config=config)["score"] for answer in answers]
+
+
+def verl_awaited(config: str, answers: list[str]) -> Rewards:
+    return [asyncio.run(verl.compute_score("math", answer, "42", config=config))["score"] for answer in answers]
 
 
 def openrlhf_file(config: str, answers: list[str]) -> Rewards:
@@ -87,6 +97,27 @@ def areal_(config: str, answers: list[str]) -> Rewards:
     return [areal.reward_fn(config)("6*7=", answer, answer="42") for answer in answers]
 
 
+def areal_awaited(config: str, answers: list[str]) -> Rewards:
+    reward = areal.async_reward_fn(config)
+    return [asyncio.run(reward("6*7=", answer, answer="42")) for answer in answers]
+
+
+def rllm_evaluator(config: str, answers: list[str]) -> Rewards:
+    evaluator = rllm.JudgeEvaluator(config)
+    episodes = [SimpleNamespace(artifacts={"answer": answer}) for answer in answers]
+    return [evaluator.evaluate({"question": "6*7=", "answer": "42"}, episode).reward for episode in episodes]
+
+
+def open_instruct_(config: str, answers: list[str]) -> Rewards:
+    verifier = open_instruct.verifier("math_judge", config)()
+    return [verifier([1], answer, "42", "6*7=").score for answer in answers]
+
+
+def open_instruct_awaited(config: str, answers: list[str]) -> Rewards:
+    verifier = open_instruct.verifier("math_judge", config)()
+    return [asyncio.run(verifier.async_call([1], answer, "42", query="6*7=")).score for answer in answers]
+
+
 def rllm_(config: str, answers: list[str]) -> Rewards:
     reward = rllm.reward_fn(config)
     return [reward({"question": "6*7=", "answer": "42"}, answer).reward for answer in answers]
@@ -106,14 +137,25 @@ SEAMS = {
     "TRL, a bare function beside another": Seam(trl_beside, "the step fails"),
     "TRL, combined": Seam(trl_combined, OUT_OF_THE_BASELINE),
     "verl": Seam(verl_, "the step fails"),
+    "verl, awaited": Seam(verl_awaited, "the step fails"),
     "OpenRLHF": Seam(openrlhf_file, "the step fails"),
     "NeMo-Gym": Seam(nemo_gym_, OUT_OF_THE_BASELINE),
     "slime": Seam(slime_, "the step fails"),
     "slime's wire": Seam(slime_wire, "the step fails"),
     "ms-swift": Seam(ms_swift_, "the step fails"),
     "AReaL": Seam(areal_, "the step fails"),
+    "AReaL, awaited": Seam(areal_awaited, "the step fails"),
     "rLLM": Seam(rllm_, "the step fails"),
+    "rLLM, an evaluator": Seam(rllm_evaluator, "the step fails"),
+    "open-instruct": Seam(open_instruct_, "the step fails"),
+    "open-instruct, awaited": Seam(open_instruct_awaited, "the step fails"),
 }
+
+
+@pytest.fixture(autouse=True)
+def trainers_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The types of trainers that are not on PyPI, as they document them."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "stand_ins"))
 
 
 @pytest.mark.parametrize("answers", [["boom"], GROUP], ids=["alone", "in a group of 8"])
@@ -129,8 +171,43 @@ def test_a_failed_verdict_is_no_silent_zero(name: str, answers: list[str], tmp_p
             seam.ask(config, answers)
 
 
-@pytest.mark.parametrize("name", [name for name in SEAMS if not name.startswith(("rLLM", "TRL, a bare"))])
+@pytest.mark.parametrize("name", [name for name in SEAMS if name != "TRL, a bare function beside another"])
 def test_without_a_failure_every_row_has_its_reward(name: str, tmp_path: Path) -> None:
     rewards = SEAMS[name].ask(settings(tmp_path), ["42", "41"])
     assert None not in rewards
     assert rewards[0] - rewards[1] == 1.0  # type: ignore[operator]
+
+
+SECONDS = 0.1
+GRACE = 2.0
+
+
+@pytest.fixture
+def dead_service() -> Iterator[str]:
+    """The URL of a service that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/reward"
+
+
+@pytest.mark.filterwarnings("ignore:the reward function .* stands beside")
+@pytest.mark.parametrize("hanging", ["Blocks", "Awaits", "over HTTP"])
+@pytest.mark.parametrize("name", SEAMS)
+def test_a_judge_that_hangs_is_a_deadline_error_in_time(
+    name: str, hanging: str, dead_service: str, tmp_path: Path
+) -> None:
+    judge, extra = f"tests.hanging_judges->{hanging}", f"    deadline: {SECONDS}\n"
+    if hanging == "over HTTP":
+        judge = "agentscope_tuner.task_judge.http_judge->HttpJudge"
+        extra += f"    judge_kwargs: {{url: {dead_service}}}\n"
+    config, before = settings(tmp_path, judge, extra), set(threading.enumerate())
+    started = time.monotonic()
+    with hanging_judges.release():
+        if SEAMS[name].becomes == OUT_OF_THE_BASELINE:
+            assert SEAMS[name].ask(config, ["42"] * 2) == [None] * 2
+        else:
+            with pytest.raises(JudgeError, match=f"no verdict within {SECONDS:g} s") as caught:
+                SEAMS[name].ask(config, ["42"] * 2)
+            assert isinstance(caught.value, DeadlineError) or "TRL would count that as 0" in str(caught.value)
+        # the verdicts of some trainers are asked for one after another
+        assert time.monotonic() - started < 2 * SECONDS + GRACE
+        assert all(thread.daemon for thread in set(threading.enumerate()) - before)
