@@ -91,7 +91,8 @@ class JudgingProcesses:
             except ChildLost as exc:
                 died += exc.begun
                 not_begun += not exc.begun
-        raise JudgeError(f"{died + not_begun} processes died that judged this rollout", cause=Cause.WORKER)
+        told = "its worker died twice while it was judged" if died == _TRIES else "processes to judge in die at once"
+        raise JudgeError(told, cause=Cause.WORKER)
 
     def _ask_one(self, question: bytes, ends: float) -> Any:
         child: ChildProcess | None = None

@@ -88,8 +88,8 @@ def test_an_actor_that_is_killed_is_started_again_and_its_calls_repeated(judge: 
     assert (after[0] != before[0], after[1]) == (True, before[1])
 
 
-def test_a_rollout_that_kills_every_actor_has_no_verdict_and_the_pool_goes_on(judge: RayJudge) -> None:
-    with pytest.raises(JudgeError, match="no judge actor answered") as caught:
+def test_a_rollout_that_kills_whoever_judges_it_has_no_verdict_and_the_pool_goes_on(judge: RayJudge) -> None:
+    with pytest.raises(JudgeError, match="its worker died twice") as caught:
         judge.compute_reward(*sample("die"))
     assert caught.value.task_id == "t0"
     assert judge.judge(*sample("die")).status == "failed"

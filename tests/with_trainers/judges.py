@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from agentscope_tuner import BaseJudge, JudgeError, WorkflowOutput, WorkflowTask
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from tests import hanging_judges
 
 
 class Fails(MathAnswerAsJudge):
@@ -94,6 +97,23 @@ HOSTILE = [
     r"\boxed{__import__('os').system('sleep 60')}",
     "\x00\ud800" * 1_000,
 ]
+
+
+HANGING = ["Blocks", "Awaits"]
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Within it a judge that hangs has to be given up in time; its threads end with it."""
+    started = time.monotonic()
+    with hanging_judges.release():
+        yield
+        assert time.monotonic() - started < 0.3 + 2.0
+
+
+def hanging(judge: str) -> dict[str, Any]:
+    """A configuration of one of `tests.hanging_judges`, with a short deadline."""
+    return {"astuner": {"task_judge": {"judge_protocol": f"tests.hanging_judges->{judge}", "deadline": 0.3}}}
 
 
 class Hangs(BaseJudge):

@@ -26,10 +26,11 @@ from pydantic import BaseModel
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.agentscope import judge_func
+from agentscope_tuner.errors import DeadlineError
 from tests.judge_server import Canned, JudgeServer
 from tests.with_agentscope.chat_replies import Say, in_turn
 from tests.with_agentscope.guide_from_1x import ADDS, OLD, block, busy, difference, exists, names
-from tests.with_trainers.judges import HOSTILE, config
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
 
 
 def build(tmp_path: Path, settings: dict[str, Any] | None = None) -> Any:
@@ -87,6 +88,13 @@ def test_the_function_reaches_a_rays_worker(tmp_path: Path) -> None:
 def test_a_failed_verdict_raises(tmp_path: Path) -> None:
     judge = build(tmp_path, config("Fails"))
     with pytest.raises(JudgeError, match="the judge model did not answer"):
+        asyncio.run(judge(task={"answer": "41"}, response=r"\boxed{41}"))
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_a_judge_that_hangs_raises_in_time(name: str, tmp_path: Path) -> None:
+    judge = build(tmp_path, hanging(name))
+    with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
         asyncio.run(judge(task={"answer": "41"}, response=r"\boxed{41}"))
 
 

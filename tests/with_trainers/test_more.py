@@ -22,7 +22,8 @@ from omegaconf import OmegaConf
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters import areal, ms_swift, slime
-from tests.with_trainers.judges import config
+from agentscope_tuner.errors import DeadlineError
+from tests.with_trainers.judges import HANGING, config, hanging, in_time
 
 ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = r"\boxed{42}", r"\boxed{41}"
@@ -45,6 +46,11 @@ def math_judge(tmp_path: Path) -> str:
 @pytest.fixture
 def failing(tmp_path: Path) -> str:
     return written(tmp_path, config("FailsSome"))
+
+
+@pytest.fixture(params=HANGING)
+def hangs(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return written(tmp_path, hanging(request.param), "hangs.yaml")
 
 
 class TestVerifiers01:
@@ -97,6 +103,15 @@ class TestVerifiers01:
         assert failed[0]["advantage"] == 0.0
         assert math.isclose(sum(state["advantage"] for state in states), 0.0, abs_tol=1e-9)
 
+    def test_a_judge_that_hangs_is_an_error_in_time(self, hangs: str) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        states, rubric = self.states(GROUP), judge_rubric(hangs)
+        with in_time():
+            asyncio.run(rubric.score_group(states))
+        assert all("no verdict within 0.3 s" in str(state["error"]) for state in states)
+        assert {state["advantage"] for state in states} == {0.0}
+
     def test_a_plain_rubric_pays_0(self) -> None:
         """Why the rubric is ours: what a reward function raises is counted as 0 by verifiers itself."""
         import verifiers as vf
@@ -137,6 +152,14 @@ class TestMsSwift:
         with pytest.raises(JudgeError, match="the judge model did not answer"):
             self.rewards(answers, ms_swift.orm(failing)(), *([brevity] if beside else []))
 
+    def test_a_judge_that_hangs_fails_the_step_in_time(self, hangs: str) -> None:
+        import swift.rl_core.data
+        import swift.rl_core.grpo_algorithm  # noqa: F401 - imports are not the verdict's time
+
+        function = ms_swift.orm(hangs)()
+        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+            self.rewards(GROUP, function)
+
     def test_a_missing_reward_would_move_the_policy(self) -> None:
         """Why it raises: ms-swift sums with nansum and masks nothing."""
         from swift.rl_core.advantage import compute_advantages
@@ -169,6 +192,14 @@ class TestMiles:
     ) -> None:
         with pytest.raises(JudgeError, match="the judge model did not answer"):
             self.ask(failing, tmp_path, answers, monkeypatch)
+
+    def test_a_judge_that_hangs_fails_the_rollout_in_time(
+        self, hangs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import miles.rollout.rm_hub  # noqa: F401 - its import is not the verdict's time
+
+        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+            self.ask(hangs, tmp_path, GROUP, monkeypatch)
 
     def test_its_sample_is_read(self) -> None:
         from miles.utils.types import Sample
@@ -244,6 +275,11 @@ class TestTinkerCookbook:
         assert self.step(math_judge, RIGHT).reward == 1.0
         assert self.step(math_judge, WRONG).reward == 0.0
 
+    def test_a_judge_that_hangs_is_raised_in_time(self, hangs: str) -> None:
+        env = snippet("tinker-cookbook", hangs)["JudgedEnv"](Renderer(RIGHT), "6*7?", "42")
+        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+            asyncio.run(env.step([1, 2]))
+
     def test_a_failed_verdict_is_raised_out_of_the_step(self, failing: str) -> None:
         with pytest.raises(JudgeError, match="the judge model did not answer"):
             self.step(failing, NONE)
@@ -282,6 +318,12 @@ class TestNemoRl:
         environment = self.environment(failing, monkeypatch)
         with pytest.raises(JudgeError, match="the judge model did not answer"):
             environment.step([self.log(answer) for answer in answers], [{"ground_truth": "42"}] * len(answers))
+
+    def test_a_judge_that_hangs_fails_the_step_in_time(self, hangs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        environment = self.environment(hangs, monkeypatch)
+        truth = [{"ground_truth": "42"}] * len(GROUP)
+        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+            environment.step([self.log(answer) for answer in GROUP], truth)
 
     def test_it_is_a_ray_actor(self, math_judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.environment(math_judge, monkeypatch)

@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 
 from agentscope_tuner.adapters.nemo_gym import FAILURE_KIND, decode_request, encode_response
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from tests.with_trainers.judges import HOSTILE, config
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
 
 MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
@@ -89,3 +89,11 @@ def test_a_failed_verdict_is_masked_with_a_kind_they_know() -> None:
     assert (verdict.reward, verdict.mask_sample, verdict.failure_kind) == (0.0, True, FAILURE_KIND)
     assert "the judge model did not answer" in (verdict.failure_reason or "")
     assert is_registered(FAILURE_KIND)
+
+
+@pytest.mark.parametrize("judge", HANGING)
+def test_a_judge_that_hangs_is_masked_in_time(judge: str) -> None:
+    with in_time():
+        verdict = verified(hanging(judge), sent(r"\boxed{42}"))
+    assert (verdict.reward, verdict.mask_sample, verdict.failure_kind) == (0.0, True, FAILURE_KIND)
+    assert "no verdict within 0.3 s" in (verdict.failure_reason or "")

@@ -28,8 +28,9 @@ from transformers import PreTrainedTokenizerFast
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.openrlhf import decode_request, encode_response
+from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import judge_for
-from tests.with_trainers.judges import HOSTILE, config
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
 
 MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
@@ -246,3 +247,13 @@ def test_a_failed_verdict_on_an_agent_is_raised(judge_path: str) -> None:
 
     with pytest.raises(JudgeError, match="the judge model did not answer"):
         episode(judged_agent(judge_path), r"\boxed{41}", label="41")
+
+
+@pytest.mark.parametrize("judge", HANGING)
+def test_a_judge_that_hangs_ends_an_agents_episode_in_time(judge: str, tmp_path: Path) -> None:
+    from agentscope_tuner.adapters.openrlhf_agent import judged_agent
+
+    OmegaConf.save(OmegaConf.create(hanging(judge)), tmp_path / "hangs.yaml")
+    agent = judged_agent(tmp_path / "hangs.yaml")
+    with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+        episode(agent, SAID[0])

@@ -15,7 +15,8 @@ from trinity.common.rewards import REWARD_FUNCTIONS, RewardFn
 from trinity.common.workflows import Task
 
 from agentscope_tuner import JudgeError
-from tests.with_trainers.judges import HOSTILE, config
+from agentscope_tuner.errors import DeadlineError
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
 
 NAME = "agentscope_tuner.adapters.trinity.AstunerReward"
 MATH = {
@@ -96,3 +97,11 @@ def test_a_record_as_truth_reaches_the_judge(tmp_path: Path) -> None:
 def test_a_failed_verdict_fails_the_run(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="the judge model did not answer"):
         run(task(judge_file(tmp_path, config("Fails")), "simple_workflow", "41"), r"\boxed{41}")
+
+
+@pytest.mark.parametrize("judge", HANGING)
+@pytest.mark.parametrize("workflow", ["simple_workflow", "async_simple_workflow"])
+def test_a_judge_that_hangs_fails_the_run_in_time(workflow: str, judge: str, tmp_path: Path) -> None:
+    made = task(judge_file(tmp_path, hanging(judge)), workflow)
+    with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+        run(made, r"\boxed{42}")
