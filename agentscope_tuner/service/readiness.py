@@ -7,19 +7,30 @@ import logging
 import time
 from collections.abc import Mapping
 
+from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.time_limit import TimeLimit
 
 _log = logging.getLogger(__name__)
 
 _PROBE_SECONDS = 5.0
 _FRESH_SECONDS = 2.0
+# answers that hang: then the judge is asked no more until one of them ends
+_MOST_HANGING = 4
 
 
 class Probe:
-    """Asks the judges whether they could judge now: all at once, within seconds, and not for every caller again."""
+    """Asks the judges whether they could judge now: all at once, within seconds, and not for every caller again.
 
-    def __init__(self, judges: Mapping[str, ConfiguredJudge]) -> None:
+    Args:
+        judges: by the name of their path.
+        seconds: for an answer.
+    """
+
+    def __init__(self, judges: Mapping[str, ConfiguredJudge], seconds: float = _PROBE_SECONDS) -> None:
         self._judges = judges
+        self._seconds = seconds
+        self._limits = {name: TimeLimit(judge.name, seconds, _MOST_HANGING) for name, judge in judges.items()}
         self._lock = asyncio.Lock()
         self._found: dict[str, str | None] = {}
         self._fresh_until = 0.0
@@ -35,12 +46,15 @@ class Probe:
 
     async def _problem(self, name: str, judge: ConfiguredJudge) -> str | None:
         try:
-            async with asyncio.timeout(_PROBE_SECONDS):
-                await judge.aready()
-        except TimeoutError:
-            return f"no answer within {_PROBE_SECONDS:g} s"
+            await judge.aready(self._limits[name])
+        except DeadlineError:
+            return f"no answer within {self._seconds:g} s"
+        except asyncio.CancelledError:
+            if (current := asyncio.current_task()) is not None and current.cancelling():
+                raise
+            return "it cancelled itself"
         # the boundary to a user's judge: whatever it raises, it is not ready
-        except Exception as exc:  # noqa: BLE001
+        except BaseException as exc:  # noqa: BLE001
             _log.warning("judge %r is not ready: %s", name, exc)
             return f"{type(exc).__name__}: {exc}"
         return None

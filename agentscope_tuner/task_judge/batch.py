@@ -17,6 +17,7 @@ from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.time_limit import TimeLimit
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
@@ -65,9 +66,16 @@ class ConfiguredJudge:
             error = JudgeError(f"{self.name}: {exc!r}", task_id=task.task_id, cause=Cause.BUG)
             return Judgement.failed(error)
 
-    async def aready(self) -> None:
-        """Returns when what the judge depends on answers; see `BaseJudge.aready`."""
-        await self._judge.inner.aready()
+    async def aready(self, limit: TimeLimit) -> None:
+        """Returns when what the judge depends on answers; see `BaseJudge.aready`.
+
+        Args:
+            limit: on the answer. A judge that does not bound itself may block its loop, so the judges' loop asks it.
+
+        Raises:
+            DeadlineError: no answer in time.
+        """
+        await limit.awaited("", self._judge.inner.aready, on_this_loop=self._judge.traits.bounded)
 
     def judge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each pair, in order. Neighbours with one task id are a group, whole for listwise judges."""
