@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -11,7 +11,7 @@ from pydantic import Field
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge, read_kwargs
+from agentscope_tuner.task_judge.text_judge import TextJudge, as_list, read_kwargs
 from agentscope_tuner.verify.text.choice import plain, read_choice
 from agentscope_tuner.verify.text.letters import LetterReader
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -59,8 +59,9 @@ class ChoiceJudge(TextJudge):
             self._question(task)
         except JudgeError as error:
             value = task.metadata.get("answer")
-            missing = value is None or value == ""
-            kind = "missing" if missing else "unreadable" if isinstance(value, str | list | tuple) else "wrong type"
+            readable = isinstance(value, str) or as_list(value) is not None
+            missing = value is None or (isinstance(value, str) and not value.strip())
+            kind = "missing" if missing else "unreadable" if readable else "wrong type"
             return f"{kind}: {error.message}"
         return None
 
@@ -73,9 +74,9 @@ class ChoiceJudge(TextJudge):
 def _right(metadata: Mapping[str, Any], letters: str, options: Mapping[str, str]) -> str:
     """The letters of the reference, in order."""
     value = metadata.get("answer")
-    given = list(value) if isinstance(value, list | tuple) else [value]
+    listed = as_list(value)
     found = ""
-    for item in given:
+    for item in [value] if listed is None else listed:
         if not isinstance(item, str) or not item.strip():
             raise JudgeError(
                 f"the reference answer must be a letter, or several, as text, got {value!r:.100}; a number does not "
@@ -100,10 +101,10 @@ def _options(value: object, key: str) -> dict[str, str]:
     if value is None:
         return {}
     if isinstance(value, Mapping) and {"label", "text"} <= set(value):
-        labels, texts = list(value["label"]), list(value["text"])
-        value = dict(zip(labels, texts, strict=True)) if len(labels) == len(texts) else {}
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        value = dict(zip(string.ascii_uppercase, value, strict=False)) if 2 <= len(value) <= 26 else {}
+        labels, texts = as_list(value["label"]) or [], as_list(value["text"]) or []
+        value = dict(zip(map(str, labels), texts, strict=True)) if len(labels) == len(texts) else {}
+    elif (listed := as_list(value)) is not None:
+        value = dict(zip(string.ascii_uppercase, listed, strict=False)) if 2 <= len(listed) <= 26 else {}
     if isinstance(value, Mapping) and len(value) >= 2 and all(map(_is_option, value.items())):
         return {str(letter).upper(): str(text) for letter, text in sorted(value.items())}
     raise JudgeError(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge, read_kwargs
+from agentscope_tuner.task_judge.text_judge import TextJudge, as_list, read_kwargs
 from agentscope_tuner.verify.places import after_thinking
 from agentscope_tuner.verify.text.instructions import MOST_INSTRUCTIONS, follows, instruction_problem
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -59,16 +59,17 @@ class InstructionJudge(TextJudge):
         try:
             _instructions(task)
         except JudgeError as error:
-            return f"{'unreadable' if task.metadata.get('instruction_id_list') else 'missing'}: {error.message}"
+            listed = task.metadata.get("instruction_id_list")
+            missing = listed is None or as_list(listed) == []
+            return f"{'missing' if missing else 'unreadable'}: {error.message}"
         return None
 
 
 def _instructions(task: Task) -> list[tuple[str, Mapping[str, Any]]]:
-    ids = task.metadata.get("instruction_id_list")
-    if not isinstance(ids, list | tuple) or not 1 <= len(ids) <= MOST_INSTRUCTIONS:
+    ids, arguments = as_list(task.metadata.get("instruction_id_list")), as_list(task.metadata.get("kwargs"))
+    if ids is None or not 1 <= len(ids) <= MOST_INSTRUCTIONS:
         raise _bad(f"instruction_id_list must list 1 to {MOST_INSTRUCTIONS} instructions, got {ids!r:.100}")
-    arguments = task.metadata.get("kwargs")
-    if not isinstance(arguments, list | tuple) or len(arguments) != len(ids):
+    if arguments is None or len(arguments) != len(ids):
         raise _bad(f"kwargs must list one mapping for each of {len(ids)} instructions, got {arguments!r:.100}")
     found = []
     for name, raw in zip(ids, arguments, strict=True):

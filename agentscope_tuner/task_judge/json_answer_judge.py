@@ -11,8 +11,9 @@ from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.text_judge import TextJudge, read_kwargs
-from agentscope_tuner.verify.places import after_thinking, find_answer
+from agentscope_tuner.verify.places import after_thinking
 from agentscope_tuner.verify.text.json_answer import compare_json
+from agentscope_tuner.verify.text.shape import read_tags
 from agentscope_tuner.verify.text.strict_json import NotStrictJsonError, comparable, read_json
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -51,11 +52,12 @@ class JsonAnswerJudge(TextJudge):
     def verdict(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
         """See TextJudge."""
         reference, settings = self._reference(task.task), self._settings
-        text = final_answer(output)
-        tagged = find_answer(text, ["tag"])
-        if tagged.text is None and not tagged.where.startswith("no "):
-            return Reward(0.0, False, reason=tagged.where, metrics={"fields_right": 0.0})
-        said = after_thinking(text) if tagged.text is None else tagged.raw
+        said = after_thinking(final_answer(output))
+        tagged = read_tags(said, ["answer"], around=True, empty=True)
+        if tagged.part is not None:
+            said = tagged.part
+        elif tagged.problem != "no <answer>":
+            return Reward(0.0, False, reason=tagged.problem, metrics={"fields_right": 0.0})
         share, equal, reason = compare_json(said, reference, settings.fields, fence=settings.allow_fence)
         paid = share if settings.partial else float(equal)
         return Reward(paid, equal, reason=reason, metrics={"fields_right": share})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -110,9 +111,9 @@ class LengthJudge(TextJudge):
         if unit == "tokens":
             return estimate_tokens(final_answer(output))
         count = read_path(unit, task, output)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
             raise JudgeError(f"{unit} must be a whole number of 0 or more, got {count!r:.100}", cause=Cause.INPUT)
-        return count
+        return int(count)
 
     def _correct(self, task: WorkflowTask, output: WorkflowOutput) -> bool:
         correct = self._settings.correct

@@ -35,6 +35,14 @@ class TextJudge(BaseJudge):
         return self.verdict(workflow_task, workflow_output)
 
 
+def as_list(value: object) -> list[Any] | None:
+    """A list of a task's metadata, which data sets read from Parquet give as numpy's array; None for anything else."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    plain = value.tolist() if hasattr(value, "tolist") else None
+    return plain if isinstance(plain, list) else None
+
+
 def read_kwargs(model: type[SettingsT], config: Any) -> SettingsT:
     """`astuner.task_judge.judge_kwargs` as `model`.
 

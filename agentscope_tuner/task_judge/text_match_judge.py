@@ -9,7 +9,7 @@ from pydantic import Field
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge, read_kwargs
+from agentscope_tuner.task_judge.text_judge import TextJudge, as_list, read_kwargs
 from agentscope_tuner.verify.math.damage import is_missing
 from agentscope_tuner.verify.places import after_thinking, find_answer
 from agentscope_tuner.verify.text.text_match import best_match
@@ -67,14 +67,16 @@ class TextMatchJudge(TextJudge):
             _references(task)
         except JudgeError as error:
             value = task.metadata.get("answer")
-            return f"{'wrong type' if value and not isinstance(value, str) else 'missing'}: {error.message}"
+            missing = value is None or isinstance(value, str) or as_list(value) == []
+            return f"{'missing' if missing else 'wrong type'}: {error.message}"
         return None
 
 
 def _references(task: Task) -> list[str]:
     value = task.metadata.get("answer")
     found: list[str] = []
-    for item in value if isinstance(value, list | tuple) else [value]:
+    listed = as_list(value)
+    for item in [value] if listed is None else listed:
         if not isinstance(item, str) or not item.strip() or is_missing(item):
             raise JudgeError(
                 f"the reference answer must be text, or a list of texts, got {item!r:.100}: a missing cell of a data "

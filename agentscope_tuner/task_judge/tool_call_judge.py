@@ -9,7 +9,7 @@ from typing import Any, Literal
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge, read_kwargs
+from agentscope_tuner.task_judge.text_judge import TextJudge, as_list, read_kwargs
 from agentscope_tuner.verify.places import after_thinking
 from agentscope_tuner.verify.text.tool_calls import (
     MOST_CALLS,
@@ -75,13 +75,12 @@ def _expected(task: Task) -> list[ToolCall]:
     try:
         if isinstance(value, str):
             value = json.loads(value)
-        if isinstance(value, Mapping):
-            value = [value]
-        if not isinstance(value, list | tuple):
+        calls = [value] if isinstance(value, Mapping) else as_list(value)
+        if calls is None:
             raise ValueError("a list of calls is needed, [] where none is expected")
-        if len(value) > MOST_CALLS:
-            raise ValueError(f"{len(value)} calls, at most {MOST_CALLS} are compared")
-        return [read_call(raw) for raw in value]
+        if len(calls) > MOST_CALLS:
+            raise ValueError(f"{len(calls)} calls, at most {MOST_CALLS} are compared")
+        return [read_call(raw) for raw in calls]
     except (ValueError, RecursionError) as exc:
         raise JudgeError(f"the reference answer {value!r:.100}: {exc}", cause=Cause.REFERENCE) from exc
 

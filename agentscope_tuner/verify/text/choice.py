@@ -15,7 +15,7 @@ from typing import NamedTuple
 from agentscope_tuner.verify.boxed import last_boxes
 from agentscope_tuner.verify.places import after_thinking, find_answer
 from agentscope_tuner.verify.statements import CONTRADICTION, DENIAL, is_denied
-from agentscope_tuner.verify.text.letters import LetterReader, Letters
+from agentscope_tuner.verify.text.letters import OPEN, LetterReader, Letters
 
 # the answer comes last: no more than this is looked at for statements
 _TAIL = 20_000
@@ -44,7 +44,7 @@ def read_choice(text: str, letters: str, options: Mapping[str, str] | None = Non
         options: the text of each option; an answer may then be the text alone.
     """
     # ② and Ｂ are letters as well; the limit is beyond what any place holds
-    said = unicodedata.normalize("NFKC", after_thinking(text)[-50 * _TAIL :])
+    said = unicodedata.normalize("NFKC", after_thinking(text)[-10 * _TAIL :])
     reader = _ChoiceReader(letters, options or {})
     if boxes := last_boxes(said):
         choices = [reader.whole(_unwrapped(box[:_LONGEST_LINE])) for box in boxes[-8:]]
@@ -75,11 +75,14 @@ _ANNOUNCED = re.compile(
       | (?:correct|right|best|final|true|appropriate|suitable|my)\s(?:options?|choices?|letters?|pick)\s{{0,3}}
         (?:[:：=]|\b{_BE}\b)
       | (?:i|we|i['’]ll|we['’]ll|i['’]d|therefore|thus|so|hence|would|will|should|must|to)\s
-        (?:would\s|will\s|then\s)?(?:choose|pick|select|chose|picked|selected|go\swith|opt\sfor)
+        (?:would\s|will\s|then\s)?(?:choose|pick|select|chose|picked|selected|go\swith|opt\sfor|say|options?|choice)
+      | (?:choose|pick|select)\b
+      | it(?:\s{_BE}\b|['’]s\b)
     )
     (?P<denied>{_NOT})?
-    | (?:答案|答)[】\]*]{{0,3}}(?:应该|应当|应|就|也|便)?(?P<denied_zh>不会?|并非)?(?:[:：]|是|为|选|即)?
-    | (?:故|应该?|因此|所以|我|正确的?|(?<![^\s，。；：,;:]))选(?:择|项)?(?:是|为|[:：])?
+    | (?:答案|答)[】\]*]{{0,3}}(?:应该|应当|应|就|也|便)?(?P<denied_zh>不会?|并非)?(?:[:：]|是|为|选择?|即)?
+    | 正确的?选项(?P<denied_zh_option>不)?(?:是|为|[:：])?
+    | (?P<denied_zh_choice>不能?|别|非|没)?(?:应该?)?(?<![可候备挑筛])选(?!项)择?(?:是|为|[:：])?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -93,6 +96,7 @@ _FOLLOWED = re.compile(
     r"(?:correct|right|best|final|answer)(?:\s(?:answer|option|choice|one))?\b|(?:是|为)?(?P<denied_zh>不)?(?:正确|对的))",
     re.IGNORECASE,
 )
+_WRONG = re.compile(r"\s{0,3}(?:选?项)?(?:是|为)?(?:错|不对|不正确)")
 _QUESTION = re.compile(r"[\s*_`\"')）\]]{0,6}[?？]")
 _SUPPOSED = re.compile(
     r"\b(?:if|whether|suppose|supposing|assume|assuming|unless)\b|如果|假设|假如|若|是否", re.IGNORECASE
@@ -200,8 +204,9 @@ class _ChoiceReader:
             assert behind is not None
             stated = self._reader.read(text, behind.end())
             if stated is not None and not _QUESTION.match(text, stated.end):
-                denied = bool(label["denied"] or label["denied_zh"])
-                self._keep(found, text, label.start(), stated, denied)
+                wrong = _WRONG.match(text, stated.end)
+                denied = any(value for name, value in label.groupdict().items() if name.startswith("denied"))
+                self._keep(found, text, label.start(), stated, denied or wrong is not None)
         for stated in self._reader.all(text):
             if (said := _FOLLOWED.match(text, stated.end)) and not _QUESTION.match(text, said.end()):
                 denied = bool(said["denied"] or said["denied_zh"])
@@ -220,7 +225,7 @@ class _ChoiceReader:
         last = asserted[-1]
         if any(other.denied and other.start > last.start and other.letters == last.letters for other in statements):
             return Choice("", DENIAL)
-        if self._reader.alternative(text, last.end):
+        if last.letters == OPEN or self._reader.alternative(text, last.end):
             return Choice("", CONTRADICTION)
         for other, following in zip(asserted[-2::-1], asserted[:0:-1], strict=False):
             if not _in_one_breath(self._without_option(text[other.end : following.start])):

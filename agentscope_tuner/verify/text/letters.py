@@ -13,10 +13,21 @@ _AND = re.compile(
     r"\s{0,3}(?:(?:,|、|，|;)\s{0,3}(?:and\b)?|&|\+|\band\b|和|与|以及)\s{0,3}(?:option\s|选项)?", re.IGNORECASE
 )
 _OR = re.compile(
-    r"[\s,，;.。]{0,4}(?:/|\||\b(?:or|alternatively|maybe|perhaps|possibly|(?:but|and|it)\s(?:could|might|may)(?:\salso)?\sbe)\b"
-    r"|或者?|也可能(?:是)?|也许是?)[\s,，]{0,3}(?:(?:maybe|perhaps|possibly|even|also|the|option|choice|it\sis)\s|选项?|是){0,3}",
+    r"[\s,，;.。…(（]{0,6}(?:/|\||\b(?:and/or|or|alternatively|actually|unless|maybe|perhaps|possibly"
+    r"|(?:but|and|it)\s(?:could|might|may)(?:\salso)?\sbe)\b|还是|或者?|也可能(?:是)?|也许是?)[\s,，]{0,3}"
+    r"(?:(?:maybe|perhaps|possibly|even|also|the|option|choice|it\sis|is\sit)\s|选项?|是){0,3}",
     re.IGNORECASE,
 )
+# nothing but signs between two letters
+_BESIDE = re.compile(r"[\s~–—-]{0,4}")
+# the same two, read backwards from a letter
+_JOINED_BEFORE = (
+    r"[)\]）】*_\s,、，]{0,4}(?:(?P<or>/|\||\bor\b|或者?|还是)|and\b|&|\+|,|、|，|和|与)"
+    r"\s{0,3}(?:option\s)?[(\[（*_]{0,3}\Z"
+)
+_LOOK_BACK = 24
+#: Stands for letters of which one is offered for another.
+OPEN = "?"
 # a word behind a lone `A` or `I`, unless it is one with which the sentence goes on
 _WORD_BEHIND = re.compile(
     r"[^\S\n](?!(?:because|since|as|which|and|or|but|is|was|for|due|given|so|based|by|from|not|with|option|choice|according|if|that"
@@ -42,6 +53,7 @@ class LetterReader:
 
     def __init__(self, letters: str) -> None:
         self._letters = letters
+        self._before = re.compile(rf"(?<![A-Za-z0-9])([{letters}]){_JOINED_BEFORE}")
         self._lone = re.compile(rf"(?<![A-Za-z0-9\\])[{letters}](?![A-Za-z0-9]|['’][A-Za-z])")
 
     def read(self, text: str, at: int) -> Letters | None:
@@ -59,16 +71,26 @@ class LetterReader:
         return Letters("".join(sorted(set(letters))), at, end)
 
     def all(self, text: str) -> Iterator[Letters]:
-        """Every single letter in upper case."""
+        """Every single letter in upper case, with those that are joined to it by an `and` before it.
+
+        The letters are `OPEN` where an `or` joins them.
+        """
         for match in self._lone.finditer(text):
             closing = _CLOSE.match(text, match.end())
             assert closing is not None
-            yield Letters(match[0], match.start(), closing.end())
+            letters, start = match[0], match.start()
+            for _ in self._letters:
+                window = max(start - _LOOK_BACK, 0)
+                joined = self._before.search(text[window:start])
+                if joined is None:
+                    break
+                letters, start = OPEN if joined["or"] else letters + joined[1], window + joined.start()
+            yield Letters(OPEN if OPEN in letters else "".join(sorted(set(letters))), start, closing.end())
 
     def alternative(self, text: str, at: int) -> bool:
-        """Whether another letter is offered there: `or C`, `/C`, `, maybe C`."""
-        offered = _OR.match(text, at)
-        return offered is not None and self._one(text, offered.end()) is not None
+        """Whether another letter is offered there: `or C`, `/C`, `, maybe C`, `. Actually C`, or just `C`."""
+        offers = (_OR.match(text, at), _BESIDE.match(text, at))
+        return any(offered is not None and self._one(text, offered.end()) is not None for offered in offers)
 
     def mentions(self, text: str) -> bool:
         """Whether a letter stands alone in `text`; an article or a pronoun may."""

@@ -37,6 +37,7 @@ ADA = {"name": "Ada", "year": 1815, "alive": False}
         ({"allow_fence": False}, f"```json\n{json.dumps(ADA)}\n```", 0.0, False),
         ({}, f"<think>{{}}</think>\n{json.dumps(ADA)}", 1.0, True),
         ({}, f"<answer>{json.dumps(ADA)}</answer>", 1.0, True),
+        ({}, f"So:\n<answer>\n```json\n{json.dumps(ADA)}\n```\n</answer>", 1.0, True),
     ],
 )
 def test_fields_by_hand(kwargs: dict[str, Any], text: str, reward: float, success: bool) -> None:
@@ -61,6 +62,8 @@ def test_fields_by_hand(kwargs: dict[str, Any], text: str, reward: float, succes
         ({"n": 2**53 + 1}, '{"n": 9007199254740992}', 0.0),
         ({"n": 100}, '{"n": 1e2}', 1.0),
         ({"s": "Ada"}, '{"s": "ada"}', 0.0),
+        # a label within a value announces no other answer
+        ({"s": "The answer is 4"}, '<answer>{"s": "The answer is 4"}</answer>', 1.0),
         ({"s": "é"}, '{"s": "\\u00e9"}', 1.0),
         ({"l": [1, 2]}, '{"l": [2, 1]}', 0.0),
         ({"l": [1, 2]}, '{"l": [1, 2]}', 1.0),

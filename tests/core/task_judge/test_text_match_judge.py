@@ -109,6 +109,23 @@ def test_what_is_paid(kwargs: dict[str, Any], text: str, answer: Any, reward: fl
     assert set(judgement.metrics) == {"exact", "f1"}
 
 
+class Array:
+    """A column's cell as numpy gives it."""
+
+    def __init__(self, *items: object) -> None:
+        self._items = items
+
+    def tolist(self) -> list[object]:
+        return list(self._items)
+
+
+def test_aliases_in_an_array_of_a_data_set() -> None:
+    judge = built("text_match")
+    assert ask(judge, "Paris", Array("Lutetia", "Paris")).reward == 1.0
+    assert ask(judge, "Paris", Array()).status == "failed"
+    assert ask(judge, "Paris", Array("Paris", None)).status == "failed"
+
+
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
