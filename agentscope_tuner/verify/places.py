@@ -61,7 +61,7 @@ def after_thinking(text: str) -> str:
     Tags may be nested. All behind a tag that is never closed is reasoning, for the output was cut off there; so is all
     before a tag that is never opened, since chat templates open it in the prompt.
     """
-    tags = list(_THINKING.finditer(text))
+    tags = list(_THINKING.finditer(text)) if "<" in text else []
     if not tags:
         return text
     kept: list[str] = []

@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.written_out import written_out
 
 _SHOWN = 80
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
+_OPENING = ("$", "\\")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)\b|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
@@ -65,7 +66,7 @@ def bare(text: str) -> str:
     for _ in range(4):
         before = text
         text = text.strip()
-        if match := _DELIMITED.fullmatch(text):
+        if text[:1] in _OPENING and (match := _DELIMITED.fullmatch(text)):
             text = next(g for g in match.groups() if g is not None).strip()
         if text.startswith("\\") and (inside := _whole_box(text)) is not None:
             text = inside
