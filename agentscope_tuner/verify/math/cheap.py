@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify.math.closed_form import ClosedForms
 from agentscope_tuner.verify.math.compare import Comparer
 from agentscope_tuner.verify.math.exact import Exact, ExactBudget, Unknown, in_base
 from agentscope_tuner.verify.math.marks import meant
@@ -42,6 +43,7 @@ class CheapComparer(Comparer):
         self.seed = seed
         self.question = question
         self.work = ExactBudget()
+        self._closed = ClosedForms()
         # by identity, as hashing a tree walks it; the entry keeps its node alive
         self._known: dict[int, _Known] = {}
 
@@ -70,10 +72,13 @@ class CheapComparer(Comparer):
         if ref.value == ans.value:
             return EQUAL
         if ref.opaque or ans.opaque:
-            return UNKNOWN
+            # a root is a function like any other at the point
+            return UNKNOWN if ref.symbolic or ans.symbolic else self._closed.same(ref_node, ans_node)
         if ref.rational and ans.rational:
             return EQUAL if close(ref_node, ref.value, ans_node, ans.value) else DIFFERENT
-        return DIFFERENT if ref.symbolic or ans.symbolic else UNKNOWN
+        if ref.symbolic or ans.symbolic:
+            return DIFFERENT
+        return self._closed.same(ref_node, ans_node)
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
         known, other = self._at_hand(exact), self._at_hand(rough)

@@ -12,6 +12,7 @@ import hashlib
 from fractions import Fraction
 from math import comb, factorial, isqrt, prod
 
+from agentscope_tuner.verify.math import angles
 from agentscope_tuner.verify.math.node import (
     Apply,
     Degrees,
@@ -203,6 +204,8 @@ class Exact:
         return abs(inside) if constant else self.apply("abs", abs(inside))
 
     def function(self, name: str, operands: tuple[Node, ...]) -> Fraction:
+        if name in angles.FUNCTIONS and (halves := angles.angle(operands[0])) is not None:
+            return self.of_angle(name, halves)
         args = tuple(map(self.value, operands))
         if name == "factorial" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
             return Fraction(factorial(int(args[0])))
@@ -222,6 +225,23 @@ class Exact:
         if name == "log" and len(args) == 2:
             return self.apply("ln", args[0]) / self.apply("ln", args[1])
         return self.apply(name, *args)
+
+    def of_angle(self, name: str, halves: angles.Angle) -> Fraction:
+        cosine, sine = angles.on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
+        self.work.spend(cosine)
+        if name == "sin":
+            return sine
+        if name == "cos":
+            return cosine
+        above, below = {
+            "tan": (sine, cosine),
+            "cot": (cosine, sine),
+            "sec": (Fraction(1), cosine),
+            "csc": (Fraction(1), sine),
+        }[name]
+        if below == 0:
+            raise Undefined("a division by zero")
+        return above / below
 
     def remainder(self, left: Fraction, right: Fraction) -> Fraction:
         if left.denominator != 1 or right.denominator != 1 or right <= 0:

@@ -22,7 +22,7 @@ _MAX_BITS = 400
 Exponents = dict[int, Fraction]
 
 
-class _NotAPower(Exception):
+class NotFactored(Exception):
     """The expression is no product of powers of rational numbers that can be taken apart."""
 
 
@@ -50,7 +50,7 @@ def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
     """The sign and the exponents of the primes of a constant."""
     try:
         sign, primes = _factored(node)
-    except _NotAPower:
+    except NotFactored:
         return None
     return sign, tuple(sorted((p, e) for p, e in primes.items() if e))
 
@@ -75,9 +75,9 @@ def _factored(node: Node) -> tuple[int, Exponents]:
             sign, primes = _factored(base)
             times = _exponent(exponent)
             if sign < 0 and times.denominator != 1:
-                raise _NotAPower
+                raise NotFactored
             return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
-    raise _NotAPower
+    raise NotFactored
 
 
 def _exponent(node: Node) -> Fraction:
@@ -91,22 +91,27 @@ def _exponent(node: Node) -> Fraction:
         for arg in node.args:
             found *= _exponent(arg)
     if found is None or found.numerator.bit_length() > 10 * _MAX_BITS:
-        raise _NotAPower
+        raise NotFactored
     return found
 
 
 def _rational(value: Fraction) -> tuple[int, Exponents]:
     if value == 0:
-        raise _NotAPower
-    found = _primes(abs(value.numerator))
-    for prime, times in _primes(value.denominator).items():
+        raise NotFactored
+    found = primes_of(abs(value.numerator))
+    for prime, times in primes_of(value.denominator).items():
         found[prime] = found.get(prime, Fraction(0)) - times
     return (1 if value > 0 else -1), found
 
 
-def _primes(number: int) -> Exponents:
+def primes_of(number: int) -> Exponents:
+    """The primes of a positive number and their powers.
+
+    Raises:
+        NotFactored: the number is too large.
+    """
     if number.bit_length() > _MAX_BITS:
-        raise _NotAPower
+        raise NotFactored
     found = Exponents()
     divisor = 2
     while divisor * divisor <= number and divisor <= _LARGEST_PRIME:
@@ -116,7 +121,7 @@ def _primes(number: int) -> Exponents:
         divisor += 1 + (divisor > 2)
     if number >= _LARGEST_PRIME**2:
         # it may be a product of larger primes
-        raise _NotAPower
+        raise NotFactored
     if number > 1:
         found[number] = found.get(number, Fraction(0)) + 1
     return found
