@@ -20,6 +20,7 @@ from agentscope_tuner.cli import (
     explain,
     init,
     judge,
+    judge_eval,
     llm,
     rollout,
     rubrics,
@@ -65,6 +66,7 @@ app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
 app.command("agree")(agree.agree)
 app.command("compare")(compare.compare)
+app.command("judge-eval")(judge_eval.judge_eval)
 app.command("view")(view.view)
 app.command("report")(view.report)
 app.add_typer(rules.app, name="rules")

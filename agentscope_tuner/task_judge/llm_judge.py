@@ -10,6 +10,7 @@ from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader
+from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.listwise import group_prompts, place_reward
@@ -183,6 +184,21 @@ class LLMJudge(BaseJudge):
             if isinstance(grader, LLMGrader)
             for prompt in group_prompts(grader, texts, self.settings.max_group_chars, inputs)
         ]
+
+    @property
+    def response_path(self) -> str:
+        """Where the answer is read."""
+        return self.paths["response"]
+
+    @property
+    def judge_models(self) -> list[ChatModel]:
+        """All models that may be asked."""
+        return self.panels.every
+
+    @property
+    def top_score(self) -> float:
+        """The highest score of the range."""
+        return self.range[1]
 
     async def aready(self) -> None:
         """Asks the judge models' endpoints whether they answer."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.listwise import place_reward
@@ -105,6 +106,21 @@ class AutoGraderJudge(BaseJudge):
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge and RubricTasks."""
         return RubricTasks(self.settings).check_task(task, output)
+
+    @property
+    def response_path(self) -> str:
+        """Where the answer is read."""
+        return f"output.metadata.{self.settings.answer_field}"
+
+    @property
+    def judge_models(self) -> list[ChatModel]:
+        """The model that judges."""
+        return [self.grader.model]
+
+    @property
+    def top_score(self) -> float:
+        """The highest score of the range."""
+        return self.settings.max_score
 
     async def aready(self) -> None:
         """Asks the judge model's endpoint whether it answers."""

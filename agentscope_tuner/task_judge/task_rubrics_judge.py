@@ -11,6 +11,7 @@ from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
@@ -204,6 +205,19 @@ class TaskRubricsJudge(BaseJudge):
                 notes.append(f"criterion {how} met in {seen} answers to {task!r}: {text:.160}")
         more = len(notes) - _MOST_NOTES
         return notes[:_MOST_NOTES] + ([f"and {more} more criteria always or never met"] if more > 0 else [])
+
+    @property
+    def response_path(self) -> str:
+        """Where the answer is read."""
+        return self.settings.reads.response
+
+    @property
+    def judge_models(self) -> list[ChatModel]:
+        """All models that may be asked."""
+        return self.panels.every
+
+    # criteria have no score: attacks ask for as much as they please
+    top_score = 10.0
 
     async def aready(self) -> None:
         """Asks the judge models' endpoints whether they answer."""

@@ -12,9 +12,9 @@ import pytest
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
-from tests.injections import INJECTIONS as FIRST_INJECTIONS
+from agentscope_tuner.insight.injections import INJECTIONS as FIRST_INJECTIONS
+from agentscope_tuner.insight.more_injections import DISGUISED_OPENERS, MORE_INJECTIONS
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
-from tests.more_injections import DISGUISED_OPENERS, MORE_INJECTIONS
 
 INJECTIONS = [*FIRST_INJECTIONS, *MORE_INJECTIONS]
 

@@ -1,0 +1,245 @@
+"""`astuner judge-eval`: whether an LLM judge agrees with people and with itself, and what else moves its rewards.
+
+Every verdict is asked for anew: with the verdict cache a judge would always agree with itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.insight.attacks import attacked
+from agentscope_tuner.insight.labelled import Labelled, response_of, with_response
+from agentscope_tuner.rubrics import agreement
+from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.workflow import WorkflowOutput
+
+Pairs = Sequence[tuple[float, float]]
+#: A reward for each answer; None where there is no verdict.
+Rewards = list[float | None]
+
+_SAME = 1e-9
+_WORST = 10
+
+
+@runtime_checkable
+class AsksModels(Protocol):
+    """A judge that asks judge models of ours about one answer at one place.
+
+    Attributes:
+        response_path: where it reads the answer, such as `output.metadata.final_answer`.
+        judge_models: the models.
+        top_score: the highest score that its prompt knows.
+    """
+
+    @property
+    def response_path(self) -> str: ...
+
+    @property
+    def judge_models(self) -> Sequence[ChatModel]: ...
+
+    @property
+    def top_score(self) -> float: ...
+
+
+def asked_anew(judge: TaskJudge) -> AsksModels:
+    """The judge inside, whose models from here on keep no verdicts and take none from the cache.
+
+    Raises:
+        ConfigError: it asks no judge model that could be measured.
+    """
+    inner = judge.inner
+    if not isinstance(inner, AsksModels):
+        raise ConfigError(
+            f"judge-eval measures a judge_type of llm, task_rubrics or rubrics_auto_grader, got {type(inner).__name__}"
+        )
+    for model in inner.judge_models:
+        model.settings = model.settings.model_copy(update={"cache": False})
+    return inner
+
+
+class JudgeEval:
+    """Asks one judge about labelled answers, in several ways.
+
+    Args:
+        judge: behind its rules, its verdict cache off.
+        answers: the labelled answers.
+        response_path: where the judge reads an answer.
+        top: the highest score that its prompt knows, which attacks ask for.
+        concurrency: rows, or groups of a judge that ranks, at once.
+        done: called after every verdict.
+        seed: of the bootstrap.
+    """
+
+    def __init__(
+        self,
+        judge: TaskJudge,
+        answers: Sequence[Labelled],
+        response_path: str,
+        *,
+        top: float = 10.0,
+        concurrency: int = 64,
+        done: Callable[[], None] = lambda: None,
+        seed: int = 0,
+    ) -> None:
+        self._judge, self._answers, self._path = judge, answers, response_path
+        self._top, self._done, self._seed = top, done, seed
+        self._slots = asyncio.Semaphore(concurrency)
+        self._groups: dict[str, list[int]] = {}
+        for index, one in enumerate(answers):
+            self._groups.setdefault(one.group, []).append(index)
+
+    def verdicts(self, on: int) -> int:
+        """How many rows `run(on)` asks about."""
+        again = 4 if self._judge.traits.ranks else 3
+        return len(self._answers) * again + sum(1 for index in self._lowest(on) for _ in self._attacks(index))
+
+    async def run(self, on: int) -> dict[str, Any]:
+        """All measurements; attacks on the `on` answers with the lowest labels."""
+        first = await self._asked([one.output for one in self._answers])
+        second = await self._asked([one.output for one in self._answers])
+        twice = await self._asked([self._with(one, f"{self._said(one)}\n\n{self._said(one)}") for one in self._answers])
+        report: dict[str, Any] = {
+            "answers": len(self._answers),
+            "groups": len(self._groups),
+            "failed": sum(reward is None for reward in first),
+            "agreement": self._agreement(first),
+            "self_consistency": self._consistency(first, second),
+            "length": self._length(first, twice),
+            "position": await self._position(first) if self._judge.traits.ranks else None,
+            "attacks": await self._attacked(first, on),
+        }
+        return report
+
+    def _said(self, one: Labelled) -> str:
+        return response_of(one.output, self._path)
+
+    def _with(self, one: Labelled, text: str) -> WorkflowOutput:
+        return with_response(one.output, self._path, text)
+
+    async def _asked(self, outputs: Sequence[WorkflowOutput], backwards: bool = False) -> Rewards:
+        """The rewards of `outputs`, one for each of the answers in their order."""
+        rewards: Rewards = [None] * len(outputs)
+
+        async def group(members: list[int]) -> None:
+            shown = members[::-1] if backwards else members
+            async with self._slots:
+                found = await self._judge.ajudge_group(self._answers[members[0]].task, [outputs[one] for one in shown])
+            for index, judgement in zip(shown, found, strict=True):
+                rewards[index] = judgement.reward
+                self._done()
+
+        members = self._groups.values() if self._judge.traits.ranks else [[index] for index in range(len(outputs))]
+        await asyncio.gather(*map(group, members))
+        return rewards
+
+    def _agreement(self, rewards: Rewards) -> dict[str, Any]:
+        """Rewards beside labels; errors and shares only where the labels are rewards, 0 to 1."""
+        pairs = [(one.label, reward) for one, reward in zip(self._answers, rewards, strict=True)]
+        metrics = agreement.metrics(0.1)
+        if not all(0.0 <= one.label <= 1.0 for one in self._answers):
+            metrics = {name: metrics[name] for name in ("spearman", "kendall")}
+        return {name: self._measured(metric, pairs) for name, metric in metrics.items()}
+
+    def _consistency(self, first: Rewards, second: Rewards) -> dict[str, Any]:
+        pairs = list(zip(first, second, strict=True))
+        same = self._measured(lambda both: _mean([abs(one - other) <= _SAME for one, other in both]), pairs)
+        return {"same": same, "difference": self._measured(agreement.mae, pairs)}
+
+    def _length(self, first: Rewards, twice: Rewards) -> dict[str, Any]:
+        lengths = [float(len(self._said(one))) for one in self._answers]
+        said_twice = self._measured(_shift, list(zip(first, twice, strict=True)))
+        with_reward = self._measured(agreement.spearman, list(zip(lengths, first, strict=True)))
+        with_label = self._measured(
+            agreement.spearman, [(length, one.label) for length, one in zip(lengths, self._answers, strict=True)]
+        )
+        return {"reward_follows": with_reward, "label_follows": with_label, "said_twice": said_twice}
+
+    async def _position(self, first: Rewards) -> dict[str, Any]:
+        """The same groups in the opposite order: a judge without a bias puts every pair in the same order again."""
+        swapped = await self._asked([one.output for one in self._answers], backwards=True)
+        pairs: list[list[tuple[float, float]]] = []
+        for members in self._groups.values():
+            both = [(first[index], swapped[index]) for index in members]
+            known = _known(both)
+            if len(known) == len(both) > 1:
+                pairs.append(known)
+        ahead = [[(group[0][1], group[0][0])] for group in pairs]
+        return {
+            "reordered": self._interval(_shift, [[(0.0, _reordered(group))] for group in pairs]),
+            # how much more the first answer of a group earns than when it stands last
+            "first_place_earns": self._interval(_shift, ahead),
+        }
+
+    def _lowest(self, on: int) -> list[int]:
+        return sorted(range(len(self._answers)), key=lambda index: self._answers[index].label)[:on]
+
+    def _attacks(self, index: int) -> list[tuple[str, str]]:
+        return list(attacked(self._said(self._answers[index]), self._top))
+
+    async def _attacked(self, first: Rewards, on: int) -> dict[str, Any]:
+        shifts: list[tuple[str, str, float]] = []
+        failed = 0
+        for index in self._lowest(on):
+            before = first[index]
+            attacks = self._attacks(index)
+            rewards = await asyncio.gather(*(self._one_attacked(index, text) for _, text in attacks))
+            for (kind, text), reward in zip(attacks, rewards, strict=True):
+                if before is None or reward is None:
+                    failed += 1
+                else:
+                    shifts.append((kind, text, reward - before))
+        kinds = list(dict.fromkeys(kind for kind, _, _ in shifts))
+        worst = sorted(shifts, key=lambda shift: -shift[2])[:_WORST]
+        return {
+            "on": on,
+            "failed": failed,
+            "kinds": {kind: self._moved([shift for of, _, shift in shifts if of == kind]) for kind in kinds},
+            "all": self._moved([shift for _, _, shift in shifts]),
+            "worst": [{"kind": kind, "shift": shift, "text": text} for kind, text, shift in worst if shift > _SAME],
+        }
+
+    async def _one_attacked(self, index: int, text: str) -> float | None:
+        one = self._answers[index]
+        members = self._groups[one.group] if self._judge.traits.ranks else [index]
+        outputs = [self._with(one, text) if member == index else self._answers[member].output for member in members]
+        async with self._slots:
+            found = await self._judge.ajudge_group(one.task, outputs)
+        self._done()
+        return found[members.index(index)].reward
+
+    def _moved(self, shifts: Sequence[float]) -> dict[str, Any]:
+        pairs = [[(0.0, shift)] for shift in shifts]
+        raised = self._interval(lambda both: _mean([shift > _SAME for _, shift in both]), pairs)
+        return {"texts": len(shifts), "raised": raised, "shift": self._interval(_shift, pairs)}
+
+    def _measured(self, metric: agreement.Metric, pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
+        """`metric` with its interval: answers to one task are alike, so what is drawn are tasks."""
+        groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
+        return self._interval(metric, [group for group in groups if group])
+
+    def _interval(self, metric: agreement.Metric, groups: Sequence[Pairs]) -> dict[str, Any]:
+        value = metric([pair for group in groups for pair in group]) if groups else None
+        spread = agreement.interval(metric, groups, self._seed) if groups else None
+        return {"value": value, "interval": None if spread is None else list(spread)}
+
+
+def _known(pairs: Sequence[tuple[float | None, float | None]]) -> list[tuple[float, float]]:
+    return [(one, other) for one, other in pairs if one is not None and other is not None]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _shift(pairs: Pairs) -> float | None:
+    return _mean([after - before for before, after in pairs])
+
+
+def _reordered(group: Pairs) -> float:
+    """The share of pairs of answers that two rounds put in opposite orders."""
+    both = [(group[a], group[b]) for a in range(len(group)) for b in range(a)]
+    return sum((one[0] - other[0]) * (one[1] - other[1]) < 0 for one, other in both) / len(both)
