@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.text.fences import fenced
+from agentscope_tuner.verify.text.words import visible
 
 
 class Shaped(NamedTuple):
@@ -48,7 +49,7 @@ def read_tags(
         between, at = text[at : tag.start()], tag.end()
         if inside:
             part = between
-            if not (empty or part.strip()):
+            if not (empty or visible(part).strip()):
                 return Shaped(None, f"nothing before {expected[found]}")
         else:
             outside += between
@@ -75,4 +76,4 @@ def box_problem(text: str) -> str:
     inside = last_boxed(text)
     if inside is None:
         return r"a \boxed{} that is never closed"
-    return "" if inside else r"an empty \boxed{}"
+    return "" if visible(inside).strip() else r"an empty \boxed{}"

@@ -14,6 +14,8 @@ from agentscope_tuner.verify.text.words import UNSPACED, visible
 _POINT, _MINUS = "\ue000", "\ue001"
 _NUMBER_POINT = re.compile(r"(?<=[0-9])\.(?=[0-9])|(?<![\w.])\.(?=[0-9])")
 _NUMBER_SIGN = re.compile(r"(?<![\w.\)\]])[-−](?=[$€£]?\.?[0-9])")
+# not the comma of thousands, nor the point
+_BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])[^\w\s,.{_POINT}{_MINUS}](?=[0-9])")
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = {"a", "an", "the"}
 _WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
@@ -53,11 +55,13 @@ def normalised(text: str) -> list[str]:
     without the articles a, an and the.
 
     Beyond it: punctuation of every script counts; each character of a script without blanks, such as Han, is a word; a
-    number keeps its sign and its decimal point, where SQuAD takes 1.5 for 15; and a text that consists of articles or
+    number keeps its sign and its decimal point, and signs between digits part them, where SQuAD takes 1.5 and 1/5 for
+    15; and a text that consists of articles or
     punctuation alone keeps them.
     """
     text = unicodedata.normalize("NFC", visible(text)).lower()
-    bare = _without_punctuation(_NUMBER_SIGN.sub(_MINUS, _NUMBER_POINT.sub(_POINT, text)))
+    parted = _BETWEEN_DIGITS.sub(" ", _NUMBER_SIGN.sub(_MINUS, _NUMBER_POINT.sub(_POINT, text)))
+    bare = _without_punctuation(parted)
     words = _WORD.findall(bare)
     return [word for word in words if word not in _ARTICLES] or words or text.split()
 

@@ -49,6 +49,7 @@ def test_the_shape_of_deepseek_r1_is_paid(text: str) -> None:
         # nothing inside of them
         ("<think></think><answer>4</answer>", "nothing before </think>"),
         ("<think>a</think><answer> \n</answer>", "nothing before </answer>"),
+        ("<think>\u200b</think><answer>4</answer>", "nothing before </think>"),
     ],
 )
 def test_what_only_looks_like_the_shape_is_not_paid(text: str, reason: str) -> None:
@@ -79,6 +80,7 @@ def test_what_only_looks_like_the_shape_is_not_paid(text: str, reason: str) -> N
         ({"boxed": True}, r"So \boxed{4}, \fbox{5}.", 0.0),
         ({"boxed": True}, r"So \boxed{\boxed{4}}.", 0.0),
         ({"boxed": True}, r"So \boxed{}.", 0.0),
+        ({"boxed": True}, "So \\boxed{\u200b}.", 0.0),
         ({"boxed": True}, r"So \boxed{4", 0.0),
         ({"boxed": True}, "So 4.", 0.0),
         # a box in the reasoning is a guess, and no second box

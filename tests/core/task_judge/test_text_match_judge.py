@@ -61,6 +61,16 @@ def test_the_normal_form_by_hand(text: str, form: str) -> None:
         ("−5", "-5", True, 1.0),
         (".5", "5", False, 0.0),
         ("1,000", "1000", True, 1.0),
+        ("12/5", "125", False, 0.0),
+        ("1/5", "1.5", False, 0.0),
+        ("1 5", "1.5", False, 0.0),
+        ("1.50", "1.5", False, 0.0),
+        ("1:30", "130", False, 0.0),
+        ("3^2", "32", False, 0.0),
+        ("10²", "102", False, 0.0),
+        ("12/5", "12 / 5", True, 1.0),
+        # as SQuAD has it, other signs count for nothing
+        ("5%", "5", True, 1.0),
         ("$5.", "5", True, 1.0),
         ("1990-1995", "1990–1995", True, 1.0),
         # nothing left is not the same as nothing
