@@ -116,7 +116,7 @@ class _Sums:
             f"AND {column} IS NOT NULL GROUP BY value ORDER BY value LIMIT {MOST_BARS + 1}",
         )
         if len(values) <= MOST_BARS:
-            return [{**value, "filter": f"{value['value']!r}..{value['value']!r}"} for value in values]
+            return [{**value, "filter": f"{_shown(value['value'])}..{_shown(value['value'])}"} for value in values]
         width = (highest - lowest) / _BINS
         bins = self._all(
             f"min({_BINS - 1}, CAST(({column} - {lowest!r}) / {width!r} AS INTEGER)) AS bin, count(*) AS rows",
@@ -230,7 +230,7 @@ def _bin(axis: Mapping[str, Any]) -> str:
 
 
 def _between(low: float, width: float, *, exact: bool) -> str:
-    return f"{low:.15g}..{low:.15g}" if exact else f"{low:.15g}..{low + width:.15g})"
+    return f"{_shown(low)}..{_shown(low)}" if exact else f"{_shown(low)}..{_shown(low + width)})"
 
 
 def _columns(
@@ -251,7 +251,7 @@ def _columns(
 def _bounds(lowest: float, width: float, number: int, highest: float, *, bins: int = _BINS) -> str:
     """A bin as a range; the last one has its upper end too."""
     low = lowest + number * width
-    return f"{low!r}..{highest!r}" if number == bins - 1 else f"{low!r}..{low + width!r})"
+    return f"{_shown(low)}..{_shown(highest)}" if number == bins - 1 else f"{_shown(low)}..{_shown(low + width)})"
 
 
 def _round_up(width: float) -> int:
@@ -260,3 +260,8 @@ def _round_up(width: float) -> int:
         return 1
     power: int = 10 ** int(math.log10(width))
     return math.ceil(width / power) * power
+
+
+def _shown(number: float) -> str:
+    """A bound of a range, so that it reads back as the same number: `0`, not `0.0`."""
+    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)

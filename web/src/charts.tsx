@@ -36,10 +36,10 @@ export function Columns({ bars, onPick, label }: { bars: Bar[]; onPick: Pick; la
     <div class="columns" role="group" aria-label={label}>
       {bars.map((bar) => (
         <button type="button" key={bar.filter} class="column" onClick={() => onPick(bar.filter!)}
-          aria-label={`${label} ${short(bar.value)}: ${bar.rows}`} title={`${short(bar.value)}: ${bar.rows}`}>
-          <span class="column-count" aria-hidden="true">{short(bar.rows)}</span>
+          title={`${short(bar.value)}: ${bar.rows}`}>
+          <span class="column-count">{short(bar.rows)}</span>
           <span class="column-fill" style={{ height: `${Math.max(2, (bar.rows / most) * 100)}px` }} />
-          <span class="column-name" aria-hidden="true">{short(bar.value)}</span>
+          <span class="column-name"><span class="unseen">{label} </span>{short(bar.value)}</span>
         </button>
       ))}
     </div>
@@ -65,7 +65,7 @@ export function Grid({ lengths, onPick, label }: {
             return (
               <button type="button" class="grid-cell full" key={`${x} ${line.y}`} aria-label={told} title={told}
                 style={{ "--share": `${Math.round(18 + 82 * Math.sqrt(rows / most))}%` }}
-                onClick={() => onPick(column.filter!, line.filter!)} />
+                onClick={() => onPick(column.filter, line.filter)} />
             );
           })}
         </>

@@ -211,10 +211,10 @@ function lengthsOf(rows: Fields[], totals: Totals): Overview["lengths"] {
   return {
     cells: cells.sort((a, b) => a.x - b.x || a.y - b.y),
     columns: Array.from({ length: Math.trunc(longest / wide) + 1 }, (_, x) => ({
-      value: x * wide, rows: 0, filter: `${x * wide}..${(x + 1) * wide})`,
+      value: x * wide, filter: `${x * wide}..${(x + 1) * wide})`,
     })),
     lines: Array.from({ length: lines }, (_, y) => ({
-      value: lowest + y * tall, rows: 0, filter: bounds(lowest, tall, y, highest, lines),
+      value: lowest + y * tall, filter: bounds(lowest, tall, y, highest, lines),
     })),
   };
 }

@@ -135,13 +135,13 @@ export function Text({ text, boxed = null, label }: { text: string; boxed?: stri
   const found = useMemo(() => (long ? [plain(shown)] : pieces(shown)), [shown, long]);
   const box = boxed === null ? -1 : found.findLastIndex((piece) => /\\f?box(?:ed)?/.test(piece.source));
   return (
-    <div class="text" dir="auto" role="group" aria-label={label}>
+    <div class="said" dir="auto" role="group" aria-label={label}>
       {found.map((piece, place) => {
         const inside =
           piece.kind === "formula" && typeset ? <Formula {...piece} />
-          : place === box ? <Boxed text={piece.source} />
+          : place === box && piece.kind === "text" ? <Boxed text={piece.source} />
           : <Visible text={piece.source} />;
-        return place === box && piece.kind === "formula" ? <mark class="box">{inside}</mark> : <span key={place}>{inside}</span>;
+        return place === box && piece.kind === "formula" ? <mark class="box" key={`${place} ${typeset}`}>{inside}</mark> : <span key={`${place} ${typeset}`}>{inside}</span>;
       })}
       {long && (
         <p>

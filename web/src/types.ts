@@ -66,6 +66,11 @@ export interface Bar {
   cost?: number | null;
 }
 
+export interface Bin {
+  value: number;
+  filter: string;
+}
+
 export interface Point {
   x: number;
   rows: number;
@@ -136,7 +141,7 @@ export interface Overview {
   rules: Bar[];
   groups: Bar[];
   spreads: Bar[];
-  lengths: { cells: { x: number; y: number; rows: number }[]; columns: Bar[]; lines: Bar[] };
+  lengths: { cells: { x: number; y: number; rows: number }[]; columns: Bin[]; lines: Bin[] };
   labels: Bar[];
   changes: Bar[];
   alarms: Alarm[];

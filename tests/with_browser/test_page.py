@@ -1,0 +1,329 @@
+"""The page in headless Chromium: what people do with it, and what a rollout must not be able to do to it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.with_browser.conftest import ROOT, Start, Watched, row, several, write
+
+AXE = (ROOT / "web/node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+HOSTILE = "\n".join(
+    (
+        "<script>window.ran = 1; alert(1)</script>",
+        "</script><script>window.ran = 2</script><!--",
+        "<img src=x onerror='window.ran = 3'><svg onload='window.ran=4'>",
+        "[click](javascript:window.ran=5) javascript:window.ran=6 <a href='javascript:window.ran=7'>link</a>",
+        "$\\href{javascript:window.ran=8}{x}$ $\\htmlData{a=b}{x}$ $\\includegraphics{http://127.0.0.1:9/x.png}$",
+        "\\(\\def\\x{\\x\\x}\\x\\) $\\rule{99999em}{99999em}$ $\\url{javascript:window.ran=9}$",
+        "\u202eright to left\u202c \u2066 \u200b \u0007 \ufeff",
+        "half \ud83d pairs \udc00",
+        "a line\u2028and a paragraph\u2029",
+        "{{constructor.constructor('window.ran=10')()}} ${window.ran=11}",
+        "</style><style>body { display: none }</style>",
+    )
+)
+
+
+def report_of(scored: Path, *words: str) -> str:
+    target = scored.with_suffix(".html")
+    command = [
+        sys.executable,
+        "-c",
+        "from agentscope_tuner.cli import main; main()",
+        "report",
+        str(scored),
+        "-o",
+        str(target),
+    ]
+    subprocess.run([*command, *words], check=True, capture_output=True, cwd=ROOT)
+    return target.as_uri()
+
+
+def opened(source: str, scored: Path, view: Start) -> str:
+    return view(scored) if source == "view" else report_of(scored)
+
+
+@pytest.mark.parametrize("source", ["view", "report"])
+def test_a_hostile_rollout_shows_as_text_and_runs_nothing(
+    source: str, tmp_path: Path, view: Start, watched: Watched
+) -> None:
+    long = "0123456789abcdef" * 65_536 + " the end of it"
+    rows = [
+        row(0, id=HOSTILE[:60], answer=HOSTILE, reason=HOSTILE, violations=[HOSTILE], task=HOSTILE),
+        row(1, answer=long),
+    ]
+    rows[0]["task"]["main_query"] = HOSTILE
+    rows[0]["task"]["init_messages"] = [{"role": "<b>user</b>", "content": HOSTILE}]
+    rows[0]["judgement"]["metrics"] = {"part/<script>": 1.0, "<img src=x onerror=alert(1)>": 2.0}
+    address = opened(source, write(tmp_path / "hostile.jsonl", rows), view)
+    page = watched.page
+    page.goto(f"{address}#/overview")
+    expect(page.locator(".total b").first).to_have_text("2")
+    page.goto(f"{address}#/rows")
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(2)
+    page.goto(f"{address}#/row/1")
+    answer = page.locator(".block", has=page.get_by_role("heading", name="Answer")).locator(".said")
+    expect(answer).to_contain_text("<script>window.ran = 1; alert(1)</script>")
+    expect(answer).to_contain_text("<img src=x onerror='window.ran = 3'>")
+    expect(answer).to_contain_text("javascript:window.ran=6")
+    for code in ("U+202E", "U+2066", "U+200B", "U+0007", "U+D83D", "U+DC00", "U+2028"):
+        expect(answer).to_contain_text(code)
+    page.get_by_text("The row as JSON").click()
+    expect(page.locator(".json")).to_contain_text("window.ran = 2")
+    page.keyboard.press("g")
+    expect(page.locator(".side-by-side .said").first).to_contain_text("window.ran = 1")
+    page.goto(f"{address}#/row/2")
+    expect(answer).to_contain_text("Show all 1,048,590 characters")
+    page.get_by_role("button", name="Show all").click()
+    expect(answer).to_contain_text("the end of it")
+    assert page.evaluate("window.ran") is None
+    assert page.evaluate("document.querySelectorAll('a, iframe, img, object, embed, form:not(.choices)').length") == 0
+    home = address.split("?")[0].rsplit("/", 1)[0]
+    assert [asked for asked in watched.asked if not asked.startswith((home, "data:", "blob:"))] == []
+
+
+def test_a_report_allows_no_inline_script_but_its_own(tmp_path: Path, context: BrowserContext) -> None:
+    page = context.new_page()
+    page.goto(report_of(write(tmp_path / "some.jsonl", several(3))))
+    expect(page.locator(".total b").first).to_have_text("3")
+    page.evaluate(
+        "() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s);"
+        " document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran=2\">'); }"
+    )
+    page.evaluate("() => new Promise((done) => setTimeout(done, 50))")
+    assert page.evaluate("window.ran") is None
+
+
+def test_formulas_are_typeset_and_the_last_box_is_marked(tmp_path: Path, view: Start, watched: Watched) -> None:
+    rows = [
+        row(0, answer="First \\boxed{1}, then $x^2$ and \\[\\frac{1}{2}\\] so \\boxed{\\frac{3}{4}}"),
+        row(1, answer="It costs $5 and $6, or $7."),
+        row(2, answer="\\boxed{25"),
+    ]
+    address = view(write(tmp_path / "math.jsonl", rows))
+    page = watched.page
+    page.goto(f"{address}#/row/1")
+    expect(page.locator(".katex")).to_have_count(4)
+    expect(page.locator("mark.box")).to_have_count(1)
+    expect(page.locator("mark.box .mfrac")).to_have_count(1)
+    page.keyboard.press("m")
+    expect(page.locator(".katex")).to_have_count(0)
+    expect(page.locator("mark.box")).to_have_text("\\boxed{\\frac{3}{4}}")
+    page.keyboard.press("m")
+    page.keyboard.press("j")
+    expect(page.locator(".story")).to_contain_text("It costs $5 and $6, or $7.")
+    page.keyboard.press("j")
+    expect(page.locator(".story")).to_contain_text("\\boxed{25")
+    expect(page.locator("mark.box")).to_have_count(0)
+
+
+def test_a_growing_file_appears_within_two_seconds(tmp_path: Path, view: Start, watched: Watched) -> None:
+    scored = tmp_path / "run.jsonl"
+    address = view(scored)
+    watched.page.goto(f"{address}#/rows")
+    expect(watched.page.get_by_text("No rollout has been written yet.")).to_be_visible()
+    partial = write(tmp_path / "run.jsonl.partial", several(5))
+    expect(watched.page.locator(".sheet-row:not(.head)")).to_have_count(5)
+    with open(partial, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(row(90)) + "\n" + json.dumps(row(91))[:50])
+    began = time.monotonic()
+    expect(watched.page.get_by_role("button", name="r90")).to_be_visible()
+    # what a bench measures closely (make bench-view) is bounded here, on a machine as busy as CI's
+    assert time.monotonic() - began < 10
+    partial.rename(scored)
+    expect(watched.page.locator(".sheet-row:not(.head)")).to_have_count(6)
+
+
+def test_labels_survive_a_restart(tmp_path: Path, view: Start, watched: Watched) -> None:
+    scored = write(tmp_path / "run.jsonl", several(3))
+    page = watched.page
+    page.goto(f"{view(scored)}#/row/2")
+    page.get_by_label("Remark").fill("the reference is <b>wrong</b>")
+    page.get_by_role("button", name="unsure").click()
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    page.keyboard.press("j")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 2?")
+    page.keyboard.press("1")
+    expect(page.locator(".chip.label-right")).to_be_visible()
+    view.stop()  # type: ignore[attr-defined]
+    # the page goes on asking a server that is no more
+    page.goto("about:blank")
+    watched.wrong = [told for told in watched.wrong if "ERR_CONNECTION_REFUSED" not in told]
+    written = [json.loads(line) for line in (tmp_path / "run.labels.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(line["id"], line["label"]) for line in written] == [("r1", "unsure"), ("r2", "right")]
+    address = view(scored)
+    page.goto(f"{address}#/row/2")
+    expect(page.get_by_label("Remark")).to_have_value("the reference is <b>wrong</b>")
+    page.goto(f"{address}#/rows?label=unsure")
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(1)
+
+
+@pytest.mark.parametrize("source", ["view", "report"])
+def test_a_mark_is_a_filter_and_the_filter_is_in_the_address(
+    source: str, tmp_path: Path, view: Start, watched: Watched
+) -> None:
+    address = opened(source, write(tmp_path / "run.jsonl", several(70)), view)
+    page = watched.page
+    page.goto(f"{address}#/overview")
+    page.get_by_role("button", name="failed 10").first.click()
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(10)
+    assert "status=failed" in page.url
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".sheet-row:not(.head)")).to_have_count(10)
+    page.goto(f"{address}#/rows?group=mixed&rule=too_long&sort=-reward&cols=id,reward,violations")
+    expect(page.locator(".sheet-row.head .cell")).to_have_count(3)
+    page.fill("#search", "WHAT IS 18 + 9?")
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(1)
+    page.get_by_role("button", name="Remove the filter rule").click()
+    page.get_by_role("button", name="Remove the filter group").click()
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(1)
+    page.goto(f"{address}#/rows?reward=nonsense")
+    expect(page.get_by_role("alert")).to_contain_text("must be a range")
+    # the server's refusal is no fault of the page
+    watched.wrong = [told for told in watched.wrong if "400 (Bad Request)" not in told]
+
+
+QUERIES = [
+    {},
+    {"status": "judged"},
+    {"q": "18 + 1"},
+    {"group": "mixed"},
+    {"reward": "0.1..1.05)"},
+    {"part": "correct:1..1", "step": "2..5"},
+    {"spread": "0.4.."},
+    {"success": "no", "rule": "too_long"},
+]
+
+
+def test_a_report_sums_up_as_the_server_does(tmp_path: Path, view: Start, watched: Watched) -> None:
+    scored = write(tmp_path / "run.jsonl", [*several(140), row(7, id="r7"), {"id": 3}])
+    page = watched.page
+    page.goto(view(scored))
+    expect(page.locator(".total b").first).to_have_text("142")
+    ask = """async (queries) => {
+        const token = new URLSearchParams(location.search).get("token");
+        const headers = {"x-astuner-token": token}, found = [];
+        for (const query of queries)
+            for (const name of ["overview", "rows"])
+                found.push(await (await fetch(`api/${name}?` + new URLSearchParams(query), {headers})).json());
+        return found;
+    }"""
+    served = page.evaluate(ask, QUERIES)
+    page.goto(report_of(scored))
+    expect(page.locator(".total b").first).to_have_text("142")
+    answer = """async (queries) => {
+        const found = [];
+        for (const query of queries) {
+            found.push(await window.astunerSource.overview(query));
+            found.push(await window.astunerSource.rows(query, "row", 0, 100));
+        }
+        return found;
+    }"""
+    reported = page.evaluate(answer, QUERIES)
+    for place, (one, other) in enumerate(zip(served, reported, strict=True)):
+        assert differences(plain(one), plain(other)) == [], QUERIES[place // 2]
+
+
+def plain(answer: dict[str, Any]) -> dict[str, Any]:
+    """What both say: a page of a report also carries the whole rows, and its version is its own."""
+    rows = [{key: value for key, value in row.items() if key not in ("row", "boxed")} for row in answer.get("rows", [])]
+    return {key: value for key, value in {**answer, "rows": rows}.items() if key != "version"}
+
+
+def differences(one: Any, other: Any, where: str = "") -> list[str]:
+    """Where two answers differ; numbers are equal to the ninth digit."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return [found for key in one for found in differences(one[key], other[key], f"{where}.{key}")]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [
+            found
+            for n, (a, b) in enumerate(zip(one, other, strict=True))
+            for found in differences(a, b, f"{where}[{n}]")
+        ]
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other))
+    same = abs(one - other) < 1e-9 if numbers else one == other
+    return [] if same else [f"{where}: {one!r} here, {other!r} there"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(theme: str, width: int, tmp_path: Path, view: Start, watched: Watched) -> None:
+    address = view(
+        write(tmp_path / "run.jsonl", several(60)), "--compare", write(tmp_path / "before.jsonl", several(50))
+    )
+    page = watched.page
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 844})
+    for place, ready in (
+        ("overview", ".card"),
+        ("rows", ".sheet-row .reward"),
+        ("row/2", ".verdict"),
+        ("group/2", ".side-by-side"),
+    ):
+        page.goto(f"{address}#/{place}")
+        page.locator(ready).first.wait_for()
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        assert serious(page) == [], place
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+
+
+def serious(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{rule['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"][:3]
+    ]
+
+
+def test_the_keyboard_reaches_everything(tmp_path: Path, view: Start, watched: Watched) -> None:
+    address = view(write(tmp_path / "run.jsonl", several(12)))
+    page = watched.page
+    page.goto(f"{address}#/rows")
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(12)
+    page.keyboard.press("/")
+    page.keyboard.type("what is 18 + 1")
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(3)
+    page.keyboard.press("Escape")
+    page.locator(".sheet-row:not(.head) .link").nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 10?")
+    page.keyboard.press("j")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 11?")
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 1?")
+    page.keyboard.press("Escape")
+    expect(page.locator(".sheet-row:not(.head)")).to_have_count(3)
+
+
+def test_it_speaks_chinese(tmp_path: Path, view: Start, browser: Any) -> None:
+    context = browser.new_context(locale="zh-CN")
+    page = context.new_page()
+    page.goto(view(write(tmp_path / "run.jsonl", several(5))))
+    expect(page.get_by_role("button", name="总览")).to_be_visible()
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    page.get_by_role("button", name="English").click()
+    expect(page.get_by_role("button", name="Overview")).to_be_visible()
+    context.close()
+
+
+def test_alarms_stand_on_the_time_axis(tmp_path: Path, view: Start, watched: Watched) -> None:
+    scored = write(tmp_path / "run.jsonl", several(60))
+    alarms = [{"step": 3, "monitor": "length drift", "message": "answers grow <b>"}, {"monitor": "x"}]
+    write(tmp_path / "run.alarms.jsonl", alarms)
+    watched.page.goto(view(scored))
+    expect(watched.page.locator(".alarms")).to_contain_text("answers grow <b>")
+    watched.page.get_by_role("button", name="step 3").click()
+    expect(watched.page.locator(".sheet-row:not(.head)")).to_have_count(10)
