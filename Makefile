@@ -63,6 +63,10 @@ $(MATH_VERIFY)/.ready:
 bench-math: $(READY) $(MATH_VERIFY)/.ready ## the math judge beside Math-Verify: accuracy, speed, hostile answers
 	$(BIN)/python -m benchmarks.math.bench
 
+.PHONY: bench-front-door
+bench-front-door: $(READY) $(MATH_VERIFY)/.ready ## the table at the top of the README: common reward code beside astuner
+	$(BIN)/python -m benchmarks.front_door.table
+
 RAY := .venvs/ray
 
 $(RAY)/.ready: setup.cfg pyproject.toml

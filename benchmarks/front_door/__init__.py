@@ -1,0 +1,1 @@
+"""The README's first table: common reward code beside astuner."""
