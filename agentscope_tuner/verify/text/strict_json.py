@@ -43,7 +43,7 @@ def read_json(
     """
     if len(text) > most_chars:
         raise NotStrictJsonError(f"over the bounds: {len(text):,} characters of JSON, at most {most_chars:,} are read")
-    if _depth(text) > most_depth:
+    if _is_deeper(text, most_depth):
         raise NotStrictJsonError(f"over the bounds: JSON nested more than {most_depth} levels deep")
     try:
         return json.loads(
@@ -118,16 +118,17 @@ def _comparable(value: object, levels: int) -> object:
     raise ValueError(f"{value!r:.40} is no JSON value")
 
 
-def _depth(text: str) -> int:
-    deepest = depth = 0
+def _is_deeper(text: str, most: int) -> bool:
+    depth = 0
     for piece in _PIECE.finditer(text):
         first = piece[0][0]
         if first in "[{":
             depth += 1
-            deepest = max(deepest, depth)
+            if depth > most:
+                return True
         elif first != '"':
             depth -= 1
-    return deepest
+    return False
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -84,7 +84,7 @@ def test_an_honest_text_loses_little() -> None:
         "The second one leaves an hour later at 90 kilometres an hour. It has 30 kilometres for each hour to make up."
     )
     assert ask(built("repetition"), text).reward == pytest.approx(0.0, abs=0.1)
-    assert ask_hostile(built("repetition"), " ".join(map(str, range(140_000)))).reward == 0.0
+    assert ask_hostile(built("repetition"), " ".join(map(str, range(40_000)))).reward == 0.0
 
 
 @pytest.mark.parametrize(
