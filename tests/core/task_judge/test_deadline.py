@@ -160,6 +160,7 @@ def test_a_worker_process_that_hangs_is_killed_and_the_other_rows_are_judged() -
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["Computes", "RanksByComputing"])
 def test_a_computation_that_never_ends_is_killed_outside_of_engines_too(judge: str) -> None:
     # in a thread of this process it would stop the thread that watches the time
@@ -193,6 +194,7 @@ class Fragile(BaseJudge):
         return Reward(float(os.getpid()), True, reason="here", metrics={"calls": 2.0})
 
 
+@pytest.mark.slow
 def test_a_judge_in_a_process_of_its_own_answers_and_fails_as_one_in_this(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     judge = load_judge(config(f"{__name__}->Fragile", deadline=20.0))
