@@ -9,7 +9,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from agentscope_tuner.config import SECTION, TaskJudgeConfig, resolve
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, judge_error
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
@@ -79,7 +79,7 @@ def failure_of(key: str, judge: TaskJudge, judgement: Judgement) -> JudgeError:
 
     The message leaves the task to whoever names it: summaries count failures by their words.
     """
-    return JudgeError(f"{key} ({judge.traits.name}): {judgement.reason}", cause=judgement.cause or Cause.JUDGE)
+    return judge_error(f"{key} ({judge.traits.name}): {judgement.reason}", judgement.cause or Cause.JUDGE)
 
 
 def bounded(judge: TaskJudge, deadline: float | None) -> bool:

@@ -190,8 +190,11 @@ def dead_service() -> Iterator[str]:
 
 
 @pytest.mark.filterwarnings("ignore:the reward function .* stands beside")
-@pytest.mark.parametrize("hanging", ["Blocks", "Awaits", "over HTTP"])
-@pytest.mark.parametrize("name", SEAMS)
+@pytest.mark.parametrize(
+    ("name", "hanging"),
+    [(name, hanging) for name in SEAMS for hanging in ("Blocks", "Awaits", "over HTTP")]
+    + [(name, "RanksForEver") for name in ("TRL", "TRL, async", "slime", "ms-swift")],
+)
 def test_a_judge_that_hangs_is_a_deadline_error_in_time(
     name: str, hanging: str, dead_service: str, tmp_path: Path
 ) -> None:

@@ -219,6 +219,25 @@ def test_a_judge_in_a_process_of_its_own_answers_and_fails_as_one_in_this(caplog
     assert pickle.loads(pickle.dumps(judge)).judge(TASK, QUICK).status == "judged"
 
 
+@pytest.mark.parametrize("hanging", ["Blocks", "Awaits", "RanksForEver"])
+@pytest.mark.parametrize("mode", ["combined", "routed"])
+def test_a_judge_inside_another_has_its_deadline(mode: str, hanging: str) -> None:
+    inner = {"judge_protocol": f"tests.hanging_judges->{hanging}", "deadline": SECONDS}
+    quick = {"judge_protocol": "tests.hanging_judges->SomeHang"}
+    section: dict[str, Any] = {
+        "judge_type": mode,
+        "parts": {"slow": {**inner, "weight": 1.0}, "quick": {**quick, "weight": 1.0}},
+    }
+    if mode == "routed":
+        section = {"judge_type": mode, "by": "task.metadata.kind", "routes": {"slow": inner, "quick": quick}}
+    judge = load_judge({"astuner": {"task_judge": section}})
+    task = WorkflowTask(task=Task(task_id="t1", metadata={"kind": "slow"}))
+    started = time.monotonic()
+    with pytest.raises(DeadlineError, match=r"no verdict within 0\.1 s"):
+        judge.compute_reward(task, QUICK)
+    assert time.monotonic() - started < SECONDS + GRACE
+
+
 def test_a_rule_reaches_its_verdict_without_the_judge() -> None:
     rule = {"id": "short", "kind": "max_chars", "max_chars": 1, "action": "mark_bad"}
     assert load_judge(config("Blocks", rules=[rule])).judge(TASK, OUTPUT).status == "filtered"
