@@ -55,8 +55,9 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int
         (WorkflowTask(task=Task(metadata={"answer": reference})), WorkflowOutput(metadata={"final_answer": output}))
         for output, reference in pairs
     ]
-    warm = WorkflowTask(task=Task(metadata={"answer": "\\sqrt{12}"}))
-    judge.compute_reward(warm, WorkflowOutput(metadata={"final_answer": "\\boxed{\\frac{6}{\\sqrt{3}}}"}))
+    # cube roots are a worker's: it is started before the clock
+    warm = WorkflowTask(task=Task(metadata={"answer": "\\sqrt[3]{16}"}))
+    judge.compute_reward(warm, WorkflowOutput(metadata={"final_answer": "\\boxed{2\\sqrt[3]{2}}"}))
 
     def one(item: tuple[WorkflowTask, WorkflowOutput]) -> tuple[bool | None, float]:
         started = time.perf_counter()
@@ -185,10 +186,12 @@ def throughput() -> None:
         print(theirs.line("math-verify", expected))
         print(theirs.speed("math-verify"))
         print(f"  ratio              {theirs.wall / ours.wall:.0f}x")
-    hard = [(s.output, s.reference) for s in made if s.kind == "equivalent"] * 4
+    hard = [(f"\\boxed{{\\sqrt[3]{{{k**3 * n}}}}}", f"{k}\\sqrt[3]{{{n}}}") for k in range(2, 42) for n in range(2, 27)]
     for workers in (1, 2, 4):
         timed = judge_pairs(hard, workers=workers, threads=workers * 2)
-        print(f"  {workers} workers, {workers * 2} threads, equivalent answers only: {len(hard) / timed.wall:,.0f}/s")
+        print(
+            f"  {workers} workers, {workers * 2} threads, cube roots, which a worker compares: {len(hard) / timed.wall:,.0f}/s"
+        )
 
 
 def hostile_answers() -> None:

@@ -2,8 +2,10 @@ r"""Commands that begin an operand: functions, fractions, roots, environments, s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
+from agentscope_tuner.verify.math.commands import BY_TOKEN, MANY, Command, Role
 from agentscope_tuner.verify.math.cursor import Grammar
 from agentscope_tuner.verify.math.node import (
     Apply,
@@ -19,52 +21,60 @@ from agentscope_tuner.verify.math.node import (
     Quotient,
     Symbol,
 )
-from agentscope_tuner.verify.math.tables import ALIASES, BIG, DECORATIONS, INVERSE, NAMING, PREFIX, SYMBOLS
+from agentscope_tuner.verify.math.tables import INVERSE
 from agentscope_tuner.verify.math.text import Unreadable
 from agentscope_tuner.verify.math.tree import EMPTY_SET, E, is_collection, is_symbol, number
 
+_SIGNS: dict[str, BigSign] = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "Vmatrix", "array", "smallmatrix"})
 _ALIGNED = frozenset({"align", "aligned", "gather", "gathered", "equation", "split", "cases"})
-_SEVERAL = frozenset({"max", "min", "gcd", "lcm"})
 _MINUS_ONE = Negation(Number(Fraction(1), "1"))
 
 
-def read_command(parser: Grammar, name: str) -> Node:
-    """The operand that the command `name`, already taken, begins."""
-    if name in ("\\frac", "\\binom"):
-        start = parser.at
-        top, bottom = parser.single(), parser.single()
-        if name == "\\binom":
-            return Apply("binom", (top, bottom))
-        if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
-            return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at]))
-        return Quotient(top, bottom)
-    if name in ("\\sqrt", "\\cbrt", "\\root"):
-        return _root(parser, name)
-    if name in PREFIX:
-        return _function(parser, name[1:])
-    if name == "\\begin":
-        return _environment(parser)
-    if name in BIG:
-        return _index(parser, BIG[name])
-    if name in ("\\overline", "\\bar"):
-        inside = parser.single()
-        # two capitals under a bar are a segment, anything else is a conjugate
-        letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
-        segment = isinstance(inside, Product) and len(letters) == len(inside.args)
-        return inside if segment else Apply("conj", (inside,))
-    if name in DECORATIONS:
-        inside = parser.single()
-        if isinstance(inside, Symbol) and name in NAMING:
-            return Symbol(f"{name[1:]} {inside.name}")
-        if name in ("\\dot", "\\ddot"):
-            raise Unreadable("a derivative of more than one symbol")
-        return inside
-    if name in SYMBOLS:
-        if name == "\\emptyset":
-            return EMPTY_SET
-        return parser.symbol(name)
-    raise Unreadable(f"the command {name!r}")
+def read_command(parser: Grammar, token: str) -> Node:
+    """The operand that the command `token`, already taken, begins."""
+    command = BY_TOKEN.get(token)
+    reader = _READERS.get(command.role) if command is not None else None
+    if command is None or reader is None:
+        raise Unreadable(f"the command {token!r}")
+    return reader(parser, command)
+
+
+def _fraction(parser: Grammar, command: Command) -> Node:
+    start = parser.at
+    top, bottom = parser.single(), parser.single()
+    if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
+        return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at]))
+    return Quotient(top, bottom)
+
+
+def _binomial(parser: Grammar, command: Command) -> Node:
+    return Apply(command.canonical, (parser.single(), parser.single()))
+
+
+def _bar(parser: Grammar, command: Command) -> Node:
+    inside = parser.single()
+    # two capitals under a bar are a segment, anything else is a conjugate
+    letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
+    segment = isinstance(inside, Product) and len(letters) == len(inside.args)
+    return inside if segment else Apply("conj", (inside,))
+
+
+def _decorated(parser: Grammar, command: Command) -> Node:
+    return parser.single()
+
+
+def _accented(parser: Grammar, command: Command) -> Node:
+    inside = parser.single()
+    if isinstance(inside, Symbol):
+        return Symbol(f"{command.name} {inside.name}")
+    if command.name in ("dot", "ddot"):
+        raise Unreadable("a derivative of more than one symbol")
+    return inside
+
+
+def _symbol(parser: Grammar, command: Command) -> Node:
+    return EMPTY_SET if command.name == "emptyset" else parser.symbol(f"\\{command.name}")
 
 
 def _operator(node: Node) -> bool:
@@ -76,8 +86,8 @@ def _is_differential(node: Node) -> bool:
     return isinstance(node, Product) and _operator(node.args[0])
 
 
-def _root(parser: Grammar, name: str) -> Node:
-    degree: Node = number(3 if name == "\\cbrt" else 2)
+def _root(parser: Grammar, command: Command) -> Node:
+    degree: Node = number(3 if command.name == "cbrt" else 2)
     if parser.peek() == "[":
         parser.at += 1
         degree = parser.sum()
@@ -86,8 +96,8 @@ def _root(parser: Grammar, name: str) -> Node:
     return Power(inside, Quotient(number(1), degree))
 
 
-def _function(parser: Grammar, name: str) -> Node:
-    name = ALIASES.get(name, name)
+def _function(parser: Grammar, command: Command) -> Node:
+    name = command.canonical
     base = exponent = None
     for _ in range(2):
         if parser.peek() == "_" and base is None:
@@ -98,8 +108,8 @@ def _function(parser: Grammar, name: str) -> Node:
             exponent = parser.exponent()
     if exponent == _MINUS_ONE and name in INVERSE:
         name, exponent = INVERSE[name], None
-    args = _function_arguments(parser, name)
-    if name in ("log", "ln", "lg") and base is not None:
+    args = _function_arguments(parser, name, command.arity)
+    if name in ("log", "ln") and base is not None:
         node: Node = Apply("log", (args[0], base))
     elif name == "exp":
         node = Power(E, args[0])
@@ -108,7 +118,7 @@ def _function(parser: Grammar, name: str) -> Node:
     return node if exponent is None else Power(node, exponent)
 
 
-def _function_arguments(parser: Grammar, name: str) -> tuple[Node, ...]:
+def _function_arguments(parser: Grammar, name: str, arity: int) -> tuple[Node, ...]:
     if parser.peek() == "(":
         parser.at += 1
         args = parser.arguments(")")
@@ -119,15 +129,15 @@ def _function_arguments(parser: Grammar, name: str) -> tuple[Node, ...]:
         args = (parser.operand(),)
     else:
         args = (parser.argument(),)
-    if len(args) == 1 and name in _SEVERAL and is_collection(args[0], "set"):
+    if len(args) == 1 and arity == MANY and is_collection(args[0], "set"):
         # `\\min\\{a, b\\}`
         args = args[0].args
-    if len(args) != 1 and name not in _SEVERAL:
+    if arity not in (MANY, len(args)):
         raise Unreadable(f"{name} of {len(args)} arguments")
     return args
 
 
-def _environment(parser: Grammar) -> Node:
+def _environment(parser: Grammar, command: Command) -> Node:
     name = parser.tokens[parser.at].text if parser.at < len(parser.tokens) else ""
     parser.at += 1
     bars, parser.bars = parser.bars, 0
@@ -166,8 +176,9 @@ def _matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
     return Apply("det", (matrix,)) if name == "vmatrix" else matrix
 
 
-def _index(parser: Grammar, name: BigSign) -> Node:
+def _index(parser: Grammar, command: Command) -> Node:
     """A sum, product, limit or integral; kept as it stands, since an answer left unevaluated is no answer."""
+    sign = _SIGNS[command.canonical]
     bounds: list[Node] = []
     while parser.peek() in ("_", "^"):
         parser.at += 1
@@ -177,7 +188,22 @@ def _index(parser: Grammar, name: BigSign) -> Node:
             parser.expect("}")
         else:
             bounds.append(parser.operand())
-    parser.integrals += name == "int"
-    body = parser.sum() if name == "int" else parser.term()
-    parser.integrals -= name == "int"
-    return BigOperator(name, body, tuple(bounds))
+    parser.integrals += sign == "int"
+    body = parser.sum() if sign == "int" else parser.term()
+    parser.integrals -= sign == "int"
+    return BigOperator(sign, body, tuple(bounds))
+
+
+_READERS: dict[Role, Callable[[Grammar, Command], Node]] = {
+    "function": _function,
+    "fraction": _fraction,
+    "binomial": _binomial,
+    "root": _root,
+    "symbol": _symbol,
+    "constant": _symbol,
+    "bar": _bar,
+    "decoration": _decorated,
+    "accent": _accented,
+    "big": _index,
+    "environment": _environment,
+}
