@@ -11,6 +11,7 @@ from rich.logging import RichHandler
 from agentscope_tuner._version import __version__
 from agentscope_tuner.cli import (
     agree,
+    audit,
     cache,
     check,
     compare,
@@ -64,6 +65,7 @@ app.command("config")(config.show)
 app.command("check")(check.check)
 app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
+app.command("audit")(audit.audit)
 app.command("agree")(agree.agree)
 app.command("compare")(compare.compare)
 app.command("judge-eval")(judge_eval.judge_eval)
