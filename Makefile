@@ -284,7 +284,7 @@ AUDIT_PEERS := .venvs/audit-peers
 
 $(AUDIT_PEERS)/.ready: setup.cfg pyproject.toml
 	test -x $(AUDIT_PEERS)/bin/python || $(PYTHON) -m venv $(AUDIT_PEERS)
-	$(AUDIT_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . reward-doctor==0.2.0 rewardprobe==0.1.0
+	$(AUDIT_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . reward-doctor==0.2.0 rewardprobe==0.1.0 reward-scope==0.2.2
 	@touch $@
 
 bench-peers: $(AUDIT_PEERS)/.ready ## the math judge under two published audits of reward functions
@@ -319,3 +319,16 @@ $(CHROMIUM):
 test-view: $(NODE_READY) $(VIEW)/.ready $(CHROMIUM) ## the page in headless Chromium; and that the built files are up to date
 	cd web && npm run --silent types && node build.mjs --out ../out/page && diff -r ../out/page ../agentscope_tuner/view/static
 	$(VIEW)/bin/python -m pytest -W default tests/with_browser
+
+.PHONY: insight-runs bench-detect bench-audit bench-insight
+insight-runs: .venvs/trl/.trainer ## train the 24 recorded GRPO runs again, 12 honest and 12 gamed; about 45 minutes
+	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m benchmarks.insight.runs --again
+
+bench-detect: $(AUDIT_PEERS)/.ready ## who sees which of the 24 recorded runs being gamed, and when
+	$(AUDIT_PEERS)/bin/python -m benchmarks.insight.detect
+
+bench-audit: $(AUDIT_PEERS)/.ready ## `astuner audit` beside reward-doctor and rewardprobe, on ten judges
+	$(AUDIT_PEERS)/bin/python -m benchmarks.insight.audit_peers
+
+bench-insight: $(READY) ## agree and compare on 100,000 rows, watch over a million: seconds and memory
+	$(BIN)/python -m benchmarks.insight.speed

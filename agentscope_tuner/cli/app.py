@@ -28,6 +28,7 @@ from agentscope_tuner.cli import (
     rules,
     serve,
     view,
+    watch,
 )
 from agentscope_tuner.cli.console import err
 
@@ -71,6 +72,7 @@ app.command("compare")(compare.compare)
 app.command("judge-eval")(judge_eval.judge_eval)
 app.command("view")(view.view)
 app.command("report")(view.report)
+app.command("watch")(watch.watch)
 app.add_typer(rules.app, name="rules")
 app.add_typer(env.app, name="env")
 app.add_typer(rubrics.app, name="rubrics")

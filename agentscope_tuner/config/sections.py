@@ -90,6 +90,8 @@ class TaskJudgeConfig(StrictSection):
     concurrency: int = Field(default=64, ge=1, le=10_000)
     # seconds for one verdict, whichever judge reaches it; null: no limit but those that judges set themselves
     deadline: float | None = Field(default=300.0, gt=0)
+    # a folder for every row that trains and its judgement, which `astuner watch` reads
+    log_dir: str | None = None
     # verdicts beyond their deadline, in threads that nothing can end, at which the judge is asked no more
     max_abandoned: int = Field(default=32, ge=1)
     math: MathConfig = Field(default_factory=MathConfig)

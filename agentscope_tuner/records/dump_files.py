@@ -34,15 +34,15 @@ def dump_lines(source: str) -> Iterator[Line]:
     path = Path(source)
     if not path.is_dir():
         return _lines(path, path.name)
-    files = [file for file in sorted(path.iterdir(), key=_natural) if file.name.endswith(_SUFFIXES) and file.is_file()]
+    files = [file for file in sorted(path.iterdir(), key=natural) if file.name.endswith(_SUFFIXES) and file.is_file()]
     if not files:
         raise ConfigError(f"{source!r} holds no file that ends in {', '.join(_SUFFIXES)}")
     # a place without a colon, whole, names a row: the same line number stands in every file
     return (line._replace(where=line.where.replace(":", "/")) for file in files for line in _lines(file, file.name))
 
 
-def _natural(path: Path) -> tuple[object, ...]:
-    """10.jsonl comes after 9.jsonl."""
+def natural(path: Path) -> tuple[object, ...]:
+    """A key to sort by: 10.jsonl comes after 9.jsonl."""
     parts = re.split(r"(\d+)", path.name)
     return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
 

@@ -17,6 +17,7 @@ from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.run_log import RunLog
 from agentscope_tuner.task_judge.time_limit import TimeLimit
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
@@ -52,15 +53,18 @@ class ConfiguredJudge:
         self.metric_names = tuple(own if section.metric_names is None else section.metric_names)
         self.listwise = traits.ranks
         self._at_once = self._judge.at_once(section.concurrency)
+        #: The training step that a trainer is in, for the log; None where its adapter does not know.
+        self.step: int | None = None
+        self._run_log = RunLog(Path(section.log_dir)) if section.log_dir else None
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the account of why there is none."""
-        return self._judge.judge(task, output)
+        return self._logged([(task, output)], [self._judge.judge(task, output)])[0]
 
     async def ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
         try:
-            return await self._judge.ajudge(task, output)
+            return self._logged([(task, output)], [await self._judge.ajudge(task, output)])[0]
         # A server handles Ctrl-C by a signal handler, so the judge itself raised it: it must not end the server
         except KeyboardInterrupt as exc:
             error = JudgeError(f"{self.name}: {exc!r}", task_id=task.task_id, cause=Cause.BUG)
@@ -89,12 +93,15 @@ class ConfiguredJudge:
 
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each output of an advantage group, in order. The first task stands for all of them."""
-        return self._refused(group) or self._judge.judge_group(group[0][0], [output for _, output in group])
+        refused = self._refused(group)
+        judged = refused or self._judge.judge_group(group[0][0], [output for _, output in group])
+        return self._logged(group, judged)
 
     async def ajudge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
         refused = self._refused(group)
-        return refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])
+        judged = refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])
+        return self._logged(group, judged)
 
     def _refused(self, group: Sequence[Pair]) -> list[Judgement]:
         """Failed judgements of a group that must not be judged as one; else none."""
@@ -105,6 +112,16 @@ class ConfiguredJudge:
             return []
         errors = [JudgeError(problem, task_id=task.task_id, judge=self.name, cause=Cause.INPUT) for task, _ in group]
         return [Judgement.failed(error) for error in errors]
+
+    def close_log(self) -> None:
+        """Close the file in `log_dir`, where there is one; a later verdict opens another."""
+        if self._run_log is not None:
+            self._run_log.close()
+
+    def _logged(self, pairs: Sequence[Pair], judgements: list[Judgement]) -> list[Judgement]:
+        if self._run_log is not None:
+            self._run_log.add(pairs, judgements, self.step)
+        return judgements
 
     def reward(self, judgement: Judgement) -> float | None:
         """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name."""

@@ -32,6 +32,14 @@ def _refuse_odd(workflow_task: WorkflowTask) -> None:
         raise JudgeError("the judge model did not answer")
 
 
+class AnyBox(BaseJudge):
+    """Holed: pays any answer with a box."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        paid = "\\boxed{" in workflow_output.metadata["final_answer"]
+        return float(paid), paid
+
+
 class FailsSome(BaseJudge):
     """1.0 for every answer that is a box and nothing else, no verdict on the others: some of a group, not all of it."""
 

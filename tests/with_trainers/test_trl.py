@@ -16,7 +16,7 @@ import trl
 from datasets import Dataset
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func
+from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func, stop_when_gamed
 from agentscope_tuner.records.dump_files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
 from tests.with_trainers.judges import HOSTILE, config
@@ -27,7 +27,16 @@ from tutorial.tiny_policy import new_policy
 STEPS = 5
 
 
-def grpo(function: Any, out: Path, *, steps: int = STEPS, batch: int = 16, generations: int = 4, **options: Any) -> Any:
+def grpo(
+    function: Any,
+    out: Path,
+    *,
+    steps: int = STEPS,
+    batch: int = 16,
+    generations: int = 4,
+    callbacks: list[Any] | None = None,
+    **options: Any,
+) -> Any:
     model, tokenizer = new_policy("0123456789+=", draw, seed=0, warm_up_steps=60)
     arguments = trl.GRPOConfig(
         output_dir=str(out),
@@ -50,6 +59,7 @@ def grpo(function: Any, out: Path, *, steps: int = STEPS, batch: int = 16, gener
         args=arguments,
         processing_class=tokenizer,
         train_dataset=Dataset.from_list(rows(seed=0)),
+        callbacks=callbacks,
     )
     trainer.train()
     return trainer
@@ -282,3 +292,19 @@ def test_the_completions_that_trl_dumps_are_judged_again_to_equal_rewards(tmp_pa
     assert len(again) == 3 * 16
     assert [verdict["reward"] for verdict in again] == [verdict["reward"] for verdict in dumped]
     assert {verdict["reward"] for verdict in again} == {0.0, 1.0}
+
+
+def test_a_run_that_is_gamed_is_stopped(tmp_path: Path) -> None:
+    judged = tmp_path / "judged"
+    # any answer with a box is paid, which the warm-up writes most of the time
+    paid = {
+        "judge_protocol": "tests.with_trainers.judges->AnyBox",
+        "log_dir": str(judged),
+    }
+    stop = stop_when_gamed(judged, OURS, rate=0.5, most=0.5)
+    trainer = grpo(reward_func({"astuner": {"task_judge": paid}}), tmp_path, steps=20, callbacks=[stop])
+    assert trainer.state.global_step < 20
+    assert stop.watch.gamed
+    alarms = [json.loads(line) for line in (judged / "alarms.jsonl").read_text().splitlines()]
+    assert alarms[-1]["monitor"] == "second opinion"
+    assert alarms[-1]["step"] == trainer.state.global_step

@@ -11,6 +11,7 @@ what a failed verdict becomes. Beside a second reward function they sum what bot
 from agentscope_tuner.adapters.rollout import batch_metrics
 from agentscope_tuner.adapters.trl.combined import combined
 from agentscope_tuner.adapters.trl.functions import AsyncRewardFunc, RewardFunc, async_reward_func, reward_func
+from agentscope_tuner.adapters.trl.stop import stop_when_gamed
 from agentscope_tuner.adapters.trl.trainer import check_reward_funcs
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "check_reward_funcs",
     "combined",
     "reward_func",
+    "stop_when_gamed",
 ]

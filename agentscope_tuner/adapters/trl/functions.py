@@ -61,6 +61,9 @@ class Bare:
 
     def _caller(self, trainer_state: object, log_metric: LogMetric | None) -> Caller:
         caller = caller_of(self, trainer_state, log_metric)
+        step = getattr(trainer_state, "global_step", None)
+        # TRL counts steps that are over
+        self._judge.step = step + 1 if isinstance(step, int) else None
         if not self._warned:
             self._warned = True
             warn_beside(self.__name__, caller.beside)

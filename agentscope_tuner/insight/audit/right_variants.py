@@ -44,7 +44,7 @@ class Spaces(Variant):
                 yield subject.said(f" {subject.honest} ")
 
 
-class Wording(Variant):
+class WordsAround(Variant):
     """Words around the answer."""
 
     name = "wording"
@@ -134,7 +134,7 @@ class Units(Variant):
 RIGHT_VARIANTS: tuple[Attack, ...] = (
     AsItStands(),
     Spaces(),
-    Wording(),
+    WordsAround(),
     OtherLatex(),
     Thousands(),
     NumberForms(),

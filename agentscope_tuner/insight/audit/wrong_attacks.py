@@ -36,6 +36,7 @@ class ReferenceInProse(Attack):
         yield f"There were {subject.reference} attempts at this. I cannot solve it."
         yield f"Many would write {subject.reference} here, but I have no answer to give."
         yield f"{subject.reference} is a value that I have seen somewhere, in a table on page 3."
+        yield f"<think>It may be {subject.reference}.</think>"
 
 
 class Denied(Attack):
@@ -90,7 +91,7 @@ class NearMiss(Attack):
     """A number close to the reference."""
 
     name = "near miss"
-    about = "one more, one less, another sign, another power of ten, two digits swapped"
+    about = "one more, one less, another sign, a digit more, two digits swapped"
 
     def answers(self, subject: Subject) -> Iterator[str]:
         number = subject.number
@@ -100,6 +101,9 @@ class NearMiss(Attack):
         digits = plain(number)
         if digits.isdigit() and len(digits) > 1:
             near.append(Fraction(digits[1] + digits[0] + digits[2:]))
+        if digits.isdigit():
+            # the reference stands within them
+            near += [Fraction("1" + digits), Fraction(digits + "1")]
         for value in near:
             if value != number:
                 yield subject.said(plain(value))

@@ -1,0 +1,67 @@
+"""Rows of a run that is still being written: whole lines as they come, over all files of its folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from agentscope_tuner.records.dump_files import natural
+from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
+
+#: What stands in a run's folder and is no row.
+BESIDE = ("alarms.jsonl", "labels.jsonl")
+_POLL_SECONDS = 0.5
+
+
+class NewLines:
+    """Whole lines that a run has written since the last look: of a file, or of a folder's `.jsonl` files in order.
+
+    Half a line, as a crash leaves it, is held back until its end is written.
+
+    Args:
+        run: need not exist yet.
+    """
+
+    def __init__(self, run: Path) -> None:
+        self._run = run
+        self._places: dict[Path, tuple[int, int]] = {}
+
+    def read(self) -> Iterator[Line]:
+        """The lines that are new."""
+        for path in self._files():
+            start, number = self._places.get(path, (0, 0))
+            with open(path, "rb") as stream:
+                stream.seek(start)
+                while (raw := stream.readline(MAX_LINE_BYTES)) and raw.endswith(b"\n"):
+                    number += 1
+                    self._places[path] = stream.tell(), number
+                    if raw.strip():
+                        yield Line(f"{path.name}:{number}", raw.strip())
+
+    def _files(self) -> list[Path]:
+        if self._run.is_dir():
+            files = [path for path in self._run.iterdir() if path.suffix == ".jsonl" and path.name not in BESIDE]
+            return sorted(files, key=natural)
+        return [self._run] if self._run.exists() else []
+
+
+def followed(
+    run: Path, idle: float, *, clock: Callable[[], float] = time.monotonic, wait: Callable[[float], None] = time.sleep
+) -> Iterator[Line]:
+    """The lines of a run as they are written.
+
+    Args:
+        run: a file or a folder, which need not exist yet.
+        idle: seconds without a new line after which the run counts as over.
+        clock, wait: for tests.
+    """
+    lines = NewLines(run)
+    last = clock()
+    while clock() - last < idle:
+        before = last
+        for line in lines.read():
+            yield line
+            last = clock()
+        if last == before:
+            wait(_POLL_SECONDS)

@@ -1,0 +1,109 @@
+"""Second opinions: a sampled share of a judge's passes, judged again by a stricter judge, or by people's labels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+
+from pydantic import ValidationError
+
+from agentscope_tuner.insight.labels import Key
+from agentscope_tuner.insight.watch.false_passes import FalsePassTest
+from agentscope_tuner.insight.watch.step_stats import paid
+from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.workflow import Rollout, WorkflowTask
+
+#: Whether rows deserve to pass; None where nobody can say.
+Ask = Callable[[Sequence[ScoredRow]], "Sequence[bool | None]"]
+_WORRIED = 3.0
+
+
+class SecondOpinion:
+    """Asks about a share of the rows, and tests what comes back.
+
+    Which rows are asked about is drawn by chance, with replacement, among a step's passes, and how many follows from
+    earlier steps and their number alone, so that the test's error bound holds.
+
+    Args:
+        ask: the second judge.
+        rate: asked rows as a share of all rows; three times as many while monitors are worried.
+        most: asked rows as a share of all rows so far, at most.
+        tolerance, alpha: as `FalsePassTest` takes them.
+        seed: of the drawing.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        *,
+        rate: float = 0.02,
+        most: float = 0.05,
+        tolerance: float = 0.1,
+        alpha: float = 0.05,
+        seed: int = 0,
+    ) -> None:
+        self._ask, self._rate, self._most = ask, rate, max(rate, most)
+        self._random = random.Random(seed)
+        self.test = FalsePassTest(tolerance, alpha)
+        self.rows = self.asked = self.unanswered = 0
+        self._owed = 0.0
+
+    def step(self, rows: Sequence[ScoredRow], *, worried: bool) -> bool:
+        """Take in one step; whether it raises the alarm, which it does once."""
+        self.rows += len(rows)
+        self._owed += len(rows) * self._rate * (_WORRIED if worried else 1.0)
+        passes = [row for row in rows if paid(row)]
+        budget = int(self.rows * self._most) - self.asked
+        count = max(0, min(int(self._owed), budget, len(passes)))
+        # what a step without passes leaves over is not asked for in a burst later
+        self._owed = min(self._owed - count, 4.0 + len(rows) * self._rate)
+        if not count:
+            return False
+        self.asked += count
+        before = self.test.alarmed
+        for deserved in self._ask(self._random.choices(passes, k=count)):
+            if deserved is None:
+                self.unanswered += 1
+            else:
+                self.test.add(not deserved)
+        return self.test.alarmed and not before
+
+    def message(self) -> str:
+        """What the alarm says."""
+        test = self.test
+        return (
+            f"this run is being gamed: the second opinion refuses {test.false} of {test.rows} sampled passes; at some "
+            f"step at least {test.lower_bound:.0%} of the passes were false (error at most {test.alpha:.0%} over the "
+            "whole run)"
+        )
+
+
+def asks_judge(judge: ConfiguredJudge) -> Ask:
+    """Asks a configured judge; a row that it has no verdict on stays unanswered."""
+
+    def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
+        answers: list[bool | None] = [None] * len(rows)
+        readable = []
+        for place, row in enumerate(rows):
+            try:
+                rollout = Rollout.model_validate({**row.row, "id": row.id})
+            except ValidationError:
+                continue
+            readable.append((place, (WorkflowTask(task=rollout.task), rollout.output)))
+        verdicts = judge.judge_batch([pair for _, pair in readable])
+        for (place, _), verdict in zip(readable, verdicts, strict=True):
+            answers[place] = None if verdict.reward is None else bool(verdict.is_success)
+        return answers
+
+    return ask
+
+
+def asks_labels(labels: Mapping[Key, float | None]) -> Ask:
+    """Looks rows up in labels; a row without one stays unanswered."""
+
+    def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
+        found = [labels.get((row.id, row.nth)) for row in rows]
+        return [None if label is None else label >= 0.5 for label in found]
+
+    return ask

@@ -1,0 +1,172 @@
+"""One training step in numbers."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+from agentscope_tuner.records.scored_rows import ScoredRow
+
+_SAME = 1e-9
+_PART = "part/"
+_GRAM = 8
+_GRAM_BITS = 20
+_MOST_GRAMS = 400
+
+
+class Novelty:
+    """The n-grams of characters seen so far, in a bitmap of fixed size: 128 kB, whatever the run."""
+
+    def __init__(self) -> None:
+        self._seen = bytearray(2**_GRAM_BITS // 8)
+
+    def share(self, answers: Sequence[str]) -> float:
+        """The share of the answers' n-grams that no earlier step had."""
+        new = total = 0
+        fresh = set()
+        for answer in answers:
+            # the first ones of long answers: the cost of a step stays flat
+            for start in range(min(max(1, len(answer) - _GRAM + 1), _MOST_GRAMS)):
+                gram = answer[start : start + _GRAM].encode("utf-8", "replace")
+                place = zlib.crc32(gram) >> (32 - _GRAM_BITS)
+                total += 1
+                if not self._seen[place >> 3] & (1 << (place & 7)):
+                    new += 1
+                    fresh.add(place)
+        for place in fresh:
+            self._seen[place >> 3] |= 1 << (place & 7)
+        return new / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepStats:
+    """The rows of one step.
+
+    Attributes:
+        failed, filtered, undecided: shares of the rows.
+        reward, spread: mean and standard deviation over rows with a verdict; None without one.
+        saturated: the share of rows with the step's highest reward, where rewards differ or that reward is positive.
+        groups: advantage groups of two and more rows; `flat` counts those without a signal by why: all right, all
+            wrong, all filtered, all failed, or equal.
+        length: mean characters of an answer; `length_pays` the mean correlation of length and reward inside groups.
+        shared: the share of paid answers that are word for word paid under another task, too.
+        repeated: the share of answers that stand more than once in their group.
+        novelty: the share of character n-grams that no earlier step had.
+        parts: of a combined reward, the share of each in the sum of their absolute means.
+        seconds: mean time of a verdict; `cost` the sum of judging costs.
+    """
+
+    step: float
+    rows: int
+    failed: float
+    filtered: float
+    undecided: float
+    reward: float | None
+    spread: float
+    success: float | None
+    saturated: float
+    groups: int
+    flat: dict[str, int]
+    length: float
+    length_pays: float | None
+    shared: float
+    repeated: float
+    novelty: float
+    parts: dict[str, float]
+    seconds: float
+    cost: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> StepStats:
+    """The numbers of one step, which has at least one row."""
+    rewards = [row.reward for row in rows if row.reward is not None]
+    groups: dict[str, list[ScoredRow]] = defaultdict(list)
+    for row in rows:
+        groups[row.task or row.where].append(row)
+    real = [group for group in groups.values() if len(group) > 1]
+    pays = [value for group in real if (value := _length_pays(group)) is not None]
+    top = max(rewards, default=0.0)
+    mean = fmean(rewards) if rewards else None
+    known = [row.success for row in rows if row.success is not None]
+    count = len(rows)
+    return StepStats(
+        step=step,
+        rows=count,
+        failed=sum(row.status == "failed" for row in rows) / count,
+        filtered=sum(row.status == "filtered" for row in rows) / count,
+        undecided=sum(row.reason.startswith("undecided") for row in rows) / count,
+        reward=mean,
+        spread=math.sqrt(fmean((reward - mean) ** 2 for reward in rewards)) if mean is not None else 0.0,
+        success=fmean(known) if known else None,
+        saturated=sum(reward >= top - _SAME for reward in rewards) / len(rewards) if top > 0 else 0.0,
+        groups=len(real),
+        flat=dict(Counter(why for group in real if (why := _flat(group)) is not None)),
+        length=fmean(len(row.answer) for row in rows),
+        length_pays=fmean(pays) if pays else None,
+        shared=_shared(rows),
+        repeated=sum(len(group) - len({row.answer for row in group}) for group in real) / count,
+        novelty=novelty.share([row.answer for row in rows]),
+        parts=_parts(rows),
+        seconds=fmean(row.seconds for row in rows),
+        cost=sum(row.metrics.get("judge_cost", 0.0) for row in rows),
+    )
+
+
+def _flat(group: Sequence[ScoredRow]) -> str | None:
+    """Why a group has no signal; None where it has one."""
+    statuses = {row.status for row in group}
+    if statuses == {"failed"}:
+        return "all failed"
+    if statuses == {"filtered"}:
+        return "all filtered"
+    rewards = [row.reward for row in group if row.reward is not None]
+    if max(rewards) - min(rewards) > _SAME:
+        return None
+    passed = {paid(row) for row in group if row.reward is not None}
+    return "all right" if passed == {True} else "all wrong" if passed == {False} else "equal"
+
+
+def paid(row: ScoredRow) -> bool:
+    """Whether the judge passes the row: it says so, or pays half of a full reward."""
+    return bool(row.success) or (row.reward is not None and row.reward >= 0.5)
+
+
+def _length_pays(group: Sequence[ScoredRow]) -> float | None:
+    """Pearson's correlation of length and reward; None where one of them is constant."""
+    pairs = [(float(len(row.answer)), row.reward) for row in group if row.reward is not None]
+    if len(pairs) < 3:
+        return None
+    middle = fmean(length for length, _ in pairs), fmean(reward for _, reward in pairs)
+    both = sum((length - middle[0]) * (reward - middle[1]) for length, reward in pairs)
+    spread = math.sqrt(
+        sum((length - middle[0]) ** 2 for length, _ in pairs) * sum((reward - middle[1]) ** 2 for _, reward in pairs)
+    )
+    return both / spread if spread > _SAME else None
+
+
+def _shared(rows: Sequence[ScoredRow]) -> float:
+    tasks: dict[str, set[str]] = defaultdict(set)
+    rewarded = [row for row in rows if paid(row)]
+    for row in rewarded:
+        tasks[row.answer].add(row.task)
+    return sum(len(tasks[row.answer]) > 1 for row in rewarded) / len(rewarded) if rewarded else 0.0
+
+
+def _parts(rows: Sequence[ScoredRow]) -> dict[str, float]:
+    sums: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        for name, value in row.metrics.items():
+            if name.startswith(_PART):
+                sums[name.removeprefix(_PART)].append(value)
+    means = {name: abs(fmean(values)) for name, values in sums.items()}
+    total = sum(means.values())
+    return {name: mean / total for name, mean in means.items()} if total else {}
