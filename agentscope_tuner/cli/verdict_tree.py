@@ -72,9 +72,8 @@ def _explained(
 ) -> tuple[Judgement, Tree]:
     trees: Sequence[Tree] = ()
     if judgement is None and isinstance(judge.inner, CombinedJudge | RoutedJudge):
-        watched, whole = _Watched(judge.inner), judge.without_deadline()
-        whole.inner = watched
-        judgement = whole.judge(task, output)
+        watched = _Watched(judge.inner)
+        judgement = judge.around(watched).judge(task, output)
         trees = watched.trees
     judgement = judgement or judge.judge(task, output)
     tree = Tree(_headline(title, judgement))

@@ -43,7 +43,7 @@ def written(combination: str, names: Sequence[str], weights: Weights, rewards: R
     """The combination as one reads it: `1 × 1 (correct) + 0.3 × 0.5 (style)`."""
     if combination in ("weighted_sum", "weighted_mean"):
         terms = " + ".join([f"{w:g} × {r:g} ({name})" for name, w, r in zip(names, weights, rewards, strict=True)])
-        terms = terms.replace(" + -", " - ")
+        terms = terms.replace(" + -", " - ") if " + -" in terms else terms
         return terms if combination == "weighted_sum" else f"({terms}) / {math.fsum(weights):g}"
     values = [f"{reward:g} ({name})" for name, reward in zip(names, rewards, strict=True)]
     if combination == "product":

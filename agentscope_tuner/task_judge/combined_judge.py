@@ -83,7 +83,7 @@ class CombinedJudge(AsksJudges):
                 _loop.run(self._ask_from(number, found, workflow_task, workflow_output))
                 break
             for part in asked:
-                found.add(part, part.judge.judge(workflow_task, workflow_output))
+                found.add(part, part.judge.outcome(workflow_task, workflow_output))
         return self.settle(found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -115,10 +115,10 @@ class CombinedJudge(AsksJudges):
                 for stage in self.stages[first:]:
                     asked = found.asked(stage.parts)
                     if len(asked) == 1:
-                        found.add(asked[0], await asked[0].judge.ajudge(task, output))
+                        found.add(asked[0], await asked[0].judge.aoutcome(task, output))
                         continue
-                    judgements = await asyncio.gather(*(part.judge.ajudge(task, output) for part in asked))
-                    found.add_all(asked, judgements)
+                    outcomes = await asyncio.gather(*(part.judge.aoutcome(task, output) for part in asked))
+                    found.add_all(asked, outcomes)
         except TimeoutError:
             raise DeadlineError(f"the parts took more than {seconds:g} s together: {found.said()}") from None
 
@@ -170,10 +170,9 @@ class CombinedJudge(AsksJudges):
         Raises:
             JudgeError: none of the parts that count has a verdict, or theirs make no finite number.
         """
-        counted = [part for part in self.parts if part.counts and found.has(part)]
+        counted, rewards = found.counted(self.parts)
         names = [part.name for part in counted]
         weights = [part.weight for part in counted]
-        rewards = [found.reward(part) for part in counted]
         if not counted and any(part.name in found.lacking for part in self.parts if part.counts):
             raise JudgeError(f"no part that counts has a verdict: {found.said()}")
         # + 0.0: without the sign of a zero, which no reader expects

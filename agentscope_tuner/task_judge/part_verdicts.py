@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.inner_judges import failure_of, zeroed
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.parts import Part, PartVerdict
@@ -54,12 +55,13 @@ class PartVerdicts:
                 values[f"{name}.is_success"] = bool(judgement.is_success)
         return values
 
-    def add(self, part: Part, judgement: Judgement) -> None:
+    def add(self, part: Part, outcome: Judgement | JudgeError) -> None:
         """Note a part's verdict.
 
         Raises:
             JudgeError: it has none, and must.
         """
+        judgement = Judgement.failed(outcome) if isinstance(outcome, JudgeError) else outcome
         if judgement.reward is None:
             if not part.may_fail and not part.zero_on_error:
                 raise failure_of(f"part {part.name!r}", part.judge, judgement)
@@ -70,24 +72,24 @@ class PartVerdicts:
                 self.lacking.add(part.name)
         self.judged[part.name] = judgement
 
-    def add_all(self, parts: Sequence[Part], judgements: Sequence[Judgement]) -> None:
+    def add_all(self, parts: Sequence[Part], outcomes: Sequence[Judgement | JudgeError]) -> None:
         """Note the verdicts of parts that were asked at the same time."""
-        for part, judgement in zip(parts, judgements, strict=True):
-            self.add(part, judgement)
+        for part, outcome in zip(parts, outcomes, strict=True):
+            self.add(part, outcome)
 
     def _has(self, name: str) -> bool:
         judgement = self.judged.get(name)
         return judgement is not None and judgement.reward is not None
 
-    def has(self, part: Part) -> bool:
-        """Whether the part has a verdict."""
-        return self._has(part.name)
-
-    def reward(self, part: Part) -> float:
-        """The reward of a part that has a verdict."""
-        reward = self.judged[part.name].reward
-        assert reward is not None
-        return reward
+    def counted(self, parts: Sequence[Part]) -> tuple[list[Part], list[float]]:
+        """Those of `parts` that make the reward and have a verdict, and their rewards."""
+        counted, rewards = [], []
+        for part in parts:
+            judgement = self.judged.get(part.name)
+            if part.counts and judgement is not None and judgement.reward is not None:
+                counted.append(part)
+                rewards.append(judgement.reward)
+        return counted, rewards
 
     def is_success(self, name: str) -> bool:
         """Whether the part has a verdict, and that is a success."""
@@ -129,7 +131,7 @@ class PartVerdicts:
         """
         metrics: dict[str, float] = {}
         for part in parts:
-            key = f"part/{part.name}"
+            key = part.key
             judgement = self.judged.get(part.name)
             if part.when is not None:
                 metrics[f"{key}/skipped"] = float(judgement is None)
@@ -147,6 +149,8 @@ class PartVerdicts:
 
     def violations(self, parts: Sequence[Part]) -> tuple[str, ...]:
         """The rules of the parts that were broken, each under its part's name."""
+        if not any(judgement.violations for judgement in self.judged.values()):
+            return ()
         return tuple(
             f"{part.name}/{rule}"
             for part in parts

@@ -32,6 +32,8 @@ class Part:
         needs: the parts that the condition reads.
         counts: whether it is a part of the reward: a part of weight 0 is not, and only looks on.
         may_fail: whether the verdict goes on without it where it has none: it is optional, or only looks on.
+        zero_on_error: whether a failure counts as a reward of 0.0, which a user asked for by name.
+        key: `part/<name>`.
     """
 
     name: str
@@ -42,11 +44,8 @@ class Part:
     needs: frozenset[str]
     counts: bool
     may_fail: bool
-
-    @property
-    def zero_on_error(self) -> bool:
-        """Whether a failure counts as a reward of 0.0, which a user asked for by name."""
-        return self.settings.on_error == "zero"
+    zero_on_error: bool
+    key: str
 
     @property
     def is_cheap(self) -> bool:
@@ -107,6 +106,8 @@ def load_parts(config: Any, section: TaskJudgeConfig, *, weighs: bool) -> list[P
             needs[name],
             counts=not weighs or settings.weight != 0,
             may_fail=settings.optional or (weighs and settings.weight == 0 and name not in needed),
+            zero_on_error=settings.on_error == "zero",
+            key=f"part/{name}",
         )
         for name, settings in section.parts.items()
     ]
@@ -168,7 +169,7 @@ def metric_names_of(parts: Sequence[Part]) -> tuple[str, ...]:
     """Every metric that verdicts of these parts may carry, each once."""
     names: dict[str, None] = {}
     for part in parts:
-        key = f"part/{part.name}"
+        key = part.key
         names[key] = None
         for flag, has in (("skipped", part.when is not None), ("failed", part.may_fail or part.zero_on_error)):
             names |= {f"{key}/{flag}": None} if has else {}

@@ -60,10 +60,20 @@ def _checked_violations(result: Any) -> tuple[str, ...]:
 def _checked_metrics(metrics: Any) -> dict[str, float]:
     if not metrics:
         return {}
+    if type(metrics) is dict and _are_plain(metrics):
+        return metrics.copy()
     if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
         raise no_reward(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
     # str(): a verdict goes to other processes, where a class of the judge's own may be unknown
     return {str(name): float(value) for name, value in metrics.items()}
+
+
+def _are_plain(metrics: dict[Any, Any]) -> bool:
+    """Whether they are what nearly all judges give: a loop, since this runs for every verdict."""
+    for name, value in metrics.items():
+        if type(name) is not str or type(value) is not float or not math.isfinite(value):
+            return False
+    return True
 
 
 def _is_finite(value: object) -> bool:

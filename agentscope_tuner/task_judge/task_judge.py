@@ -85,6 +85,12 @@ class TaskJudge:
         other._asking = self._asking.unwatched()
         return other
 
+    def around(self, judge: BaseJudge) -> TaskJudge:
+        """The same rules, without a deadline, around a judge that stands for this one."""
+        other = copy.copy(self)
+        other.inner, other._asking = judge, Asking(judge, self._traits, None, 1, None)
+        return other
+
     def at_once(self, concurrency: int) -> int:
         """How many rows of a batch are judged at once: `concurrency` where the judge awaits."""
         return self._asking.at_once(concurrency)
@@ -112,11 +118,11 @@ class TaskJudge:
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        return self._reward(self._outcome(workflow_task, workflow_output))
+        return self._reward(self.outcome(workflow_task, workflow_output))
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """`compute_reward` for callers inside an event loop."""
-        return self._reward(await self._aoutcome(workflow_task, workflow_output))
+        return self._reward(await self.aoutcome(workflow_task, workflow_output))
 
     def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Reward]:
         """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
@@ -125,12 +131,12 @@ class TaskJudge:
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """The full account of one verdict; a broken judge gives status `failed` with no reward, not an exception."""
         started = time.perf_counter()
-        return _judgement(self._outcome(workflow_task, workflow_output), started)
+        return _judgement(self.outcome(workflow_task, workflow_output), started)
 
     async def ajudge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """`judge` for callers inside an event loop."""
         started = time.perf_counter()
-        return _judgement(await self._aoutcome(workflow_task, workflow_output), started)
+        return _judgement(await self.aoutcome(workflow_task, workflow_output), started)
 
     def judge_group(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
         """`judge` for an advantage group; `seconds` is the group's.
@@ -148,32 +154,32 @@ class TaskJudge:
         started = time.perf_counter()
         return [_judgement(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
 
-    def _outcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
+    def outcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
+        """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
         try:
-            with self._naming(task):
-                if output.reward is not None and not self.heeds_own_reward:
-                    self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-                filtered, violations = self.prefilter.check(task, output)
-                return filtered or checked(self._asking.ask(task, output), violations)
-        except JudgeError as error:
-            return error
+            if output.reward is not None and not self.heeds_own_reward:
+                self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+            filtered, violations = self.prefilter.check(task, output)
+            return filtered or checked(self._asking.ask(task, output), violations)
+        except BaseException as exc:  # noqa: BLE001 - none of them is a verdict, and `_caught` raises the caller's own
+            return self._caught(exc, task)
 
-    async def _aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> _Outcome:
+    async def aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
+        """`outcome` for callers inside an event loop."""
         try:
-            with self._naming(task):
-                if output.reward is not None and not self.heeds_own_reward:
-                    self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-                filtered, violations = self.prefilter.check(task, output)
-                return filtered or checked(await self._asking.aask(task, output), violations)
-        except JudgeError as error:
-            return error
+            if output.reward is not None and not self.heeds_own_reward:
+                self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+            filtered, violations = self.prefilter.check(task, output)
+            return filtered or checked(await self._asking.aask(task, output), violations)
+        except BaseException as exc:  # noqa: BLE001 - as in `outcome`
+            return self._caught(exc, task)
 
     def _group(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         if self._traits.ranks:
             return self._ranked(task, outputs)
         if self._asking.in_loop:
             return _loop.run(self._agroup(task, outputs))
-        return [self._outcome(task, output) for output in outputs]
+        return [self.outcome(task, output) for output in outputs]
 
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         if self._traits.ranks:
@@ -183,7 +189,7 @@ class TaskJudge:
 
         async def one(output: WorkflowOutput) -> _Outcome:
             async with slots:
-                return await self._aoutcome(task, output)
+                return await self.aoutcome(task, output)
 
         return await asyncio.gather(*(one(output) for output in outputs))
 
@@ -221,12 +227,16 @@ class TaskJudge:
         """Every failure leaves as a JudgeError that names the task and the judge."""
         try:
             yield
-        except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
-            if _is_the_callers(exc):
-                raise
-            raise self._failure(exc, task) from exc
-        except BaseException as exc:  # a user's judge may fail in any way, sys.exit included; none of them is a verdict
-            raise self._failure(exc, task) from exc
+        except BaseException as exc:
+            raise self._caught(exc, task) from exc
+
+    def _caught(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
+        """What was raised, as a JudgeError: a user's judge may fail in any way, sys.exit included."""
+        if isinstance(exc, KeyboardInterrupt | asyncio.CancelledError | GeneratorExit) and _is_the_callers(exc):
+            raise exc
+        error = self._failure(exc, task)
+        error.__cause__ = exc
+        return error
 
     def _failure(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
         """`exc` as a JudgeError that names the task and the judge."""

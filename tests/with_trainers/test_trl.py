@@ -19,6 +19,8 @@ from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func, stop_when_gamed
 from agentscope_tuner.records.dump_files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
+from tests.mixed_rows import CONFIG as MIXED
+from tests.mixed_rows import DIGEST, columns_of, digest, mixed_rows
 from tests.with_trainers.judges import HOSTILE, config
 from tutorial.example_math_agent.train_trl import LENIENT, OURS, draw, rows
 from tutorial.grpo import Board, train
@@ -308,3 +310,25 @@ def test_a_run_that_is_gamed_is_stopped(tmp_path: Path) -> None:
     alarms = [json.loads(line) for line in (judged / "alarms.jsonl").read_text().splitlines()]
     assert alarms[-1]["monitor"] == "second opinion"
     assert alarms[-1]["step"] == trainer.state.global_step
+
+
+def test_mixed_rows_are_paid_the_same_bits_as_by_the_command_line_and_log_each_part() -> None:
+    mixed = mixed_rows()
+    prompts = [row["task"]["main_query"] for row in mixed]
+    completions = [row["output"]["metadata"]["final_answer"] for row in mixed]
+    logged: dict[str, float] = {}
+    rewards = reward_func(MIXED)(prompts, completions, log_metric=logged.__setitem__, **columns_of(mixed))
+    assert digest(rewards) == DIGEST
+    assert logged["RoutedJudge/part/correct"] > logged["RoutedJudge/part/length"]
+    assert {name for name in logged if name.startswith("RoutedJudge/route/")} == {
+        f"RoutedJudge/route/{kind}" for kind in ("math", "countdown", "choice", "qa", "json")
+    }
+
+
+def test_a_trainer_logs_each_part_of_a_combined_judge(tmp_path: Path) -> None:
+    trainer = grpo(reward_func("tutorial/example_math_agent/parts.yaml"), tmp_path)
+    for entry in steps_of(trainer):
+        assert {"parts/part/correct", "parts/part/form", "parts/part/length"} <= set(entry)
+        parts = [entry[f"parts/part/{name}"] for name in ("correct", "form", "length")]
+        # clip can only raise the mean of what the parts add up to here
+        assert entry["reward"] >= parts[0] + 0.2 * parts[1] + 0.1 * parts[2] - 1e-6
