@@ -320,7 +320,6 @@ test-view: $(NODE_READY) $(VIEW)/.ready $(CHROMIUM) ## the page in headless Chro
 	cd web && npm run --silent types && node build.mjs --out ../out/page && diff -r ../out/page ../agentscope_tuner/view/static
 	$(VIEW)/bin/python -m pytest -W default tests/with_browser
 
-<<<<<<< HEAD
 .PHONY: insight-runs bench-detect bench-audit bench-insight
 insight-runs: .venvs/trl/.trainer ## train the 24 recorded GRPO runs again, 12 honest and 12 gamed; about 45 minutes
 	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m benchmarks.insight.runs --again
@@ -333,8 +332,7 @@ bench-audit: $(AUDIT_PEERS)/.ready ## `astuner audit` beside reward-doctor and r
 
 bench-insight: $(READY) ## agree and compare on 100,000 rows, watch over a million: seconds and memory
 	$(BIN)/python -m benchmarks.insight.speed
-=======
+
 .PHONY: bench-combined
 bench-combined: $(READY) ## a combined judge of three cheap parts beside the three alone: at least 0.8 of their rate
 	$(BIN)/python -m benchmarks.combined
->>>>>>> 0a32c58 (Pay mixed rows the same bits by every way, and measure what combining costs)
