@@ -33,6 +33,10 @@ unit: $(READY) ## pytest on every core
 test-slow: $(READY) ## the tests of the core that take seconds each
 	$(BIN)/pytest -n auto -m slow
 
+.PHONY: test-wheel
+test-wheel: $(READY) ## the wheel in an empty environment, on each Python found: the README's commands run there
+	$(BIN)/pytest tests/with_wheel
+
 test: lint types unit ## everything above: what a change must pass
 
 # the core alone: a first look should not wait for the tests' packages

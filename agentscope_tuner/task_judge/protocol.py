@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Callable
@@ -60,7 +61,19 @@ def _imported(module: str, protocol: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script
-        raise ConfigError(f"cannot import {module!r} of protocol {protocol!r}: {type(exc).__name__}: {exc}") from exc
+        why = f"cannot import {module!r} of protocol {protocol!r}: {type(exc).__name__}: {exc}"
+        raise ConfigError(why + _packaged_twin(module, protocol)) from exc
+
+
+def _packaged_twin(module: str, protocol: str) -> str:
+    """The way out where `protocol` names a file of the repository's tutorials, which no wheel holds."""
+    room, _, name = module.rpartition(".")
+    if room.partition(".")[0] != "tutorial":
+        return ""
+    twin = f"agentscope_tuner.task_judge.{name}"
+    if importlib.util.find_spec(twin) is not None:
+        return f"; the tutorials stand in the repository alone: write '{twin}->{protocol.partition('->')[2]}'"
+    return "; the tutorials stand in the repository alone: copy the file beside your configuration and name it there"
 
 
 def load_judge(config: Source) -> TaskJudge:
