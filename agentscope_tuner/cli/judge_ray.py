@@ -12,11 +12,19 @@ from rich.progress import Progress
 from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out, printable
 from agentscope_tuner.cli.summary_table import example_table, summary_table
-from agentscope_tuner.config import resolve
+from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.on_ray.files import score_files
 from agentscope_tuner.on_ray.partition_source import input_files
 from agentscope_tuner.records import Summary
+from agentscope_tuner.task_judge.base_judge import Counts
+from agentscope_tuner.task_judge.protocol import load_judge
+
+
+def add_counts(total: dict[str, list[int]], more: Counts) -> None:
+    """Add what one process counted to what all of them did."""
+    for name, numbers in more.items():
+        total[name] = [one + other for one, other in zip(total.get(name, [0] * len(numbers)), numbers, strict=True)]
 
 
 class Engine(StrEnum):
@@ -37,7 +45,7 @@ def judge_on_ray(
     resume: bool,
 ) -> None:
     """Judge the files that the pattern `input_` names into the folder `output`; exit code 3 when any row failed."""
-    summary, kept, started = Summary(), 0, time.perf_counter()
+    summary, counts, kept, started = Summary(), dict[str, list[int]](), 0, time.perf_counter()
     with config_errors():
         settings = resolve(conf, overrides or ())
         if output.exists() and not output.is_dir():
@@ -56,6 +64,7 @@ def judge_on_ray(
                 bar = progress.add_task("judging", total=None)
                 for record in records:
                     summary.merge(Summary.from_dict(record.summary))
+                    add_counts(counts, record.counts)
                     kept += record.kept
                     progress.update(bar, description=f"{summary.rows} rows, {summary.statuses['failed']} failed")
         except (JudgeError, KeyboardInterrupt) as exc:
@@ -65,5 +74,11 @@ def judge_on_ray(
             raise typer.Exit(EXIT_ROWS_FAILED if isinstance(exc, JudgeError) else EXIT_INTERRUPTED) from exc
     out.print(example_table(summary))
     out.print(summary_table(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}", kept=kept))
+    _print_notes(settings, counts)
     if summary.statuses["failed"]:
         raise typer.Exit(EXIT_ROWS_FAILED)
+
+
+def _print_notes(settings: Settings, counts: Counts) -> None:
+    for note in load_judge(settings).inner.notes_on(counts):
+        out.print(f"note: {printable(note)}", markup=False, soft_wrap=True)

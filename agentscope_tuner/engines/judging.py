@@ -12,6 +12,7 @@ from agentscope_tuner.engines.units import Unit, groups
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.records import Line, Row, parse_line, scored_line
+from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.estimates import estimate_of
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
@@ -42,6 +43,10 @@ class RolloutJudge:
     def run_notes(self) -> list[str]:
         """What the judge noticed over the run; see `BaseJudge.run_notes`."""
         return self._judge.inner.run_notes()
+
+    def take_counts(self) -> Counts:
+        """What the judge counted; see `BaseJudge.take_counts`."""
+        return self._judge.inner.take_counts()
 
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
         """A unit for each rollout; for a judge that ranks, a unit for each run of neighbours with one task id."""
@@ -185,6 +190,10 @@ class LineJudge:
     def run_notes(self) -> list[str]:
         """What the judge noticed over the run: see `BaseJudge.run_notes`. Judges in other processes keep theirs."""
         return self._rollouts.run_notes()
+
+    def take_counts(self) -> Counts:
+        """What the judge counted in this process; see `BaseJudge.take_counts`."""
+        return self._rollouts.take_counts()
 
     def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:
         """See RolloutJudge; a line that cannot be read is none that the judge would be asked about.

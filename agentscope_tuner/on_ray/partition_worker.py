@@ -19,6 +19,7 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.partition_source import Partition, partition_lines
 from agentscope_tuner.on_ray.partitions import PartitionedOutput, PartitionRecord, checksummed, has_source
 from agentscope_tuner.records import EarlierRow, Line, Summary, earlier_rows
+from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.judgement import Judgement
 
 # A worker that dies loses less than this much work. After a death every unit is written at once, so that the file
@@ -84,7 +85,7 @@ class PartitionWorker:
                 if lost or time.monotonic() - flushed > _FLUSH_SECONDS:
                     stream.flush()
                     flushed = time.monotonic()
-        record = tally.record(partition, source.hexdigest(), self._job.digest)
+        record = tally.record(partition, source.hexdigest(), self._job.digest, self._judge.take_counts())
         self._output.finish(partial, record)
         return record
 
@@ -136,7 +137,7 @@ class _Tally:
         self._bytes += len(lines)
         return lines
 
-    def record(self, partition: Partition, source_sha256: str, digest: str) -> PartitionRecord:
+    def record(self, partition: Partition, source_sha256: str, digest: str, counts: Counts) -> PartitionRecord:
         return PartitionRecord(
             name=partition.name,
             source=partition.source,
@@ -149,6 +150,7 @@ class _Tally:
             bytes=self._bytes,
             sha256=self._checksum.hexdigest(),
             summary=self._summary.to_dict(),
+            counts=dict(counts),
             kept=self._kept,
         )
 

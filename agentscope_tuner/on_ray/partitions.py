@@ -14,8 +14,8 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ class PartitionRecord:
         rows: how many; `statuses` counts them by status.
         bytes: the file's size; `sha256` its checksum.
         summary: `Summary.to_dict()` of its verdicts.
+        counts: what its judge counted for the notes that end a run; see `BaseJudge.take_counts`.
         kept: rows that this run took over from an earlier one. It is no part of what is written.
     """
 
@@ -55,6 +56,7 @@ class PartitionRecord:
     bytes: int
     sha256: str
     summary: dict[str, Any]
+    counts: dict[str, Sequence[int]] = field(default_factory=dict)
     kept: int = 0
 
     def written(self) -> dict[str, Any]:

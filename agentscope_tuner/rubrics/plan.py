@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agentscope_tuner.graders.client.tokens import text_tokens
 from agentscope_tuner.graders.prompt.template import LanguageEnum
 from agentscope_tuner.graders.prompt.wording import closing
 from agentscope_tuner.rubrics.config import AutoGraderConfig
 from agentscope_tuner.rubrics.prompts import PROPOSE
 from agentscope_tuner.rubrics.samples import read_samples, split
 from agentscope_tuner.rubrics.saved import evaluation_template
-from agentscope_tuner.rules.tokens import estimate_tokens
 
 _REPLY_TOKENS = 150
 # the form of the reply, the markers' delimiters, and what a chat template adds
@@ -26,7 +26,7 @@ class Plan:
         learn_from, held_out: numbers of samples.
         held_out_queries: how many different queries those held out have.
         calls: fewest and most; votes and swapped orders included, retries not.
-        tokens: prompt and reply tokens for so many calls, estimated as the `max_tokens` rule does.
+        tokens: prompt and reply tokens for so many calls, estimated.
         cost: for so many tokens in the configured prices' currency; None without prices.
     """
 
@@ -69,4 +69,4 @@ def plan(config: AutoGraderConfig) -> Plan:
 
 
 def _tokens(texts: Sequence[str]) -> int:
-    return sum(map(estimate_tokens, texts))
+    return sum(map(text_tokens, texts))

@@ -12,6 +12,9 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 if TYPE_CHECKING:
     from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 
+#: Numbers by name, which add up over processes.
+Counts = Mapping[str, Sequence[int]]
+
 _VERDICTS = {"compute_reward", "acompute_reward", "compute_rewards"}
 
 
@@ -200,6 +203,14 @@ class BaseJudge:
 
     def run_notes(self) -> list[str]:
         """What a person should look at after a run, one line each: patterns that no single verdict shows."""
+        return self.notes_on(self.take_counts())
+
+    def take_counts(self) -> Counts:
+        """What `notes_on` goes by, counted since it was last taken: counts of several processes are added up."""
+        return {}
+
+    def notes_on(self, counts: Counts) -> list[str]:
+        """The notes of a run, whose processes counted `counts` together."""
         return []
 
     async def aready(self) -> None:

@@ -13,7 +13,7 @@ from agentscope_tuner import _loop, _threads
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner
-from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.base_judge import Counts, Reward
 from agentscope_tuner.task_judge.combinations import COMBINATIONS, written
 from agentscope_tuner.task_judge.combined_settings import check_success, check_weights, clip_of, function_of
 from agentscope_tuner.task_judge.estimates import estimate_of
@@ -249,6 +249,19 @@ class CombinedJudge(AsksJudges):
     def run_notes(self) -> list[str]:
         """See BaseJudge: those of the parts."""
         return [f"{part.name}: {note}" for part in self.parts for note in part.judge.inner.run_notes()]
+
+    def take_counts(self) -> Counts:
+        """See BaseJudge: those of each, under its name."""
+        taken = ((name, judge.inner.take_counts()) for name, judge in [(part.name, part.judge) for part in self.parts])
+        return {f"{name}: {key}": numbers for name, counts in taken for key, numbers in counts.items()}
+
+    def notes_on(self, counts: Counts) -> list[str]:
+        """See BaseJudge: those of each."""
+        notes = []
+        for name, judge in [(part.name, part.judge) for part in self.parts]:
+            own = {key.removeprefix(f"{name}: "): n for key, n in counts.items() if key.startswith(f"{name}: ")}
+            notes += [f"{name}: {note}" for note in judge.inner.notes_on(own)]
+        return notes
 
     async def aready(self) -> None:
         """Whether the parts that must not fail could judge now."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ from agentscope_tuner.graders.prompt.guard import no_content
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts, Reward
 from agentscope_tuner.task_judge.criteria_panel import CriteriaPanel
 from agentscope_tuner.task_judge.judge_models import ModelsSection, build_panels
 from agentscope_tuner.task_judge.reads import USUAL_PATHS, check_path, read_path
@@ -90,9 +89,7 @@ class TaskRubricsJudge(BaseJudge):
             )
         except ValueError as exc:
             raise ConfigError(f"{WHERE}: {exc}") from exc
-        # how often each task's criterion was asked about, and how often it was met
-        self._seen: Counter[tuple[str, str]] = Counter()
-        self._met: Counter[tuple[str, str]] = Counter()
+        self._counts: dict[str, tuple[int, int]] = {}
         jury = ("jury_size", "jury_failed", "jury_disagreement") if len(self.panels.first) > 1 else ()
         escalated = ("escalated",) if self.panels.when is not None else ()
         counts = ("score", "criteria", "criteria_met", "criteria_quoted")
@@ -189,20 +186,22 @@ class TaskRubricsJudge(BaseJudge):
 
     def _count(self, task: WorkflowTask, rubrics: Rubrics, met: list[Met]) -> None:
         for criterion, verdict in zip(rubrics.criteria, met, strict=True):
-            key = (task.task_id or task.task.main_query[:80], criterion.text)
-            if key in self._seen or len(self._seen) < _MOST_COUNTED:
-                self._seen[key] += 1
-                self._met[key] += verdict.value >= 0.5
+            key = f"{task.task_id or task.task.main_query[:80]!r}: {criterion.text:.160}"
+            if key in self._counts or len(self._counts) < _MOST_COUNTED:
+                seen, yes = self._counts.get(key, (0, 0))
+                self._counts[key] = (seen + 1, yes + (verdict.value >= 0.5))
 
-    def run_notes(self) -> list[str]:
-        """What a person should look at after a run: criteria that were always or never met, of tasks seen four times or
-        more. They tell no answer from another.
-        """
+    def take_counts(self) -> Counts:
+        """See BaseJudge: of each criterion of a task how often it was asked about, and how often it was met."""
+        counts, self._counts = self._counts, {}
+        return counts
+
+    def notes_on(self, counts: Counts) -> list[str]:
+        """See BaseJudge: criteria always or never met in four answers to a task or more, which tell no two apart."""
         notes = []
-        for (task, text), seen in self._seen.items():
-            if seen >= _LEAST_SEEN and self._met[task, text] in (0, seen):
-                how = "never" if not self._met[task, text] else "always"
-                notes.append(f"criterion {how} met in {seen} answers to {task!r}: {text:.160}")
+        for key, (seen, met) in counts.items():
+            if seen >= _LEAST_SEEN and met in (0, seen):
+                notes.append(f"criterion {'always' if met else 'never'} met in {seen} answers to {key}")
         more = len(notes) - _MOST_NOTES
         return notes[:_MOST_NOTES] + ([f"and {more} more criteria always or never met"] if more > 0 else [])
 

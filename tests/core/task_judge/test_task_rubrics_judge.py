@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.cli.judge_ray import add_counts
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
@@ -194,6 +195,22 @@ def test_criteria_always_or_never_met_are_reported() -> None:
             "criterion always met in 4 answers to 't1': It says apple",
             "criterion never met in 4 answers to 't1': It says worm",
         ]
+        assert inner.run_notes() == []
+
+
+def test_criteria_are_counted_over_processes() -> None:
+    total: dict[str, list[int]] = {}
+    with JudgeServer(words) as server:
+        for answers in (("an apple", "apple pear"), ("apples", "pear")):
+            worker = judge(server).inner
+            for answer in answers:
+                worker.compute_reward(task(), output(answer))
+            add_counts(total, json.loads(json.dumps(worker.take_counts())))
+        assert judge(server).inner.notes_on(total) == ["criterion never met in 4 answers to 't1': It says worm"]
+        parts = {"style": section(server.url)["astuner"]["task_judge"]}
+        whole = {"astuner": {"task_judge": {"judge_type": "combined", "parts": parts, "success": "style"}}}
+        notes = load_judge(whole).inner.notes_on({f"style: {key}": numbers for key, numbers in total.items()})
+        assert notes == ["style: criterion never met in 4 answers to 't1': It says worm"]
 
 
 @pytest.mark.parametrize(
