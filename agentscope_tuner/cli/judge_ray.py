@@ -50,15 +50,8 @@ def judge_on_ray(
         settings = resolve(conf, overrides or ())
         if output.exists() and not output.is_dir():
             raise ConfigError(f"--output must be a folder with --engine ray, got the file {str(output)!r}")
-        records = score_files(
-            settings,
-            input_files(input_),
-            output,
-            digest=settings.task_judge.digest(),
-            jobs=jobs,
-            address=address,
-            resume=resume,
-        )
+        digest, files = settings.task_judge.digest(), input_files(input_)
+        records = score_files(settings, files, output, digest=digest, jobs=jobs, address=address, resume=resume)
         try:
             with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
                 bar = progress.add_task("judging", total=None)
