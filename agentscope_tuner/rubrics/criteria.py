@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ _WEIGHTS = ("points", "weight")
 _KNOWN = {*_TEXTS, *_WEIGHTS, "id", "name", "tags", "type", "polarity", "importance", "category", "level", "axis"}
 _MUST = frozenset({"must_have", "must-have", "must have", "required"})
 _MOST_CRITERIA = 200
+# sums of larger ones may overflow, and a share of infinity is no score
+_MOST_POINTS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,10 @@ def _weight(item: Mapping[str, Any], text: str, number: int) -> float:
     if len(given) > 1:
         raise ValueError(f"criterion {number} has points and a weight: give one")
     weight: Any = item[given[0]] if given else _category_weight(item, text)
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight) or weight == 0:
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < abs(weight) <= _MOST_POINTS:
         raise ValueError(
-            f"criterion {number}: {given[0] if given else 'weight'} must be a number other than 0, got {weight!r}"
+            f"criterion {number}: {given[0] if given else 'weight'} must be a number other than 0, at most "
+            f"{_MOST_POINTS:g} in size, got {weight!r:.40}"
         )
     polarity = str(item.get("polarity", "positive")).strip().lower()
     if polarity not in ("positive", "negative"):

@@ -93,6 +93,8 @@ def test_weights_are_read_from_numbers_categories_and_polarity(item: Any, weight
         ([{"criterion": "x", "points": 0}], "other than 0"),
         ([{"criterion": "x", "points": True}], "points must be a number"),
         ([{"criterion": "x", "points": float("nan")}], "points must be a number"),
+        ([{"criterion": "x", "points": 1e308}, {"criterion": "y", "points": 1e308}], "at most 1e"),
+        ([{"criterion": "x", "points": 10**400}], "at most 1e"),
         ([{"criterion": "x", "points": 1, "weight": 2}], "give one"),
         ([{"criterion": "x", "ponits": 1}], "unknown keys"),
         ([{"criterion": "x", "points": -1}], "no criterion has a positive weight"),
