@@ -186,12 +186,12 @@ def throughput() -> None:
         print(theirs.line("math-verify", expected))
         print(theirs.speed("math-verify"))
         print(f"  ratio              {theirs.wall / ours.wall:.0f}x")
-    hard = [(f"\\boxed{{\\sqrt[3]{{{k**3 * n}}}}}", f"{k}\\sqrt[3]{{{n}}}") for k in range(2, 42) for n in range(2, 27)]
+    roots = [(k, n) for k in range(2, 42) for n in range(2, 27)]
+    hard = [(f"\\boxed{{\\sqrt[3]{{{k**3 * n}}}}}", f"{k}\\sqrt[3]{{{n}}}") for k, n in roots]
     for workers in (1, 2, 4):
         timed = judge_pairs(hard, workers=workers, threads=workers * 2)
-        print(
-            f"  {workers} workers, {workers * 2} threads, cube roots, which a worker compares: {len(hard) / timed.wall:,.0f}/s"
-        )
+        rate = len(hard) / timed.wall
+        print(f"  {workers} workers, {workers * 2} threads, cube roots, which a worker compares: {rate:,.0f}/s")
 
 
 def hostile_answers() -> None:

@@ -13,6 +13,19 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
+from benchmarks.math.equations import (
+    Draw,
+    absolute,
+    fraction,
+    linear,
+    linear_inequality,
+    nonzero,
+    polynomial,
+    quadratic,
+    quadratic_inequality,
+    square,
+)
+
 
 class Problem(NamedTuple):
     """A question and its reference; no formula of the question is the reference's own text."""
@@ -22,95 +35,7 @@ class Problem(NamedTuple):
     reference: str
 
 
-_Draw = random.Random
-
-
-def fraction(value: Fraction) -> str:
-    r"""As textbooks print it: `3`, `-\\frac{1}{2}`."""
-    if value.denominator == 1:
-        return str(value.numerator)
-    sign = "-" if value < 0 else ""
-    return f"{sign}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
-
-
-def term(coefficient: int, symbol: str) -> str:
-    """`+ 3x`, `- x`, nothing for 0."""
-    if coefficient == 0:
-        return ""
-    size = "" if abs(coefficient) == 1 and symbol else str(abs(coefficient))
-    return f" {'+' if coefficient > 0 else '-'} {size}{symbol}"
-
-
-def polynomial(coefficients: tuple[int, ...], name: str = "x") -> str:
-    """Coefficients from the highest power down."""
-    degree = len(coefficients) - 1
-    powers = [name if at == 1 else f"{name}^{at}" if at else "" for at in range(degree, -1, -1)]
-    text = "".join(term(c, p) for c, p in zip(coefficients, powers, strict=True)).strip()
-    return text.removeprefix("+ ").replace("- ", "-", 1) if text.startswith("-") else text.removeprefix("+ ")
-
-
-def _nonzero(draw: _Draw, size: int) -> int:
-    return draw.choice([n for n in range(-size, size + 1) if n])
-
-
-def _linear(draw: _Draw) -> tuple[str, str]:
-    a, b, x = draw.randint(2, 9), _nonzero(draw, 20), _nonzero(draw, 12)
-    name = draw.choice("xyntm")
-    equation = f"{polynomial((a, b), name)} = {a * x + b}"
-    ask = draw.choice(
-        [
-            "Solve ${}$ for ${n}$.",
-            "Find ${n}$ if ${}$.",
-            "If ${}$, what is the value of ${n}$?",
-            "Solve the equation ${}$.",
-        ]
-    )
-    return ask.replace("{n}", name).replace("{}", equation), draw.choice([str(x), f"{name} = {x}", f"{name}={x}"])
-
-
-def _quadratic(draw: _Draw) -> tuple[str, str]:
-    p, q = sorted(draw.sample([n for n in range(-9, 10) if n], 2))
-    equation = f"{polynomial((1, -p - q, p * q))} = 0"
-    ask = draw.choice(
-        [
-            "Find all solutions to ${}$.",
-            "Solve ${}$.",
-            "What are the roots of the equation ${}$? List them, separated by commas.",
-        ]
-    )
-    forms = [f"{p}, {q}", f"\\{{{p}, {q}\\}}", f"x = {p} \\text{{ or }} x = {q}"]
-    return ask.replace("{}", equation), draw.choice(forms)
-
-
-def _square(draw: _Draw) -> tuple[str, str]:
-    n = draw.randint(2, 14)
-    return f"Solve for $x$: $x^2 = {n * n}$.", draw.choice([f"\\pm {n}", f"x = \\pm {n}", f"{-n}, {n}"])
-
-
-def _linear_inequality(draw: _Draw) -> tuple[str, str]:
-    a, b, x = draw.randint(2, 7), _nonzero(draw, 15), _nonzero(draw, 9)
-    sign, brackets = draw.choice([(">", "({}, \\infty)"), ("\\ge", "[{}, \\infty)"), ("<", "(-\\infty, {})")])
-    asked = f"{polynomial((a, b))} {sign} {a * x + b}"
-    return f"Solve the inequality ${asked}$.", draw.choice([f"x {sign} {x}", brackets.replace("{}", str(x))])
-
-
-def _quadratic_inequality(draw: _Draw) -> tuple[str, str]:
-    p, q = sorted(draw.sample(range(-8, 9), 2))
-    left = polynomial((1, -p - q, p * q))
-    if draw.random() < 0.5:
-        return f"For which real $x$ does ${left} < 0$ hold? Answer in interval notation.", f"({p}, {q})"
-    return f"Solve ${left} \\ge 0$.", f"(-\\infty, {p}] \\cup [{q}, \\infty)"
-
-
-def _absolute(draw: _Draw) -> tuple[str, str]:
-    centre, radius = draw.randint(-9, 9), draw.randint(1, 9)
-    left = f"|{polynomial((1, -centre))}|"
-    if draw.random() < 0.5:
-        return f"Find all $x$ such that ${left} \\le {radius}$.", f"[{centre - radius}, {centre + radius}]"
-    return f"Solve ${left} = {radius}$.", f"{centre - radius}, {centre + radius}"
-
-
-def _arithmetic(draw: _Draw) -> tuple[str, str]:
+def _arithmetic(draw: Draw) -> tuple[str, str]:
     a, b, c, d = (draw.randint(2, 19) for _ in range(4))
     text, value = draw.choice(
         [
@@ -125,37 +50,37 @@ def _arithmetic(draw: _Draw) -> tuple[str, str]:
     return ask.replace("{}", text), str(value)
 
 
-def _fractions(draw: _Draw) -> tuple[str, str]:
+def _fractions(draw: Draw) -> tuple[str, str]:
     a, b = (Fraction(draw.randint(1, 9), draw.randint(2, 12)) for _ in range(2))
     sign = draw.choice("+-")
     value = a + b if sign == "+" else a - b
     return f"Compute ${fraction(a)} {sign} {fraction(b)}$. Express your answer as a common fraction.", fraction(value)
 
 
-def _simplify(draw: _Draw) -> tuple[str, str]:
+def _simplify(draw: Draw) -> tuple[str, str]:
     a, b = draw.sample(range(1, 10), 2)
     top = polynomial((1, a + b, a * b))
     return f"Simplify $\\frac{{{top}}}{{x + {a}}}$.", f"x + {b}"
 
 
-def _surd(draw: _Draw) -> tuple[str, str]:
+def _surd(draw: Draw) -> tuple[str, str]:
     k, n = draw.randint(2, 9), draw.choice((2, 3, 5, 6, 7))
     return f"Simplify $\\sqrt{{{k * k * n}}}$.", f"{k}\\sqrt{{{n}}}"
 
 
-def _factor(draw: _Draw) -> tuple[str, str]:
+def _factor(draw: Draw) -> tuple[str, str]:
     a, b = draw.sample([n for n in range(-9, 10) if n], 2)
     factors = f"({polynomial((1, a))})({polynomial((1, b))})"
     return f"Factor ${polynomial((1, a + b, a * b))}$.", factors
 
 
-def _expand(draw: _Draw) -> tuple[str, str]:
-    a, b, c = draw.randint(2, 6), _nonzero(draw, 9), _nonzero(draw, 9)
+def _expand(draw: Draw) -> tuple[str, str]:
+    a, b, c = draw.randint(2, 6), nonzero(draw, 9), nonzero(draw, 9)
     return f"Expand the product $({polynomial((a, b))})({polynomial((1, c))})$.", polynomial((a, a * c + b, b * c))
 
 
-def _system(draw: _Draw) -> tuple[str, str]:
-    x, y, a = _nonzero(draw, 8), _nonzero(draw, 8), draw.randint(2, 5)
+def _system(draw: Draw) -> tuple[str, str]:
+    x, y, a = nonzero(draw, 8), nonzero(draw, 8), draw.randint(2, 5)
     first, second = f"x + y = {x + y}", f"{a}x - y = {a * x - y}"
     asked = draw.choice(
         [
@@ -169,24 +94,24 @@ def _system(draw: _Draw) -> tuple[str, str]:
     return question, draw.choice([f"({x}, {y})", f"x = {x}, y = {y}"])
 
 
-def _evaluated(draw: _Draw) -> tuple[str, str]:
-    a, b, c, at = draw.randint(1, 5), _nonzero(draw, 9), _nonzero(draw, 9), _nonzero(draw, 6)
+def _evaluated(draw: Draw) -> tuple[str, str]:
+    a, b, c, at = draw.randint(1, 5), nonzero(draw, 9), nonzero(draw, 9), nonzero(draw, 6)
     return f"Let $f(x) = {polynomial((a, b, c))}$. What is $f({at})$?", str(a * at * at + b * at + c)
 
 
-def _inverse(draw: _Draw) -> tuple[str, str]:
-    a, b = draw.randint(2, 9), _nonzero(draw, 9)
+def _inverse(draw: Draw) -> tuple[str, str]:
+    a, b = draw.randint(2, 9), nonzero(draw, 9)
     return f"Find the inverse of the function $f(x) = {polynomial((a, b))}$.", f"\\frac{{{polynomial((1, -b))}}}{{{a}}}"
 
 
-def _logarithm(draw: _Draw) -> tuple[str, str]:
+def _logarithm(draw: Draw) -> tuple[str, str]:
     base, power = draw.randint(2, 5), draw.randint(2, 5)
     if draw.random() < 0.5:
         return f"Evaluate $\\log_{{{base}}} {base**power}$.", str(power)
     return f"Solve ${base}^x = {base**power}$.", draw.choice([str(power), f"x = {power}"])
 
 
-def _calculus(draw: _Draw) -> tuple[str, str]:
+def _calculus(draw: Draw) -> tuple[str, str]:
     a, n, top = draw.randint(2, 6), draw.randint(2, 5), draw.randint(1, 4)
     kind = draw.randrange(3)
     if kind == 0:
@@ -196,21 +121,21 @@ def _calculus(draw: _Draw) -> tuple[str, str]:
     return f"Compute $\\lim_{{x \\to {top}}} \\frac{{x^2 - {top * top}}}{{x - {top}}}$.", str(2 * top)
 
 
-def _series(draw: _Draw) -> tuple[str, str]:
+def _series(draw: Draw) -> tuple[str, str]:
     n = draw.randint(9, 40)
     if draw.random() < 0.5:
         return f"Find $\\sum_{{k=1}}^{{{n}}} k$.", str(n * (n + 1) // 2)
     return f"What is the sum $1 + 3 + 5 + \\cdots + {2 * n - 1}$?", str(n * n)
 
 
-def _counting(draw: _Draw) -> tuple[str, str]:
+def _counting(draw: Draw) -> tuple[str, str]:
     n, k = draw.randint(5, 12), draw.randint(2, 4)
     if draw.random() < 0.5:
         return f"What is $\\binom{{{n}}}{{{k}}}$?", str(math.comb(n, k))
     return f"In how many ways can {k} of {n} children be chosen for a team?", str(math.comb(n, k))
 
 
-def _percent(draw: _Draw) -> tuple[str, str]:
+def _percent(draw: Draw) -> tuple[str, str]:
     whole, percent = draw.choice((40, 60, 80, 120, 200)), draw.choice((5, 15, 25, 35, 45))
     value = Fraction(whole * percent, 100)
     if draw.random() < 0.5:
@@ -218,7 +143,7 @@ def _percent(draw: _Draw) -> tuple[str, str]:
     return f"Write $\\frac{{{percent}}}{{100}}$ as a percent.", f"{percent}\\%"
 
 
-def _geometry(draw: _Draw) -> tuple[str, str]:
+def _geometry(draw: Draw) -> tuple[str, str]:
     r, h = draw.randint(2, 9), draw.randint(2, 9)
     a, b, c, d = (draw.randrange(-8, 9, 2) for _ in range(4))
     return draw.choice(
@@ -235,7 +160,7 @@ def _geometry(draw: _Draw) -> tuple[str, str]:
     )  # fmt: skip
 
 
-def _remainder(draw: _Draw) -> tuple[str, str]:
+def _remainder(draw: Draw) -> tuple[str, str]:
     base, power, modulus = draw.randint(2, 9), draw.randint(10, 99), draw.choice((5, 7, 11, 13))
     return (
         f"Find the remainder when ${base}^{{{power}}}$ is divided by ${modulus}$.",
@@ -243,7 +168,7 @@ def _remainder(draw: _Draw) -> tuple[str, str]:
     )
 
 
-def _words(draw: _Draw) -> tuple[str, str]:
+def _words(draw: Draw) -> tuple[str, str]:
     a, b, c = draw.randint(3, 12), draw.randint(2, 9), draw.randint(13, 40)
     return draw.choice(
         [
@@ -259,7 +184,7 @@ def _words(draw: _Draw) -> tuple[str, str]:
     )  # fmt: skip
 
 
-def _trigonometry(draw: _Draw) -> tuple[str, str]:
+def _trigonometry(draw: Draw) -> tuple[str, str]:
     asked, value = draw.choice(
         [
             ("\\sin 30^\\circ", "\\frac{1}{2}"),
@@ -272,18 +197,18 @@ def _trigonometry(draw: _Draw) -> tuple[str, str]:
     return f"What is the exact value of ${asked}$?", value
 
 
-def _powers(draw: _Draw) -> tuple[str, str]:
+def _powers(draw: Draw) -> tuple[str, str]:
     a, b, base = draw.randint(2, 9), draw.randint(2, 9), draw.choice("xyab")
     return f"Simplify ${base}^{a} \\cdot {base}^{b}$.", f"{base}^{{{a + b}}}"
 
 
-KINDS: dict[str, Callable[[_Draw], tuple[str, str]]] = {
-    "linear equation": _linear,
-    "quadratic equation": _quadratic,
-    "square": _square,
-    "linear inequality": _linear_inequality,
-    "quadratic inequality": _quadratic_inequality,
-    "absolute value": _absolute,
+KINDS: dict[str, Callable[[Draw], tuple[str, str]]] = {
+    "linear equation": linear,
+    "quadratic equation": quadratic,
+    "square": square,
+    "linear inequality": linear_inequality,
+    "quadratic inequality": quadratic_inequality,
+    "absolute value": absolute,
     "evaluate": _arithmetic,
     "fractions": _fractions,
     "simplify": _simplify,
