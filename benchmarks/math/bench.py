@@ -17,6 +17,7 @@ from typing import Any
 
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.verify.math.answer import WORKER_STAGES
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.read import bare
 from agentscope_tuner.verify.math.text import Unreadable
@@ -30,10 +31,14 @@ HANG_SECONDS = 5.0
 
 
 class Timed:
-    """Verdicts (None: an abstention) and the seconds each took."""
+    """Verdicts (None: an abstention), the seconds each took, and the CPU time of all."""
 
-    def __init__(self, verdicts: Sequence[bool | None], seconds: Sequence[float], wall: float) -> None:
+    def __init__(
+        self, verdicts: Sequence[bool | None], seconds: Sequence[float], wall: float, cpu: float, in_worker: int = 0
+    ) -> None:
         self.verdicts, self.seconds, self.wall = verdicts, seconds, wall
+        # of the judging process; what a worker of ours used is not in it, so these rows are counted
+        self.cpu, self.in_worker = cpu, in_worker
 
     def line(self, name: str, expected: Sequence[bool]) -> str:
         right = sum(v == e for v, e in zip(self.verdicts, expected, strict=True))
@@ -44,7 +49,8 @@ class Timed:
         ordered = sorted(self.seconds)
         p99 = ordered[int(len(ordered) * 0.99)]
         rate = len(ordered) / self.wall
-        return f"  {name:18} {rate:,.0f}/s, median {statistics.median(ordered) * 1e3:.3f} ms, p99 {p99 * 1e3:.2f} ms"
+        median = f"median {statistics.median(ordered) * 1e3:.3f} ms, p99 {p99 * 1e3:.2f} ms"
+        return f"  {name:18} {rate:,.0f}/s, {median}; {self.cpu:.2f} s of CPU, {self.in_worker} rows in a worker"
 
 
 def judge_pairs(pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int = 1) -> Timed:
@@ -59,35 +65,41 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int
     warm = WorkflowTask(task=Task(metadata={"answer": "\\sqrt[3]{16}"}))
     judge.compute_reward(warm, WorkflowOutput(metadata={"final_answer": "\\boxed{2\\sqrt[3]{2}}"}))
 
-    def one(item: tuple[WorkflowTask, WorkflowOutput]) -> tuple[bool | None, float]:
+    def one(item: tuple[WorkflowTask, WorkflowOutput]) -> tuple[bool | None, float, bool]:
         started = time.perf_counter()
         try:
-            verdict: bool | None = judge.compute_reward(*item)[1]
+            reward = judge.compute_reward(*item)
         except JudgeError:
-            verdict = None
-        return verdict, time.perf_counter() - started
+            return None, time.perf_counter() - started, False
+        return reward[1], time.perf_counter() - started, reward.reason.partition(":")[0] in WORKER_STAGES
 
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     if threads == 1:
         found = [one(item) for item in items]
     else:
         with ThreadPoolExecutor(threads) as pool:
             found = list(pool.map(one, items, chunksize=16))
-    return Timed([v for v, _ in found], [s for _, s in found], time.perf_counter() - started)
+    wall, cpu = time.perf_counter() - started, time.process_time() - cpu
+    return Timed([v for v, *_ in found], [s for _, s, _ in found], wall, cpu, sum(w for *_, w in found))
 
 
 def rival_pairs(pairs: Sequence[tuple[str, str]], *options: str) -> Timed:
     """Through Math-Verify (`--parse`: its parser alone) in one process of its own, started anew when it hangs."""
     verdicts: list[bool | None] = []
     seconds: list[float] = []
+    cpus: list[float] = []
     started = time.perf_counter()
     while len(verdicts) < len(pairs):
-        _rival_run(pairs[len(verdicts) :], verdicts, seconds, options)
-    return Timed(verdicts, seconds, time.perf_counter() - started)
+        _rival_run(pairs[len(verdicts) :], verdicts, seconds, cpus, options)
+    return Timed(verdicts, seconds, time.perf_counter() - started, sum(cpus))
 
 
 def _rival_run(
-    pairs: Sequence[tuple[str, str]], verdicts: list[bool | None], seconds: list[float], options: Sequence[str]
+    pairs: Sequence[tuple[str, str]],
+    verdicts: list[bool | None],
+    seconds: list[float],
+    cpus: list[float],
+    options: Sequence[str],
 ) -> None:
     process = subprocess.Popen(
         [str(RIVAL), str(Path(__file__).with_name("rival.py")), *options],
@@ -110,6 +122,7 @@ def _rival_run(
                 break
             verdicts.append(reply["verdict"])
             seconds.append(reply["seconds"])
+            cpus.append(reply["cpu"])
     process.stdin.close()
     process.wait()
     process.stdout.close()
@@ -185,7 +198,7 @@ def throughput() -> None:
         theirs.wall = sum(theirs.seconds)
         print(theirs.line("math-verify", expected))
         print(theirs.speed("math-verify"))
-        print(f"  ratio              {theirs.wall / ours.wall:.0f}x")
+        print(f"  ratio              {theirs.wall / ours.wall:.0f}x; by CPU {theirs.cpu / ours.cpu:.0f}x")
     roots = [(k, n) for k in range(2, 42) for n in range(2, 27)]
     hard = [(f"\\boxed{{\\sqrt[3]{{{k**3 * n}}}}}", f"{k}\\sqrt[3]{{{n}}}") for k, n in roots]
     for workers in (1, 2, 4):

@@ -35,13 +35,14 @@ def main() -> None:
     ask("$1$", "1")
     for line in sys.stdin:
         pair = json.loads(line)
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), time.process_time()
         try:
             verdict: bool | None = ask(pair["answer"], pair["reference"])
         # boundary: whatever it raises is an abstention, counted as a wrong verdict by the reader
         except Exception:  # noqa: BLE001
             verdict = None
-        print(json.dumps({"verdict": verdict, "seconds": time.perf_counter() - started}), flush=True)
+        used = {"seconds": time.perf_counter() - started, "cpu": time.process_time() - cpu}
+        print(json.dumps({"verdict": verdict, **used}), flush=True)
 
 
 if __name__ == "__main__":
