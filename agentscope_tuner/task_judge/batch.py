@@ -63,8 +63,11 @@ class ConfiguredJudge:
 
     async def ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
+        return self._logged([(task, output)], [await self._ajudge(task, output)])[0]
+
+    async def _ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         try:
-            return self._logged([(task, output)], [await self._judge.ajudge(task, output)])[0]
+            return await self._judge.ajudge(task, output)
         # A server handles Ctrl-C by a signal handler, so the judge itself raised it: it must not end the server
         except KeyboardInterrupt as exc:
             error = JudgeError(f"{self.name}: {exc!r}", task_id=task.task_id, cause=Cause.BUG)
@@ -149,7 +152,7 @@ class ConfiguredJudge:
             nonlocal waiting
             turn = time.monotonic() + _TURN_SECONDS
             for index, (task, output) in rows:
-                judgements[index] = await self.ajudge(task, output)
+                judgements[index] = await self._ajudge(task, output)
                 if time.monotonic() > turn:
                     # Many cheap rows in a row must not block the rest of the event loop
                     waiting.cancel()
@@ -171,7 +174,7 @@ class ConfiguredJudge:
             waiting.cancel()
             for helper in helpers:
                 helper.cancel()
-        return cast("list[Judgement]", judgements)
+        return self._logged(pairs, cast("list[Judgement]", judgements))
 
     def _judge_groups(self, pairs: Sequence[Pair]) -> list[Judgement]:
         return [judgement for group in groups(pairs) for judgement in self.judge_group(group)]

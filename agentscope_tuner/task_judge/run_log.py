@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+import pydantic_core
+
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -77,11 +79,15 @@ class RunLog:
         self._rows += 1
         row: dict[str, Any] = {
             "id": f"{os.getpid()}-{self._rows}",
-            "task": task.task.model_dump(),
+            "task": task.task,
             "output": {"metadata": output.metadata},
             "judgement": judgement.to_dict(),
         }
         if step is not None:
             row["step"] = step
-        # a workflow may leave anything in its metadata
-        return json.dumps(row, default=repr).encode() + b"\n"
+        try:
+            # a workflow may leave anything in its metadata
+            return pydantic_core.to_json(row, fallback=repr) + b"\n"
+        except ValueError:
+            # half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
+            return json.dumps({**row, "task": task.task.model_dump()}, default=repr).encode() + b"\n"

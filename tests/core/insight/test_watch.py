@@ -253,7 +253,8 @@ def test_a_judge_logs_what_it_says_in_files_that_are_read_again(tmp_path: Path) 
     }}}  # fmt: skip
     judge = ConfiguredJudge(config)
     task = WorkflowTask(task=Task(main_query="6*7?", task_id="t", metadata={"answer": "42"}))
-    outputs = [WorkflowOutput(metadata={"final_answer": answer, "odd": {1, 2}}) for answer in ("\\boxed{42}", "no")]
+    answers = ("\\boxed{42}", "no \ud800")
+    outputs = [WorkflowOutput(metadata={"final_answer": answer, "odd": {1, 2}}) for answer in answers]
     judge.step = 3
     judge.judge_batch([(task, output) for output in outputs])
     judge.judge(task, WorkflowOutput(metadata={}))
