@@ -98,7 +98,8 @@ class Overlong(Attack):
     def answers(self, subject: Subject) -> Iterator[str]:
         yield "Let me think about this carefully. " * (_LONG // 35)
         yield "9" * _LONG
-        yield "\\boxed{" * 5_000
+        # enough to tell a scan that starts anew at each brace, and not so much that an audit of it takes an hour
+        yield "\\boxed{" * 500
         yield subject.said("95**36**32")
         yield subject.said("(" * 2_000 + "1" + ")" * 2_000 + "^{9^{9^{9}}}")
 

@@ -17,6 +17,7 @@ _PART = "part/"
 _GRAM = 8
 _GRAM_BITS = 20
 _MOST_GRAMS = 400
+_MOST_ANSWERS = 32
 
 
 class Novelty:
@@ -56,7 +57,7 @@ class StepStats:
         length: mean characters of an answer; `length_pays` the mean correlation of length and reward inside groups.
         shared: the share of paid answers that are word for word paid under another task, too.
         repeated: the share of answers that stand more than once in their group.
-        novelty: the share of character n-grams that no earlier step had.
+        novelty: the share of character n-grams, in up to 63 of the answers, that no earlier step had.
         parts: of a combined reward, the share of each in the sum of their absolute means.
         seconds: mean time of a verdict; `cost` the sum of judging costs.
     """
@@ -114,7 +115,8 @@ def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> Step
         length_pays=fmean(pays) if pays else None,
         shared=_shared(rows),
         repeated=sum(len(group) - len({row.answer for row in group}) for group in real) / count,
-        novelty=novelty.share([row.answer for row in rows]),
+        # some answers of every group: a step's cost must not follow from its length
+        novelty=novelty.share([row.answer for row in rows[:: max(1, count // _MOST_ANSWERS)]]),
         parts=_parts(rows),
         seconds=fmean(row.seconds for row in rows),
         cost=sum(row.metrics.get("judge_cost", 0.0) for row in rows),
