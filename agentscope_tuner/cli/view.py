@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
+from rich.console import Console
 
-from agentscope_tuner.cli.console import fail, out
+from agentscope_tuner.cli.config import Overrides
+from agentscope_tuner.cli.console import config_errors, fail, out
 from agentscope_tuner.cli.listen import listen
+from agentscope_tuner.cli.verdict_tree import verdict_tree
+from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
+from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.view.labels import labels_path
+from agentscope_tuner.workflow import Rollout, WorkflowTask
 
 Scored = Annotated[
     Path, typer.Argument(help="A scored file, as `astuner judge --output` writes it, or a folder of them.")
@@ -25,6 +35,10 @@ Earlier = Annotated[
 
 def view(
     scored: Scored,
+    overrides: Overrides = None,
+    conf: Annotated[
+        str | None, typer.Option("--conf", help="The training YAML, to judge a row again in the page.", metavar="FILE")
+    ] = None,
     labels: Labels = None,
     compare: Earlier = None,
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 0,
@@ -41,7 +55,9 @@ def view(
         from agentscope_tuner.view.session import ViewSession
     except ImportError as exc:
         raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
-    session = ViewSession(scored, labels or labels_path(scored), earlier=compare)
+    with config_errors():
+        explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides or ())))
+    session = ViewSession(scored, labels or labels_path(scored), earlier=compare, explain=explain)
 
     def announce(address: str) -> None:
         # plain and flushed: scripts read the address off this line
@@ -50,6 +66,27 @@ def view(
             typer.launch(address)
 
     serve_view(session, listen("127.0.0.1", port), announce=announce)
+
+
+def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
+    """What `astuner explain` prints about a row, as text."""
+
+    def explain(rows: list[Any], place: int) -> str:
+        try:
+            group = [Rollout.model_validate(row) for row in (rows if judge.traits.ranks else rows[place : place + 1])]
+        except ValidationError as exc:
+            return f"this row is no rollout: {exc.errors(include_url=False)[0]['msg']}"
+        at = place if judge.traits.ranks else 0
+        task, judgement = WorkflowTask(task=group[0].task), None
+        if judge.traits.ranks:
+            # a rank is one among the group's
+            judgement = judge.judge_group(task, [each.output for each in group])[at]
+        text = io.StringIO()
+        tree = verdict_tree(judge, task, group[at].output, f"{group[at].id}, {judge.traits.name}", judgement)
+        Console(file=text, width=110, color_system=None).print(tree)
+        return text.getvalue()
+
+    return explain
 
 
 def report(

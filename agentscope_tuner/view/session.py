@@ -18,8 +18,8 @@ from agentscope_tuner.view.reading import IndexReader
 
 _log = logging.getLogger(__name__)
 POLL_SECONDS = 0.3
-#: Judges a row again: the row as its file has it, and the account of the judging.
-Explainer = Callable[[Mapping[str, Any]], dict[str, Any]]
+#: Judges a row again: the rows of its group as their file has them, the row's place among them; the account in words.
+Explainer = Callable[[list[Any], int], str]
 
 
 class ViewSession:
@@ -154,11 +154,12 @@ class ViewSession:
         if self._explain is None:
             raise BadFilter("explain needs the judge: start astuner view with --conf FILE")
         n = given.get("n")
-        found = whole_row(self.index, self._table, self._labels, n) if isinstance(n, int) else None
-        if found is None:
+        group = group_of(self.index, self._table, self._labels, n)["rows"] if isinstance(n, int) else []
+        place = next((at for at, member in enumerate(group) if member["n"] == n), None)
+        if place is None:
             return None
         with self._explaining:
-            return self._explain(found["row"] if isinstance(found["row"], dict) else {})
+            return {"text": self._explain([member["row"] for member in group], place)}
 
 
 def _count(given: Mapping[str, str], key: str, default: int) -> int:

@@ -327,3 +327,10 @@ def test_alarms_stand_on_the_time_axis(tmp_path: Path, view: Start, watched: Wat
     expect(watched.page.locator(".alarms")).to_contain_text("answers grow <b>")
     watched.page.get_by_role("button", name="step 3").click()
     expect(watched.page.locator(".sheet-row:not(.head)")).to_have_count(10)
+
+
+def test_a_row_is_judged_again_stage_by_stage(tmp_path: Path, view: Start, watched: Watched) -> None:
+    address = view(write(tmp_path / "run.jsonl", several(3)), "--conf", "configs/math.yaml")
+    watched.page.goto(f"{address}#/row/2")
+    watched.page.get_by_role("button", name="Explain").click()
+    expect(watched.page.locator(".explained")).to_contain_text("exact: 19 = 19")

@@ -190,38 +190,8 @@ function Explaining({ source, row, state, asked }: { source: Source; row: Fields
       <h2>{say("explain")}</h2>
       {state.explain ? <button type="button" onClick={ask}>{say("explain")}</button> : <p class="help">{say("explainNeeds")}</p>}
       {told && <p class="help" role="status">{told}</p>}
-      {found && <ExplainedTable found={found} />}
+      {found && <pre class="json explained"><Visible text={found.text} /></pre>}
     </section>
-  );
-}
-
-function ExplainedTable({ found }: { found: Explained }) {
-  const say = useWords();
-  const verdict = found.judgement;
-  return (
-    <>
-      <p class="verdict-line">{words(verdict.status)} {verdict.reward === null ? "" : words(verdict.reward)} <Visible text={words(verdict.reason)} /></p>
-      <div class="scroll-x">
-        <table class="small">
-          <thead><tr><th scope="col">{say("stage")}</th><th scope="col">{say("outcome")}</th><th scope="col">{say("seconds")}</th><th scope="col">{say("reason")}</th></tr></thead>
-          <tbody>
-            {found.rules.map((rule) => (
-              <tr key={rule.id}><th scope="row">{say("rule")} <Visible text={rule.id} /></th><td class={rule.violated ? "bad-text" : ""}>{say(rule.violated ? "no" : "yes")}</td><td /><td>{rule.kind} · {rule.target}</td></tr>
-            ))}
-            {found.stages.map((stage) => (
-              <tr key={stage.stage}><th scope="row">{stage.stage}</th><td>{stage.outcome}</td><td>{time(stage.seconds)}</td><td><Visible text={stage.reason} /></td></tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {found.calls.length > 0 && (
-        <Block title={say("judgeCalls")}>
-          {found.calls.map((call, place) => (
-            <div key={place}><Text text={words(call.prompt)} label={say("prompt")} /><Text text={words(call.reply)} label={say("answer")} /></div>
-          ))}
-        </Block>
-      )}
-    </>
   );
 }
 

@@ -147,18 +147,9 @@ export interface Overview {
   alarms: Alarm[];
 }
 
-export interface Stage {
-  stage: string;
-  outcome: string;
-  seconds: number | null;
-  reason: string;
-}
-
+/** What `astuner explain` prints about a row. */
 export interface Explained {
-  judgement: { [key: string]: Json };
-  stages: Stage[];
-  rules: { id: string; kind: string; target: string; violated: boolean }[];
-  calls: { prompt: Json; reply: Json }[];
+  text: string;
 }
 
 /** Where the rows come from: the server of `astuner view`, or the report's own file. */
