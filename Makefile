@@ -353,3 +353,9 @@ $(TOKENIZERS)/.ready: setup.cfg pyproject.toml
 
 bench-tokens: $(TOKENIZERS)/.ready ## the token estimate of --dry-run beside real tokenizers, in English and Chinese
 	$(TOKENIZERS)/bin/python -m benchmarks.llm.tokens
+.PHONY: screenshots bench-view
+screenshots: $(VIEW)/.ready $(CHROMIUM) ## photographs of the page into docs/images
+	$(VIEW)/bin/python -m benchmarks.view.screenshots
+
+bench-view: $(VIEW)/.ready $(CHROMIUM) ## the page on 100,000 rows: load, filter, a growing file; and beside inspect's viewer on 20,000; some minutes
+	$(VIEW)/bin/python -m benchmarks.view.bench

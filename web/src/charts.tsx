@@ -1,7 +1,7 @@
 // Charts whose every mark is a filter. Bars are buttons, so that a keyboard and a screen reader reach them too.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { percent, short, time } from "./numbers";
+import { compact, percent, short, time } from "./numbers";
 import type { Alarm, Axis, Bar, Overview, Part, Point } from "./types";
 import { useNamed, useWords } from "./words";
 
@@ -34,12 +34,15 @@ export function Columns({ bars, onPick, label }: { bars: Bar[]; onPick: Pick; la
   const most = Math.max(1, ...bars.map((bar) => bar.rows));
   return (
     <div class="columns" role="group" aria-label={label}>
-      {bars.map((bar) => (
+      {bars.map((bar, place) => (
         <button type="button" key={bar.filter} class="column" onClick={() => onPick(bar.filter!)}
           title={`${short(bar.value)}: ${bar.rows}`}>
-          <span class="column-count">{short(bar.rows)}</span>
-          <span class="column-fill" style={{ height: `${Math.max(2, (bar.rows / most) * 100)}px` }} />
-          <span class="column-name"><span class="unseen">{label} </span>{short(bar.value)}</span>
+          <span class="column-count">{bar.rows ? compact(bar.rows) : ""}</span>
+          <span class="column-fill" style={{ height: `${bar.rows ? Math.max(2, (bar.rows / most) * 100) : 0}px` }} />
+          <span class="column-name"><span class="unseen">{label} </span>
+            {/* where there is room for every other name alone, the others are read out */}
+            <span class={bars.length > 10 && place % 2 ? "unseen" : ""}>{Number((bar.value ?? 0).toPrecision(2))}</span>
+          </span>
         </button>
       ))}
     </div>

@@ -6,6 +6,9 @@ export function short(value: number | null | undefined): string {
   return size >= 1000 ? Math.round(value).toLocaleString("en") : size >= 0.001 ? `${Number(value.toPrecision(4))}` : value.toPrecision(2);
 }
 
+/** A count for a narrow place: 2.2k. */
+export const compact = (value: number) => (value < 1000 ? `${value}` : value.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 2 }));
+
 export const percent = (value: number | null | undefined) =>
   value === null || value === undefined ? "–" : `${(value * 100).toFixed(1)}%`;
 

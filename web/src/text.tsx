@@ -72,7 +72,7 @@ function formulaAt(text: string, place: number, gone: Set<string>): Piece | null
     if (end <= from || end - from > MOST_FORMULA) return null;
     const inside = text.slice(from, end);
     // `$5 and $6` are prices
-    if (open === "$" && (/^\s|\s$|\n/.test(inside) || /^[\d.,]+\s/.test(inside) || /^\d/.test(text.slice(end + 1, end + 2)))) return null;
+    if (open === "$" && (/^\s|\s$|\n/.test(inside) || /^[\d.,]+\s+[a-z]{2}/i.test(inside) || /^\d/.test(text.slice(end + 1, end + 2)))) return null;
     return { kind: "formula", text: inside, source: text.slice(place, end + close.length), display };
   }
   return null;

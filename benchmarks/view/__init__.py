@@ -1,0 +1,1 @@
+"""The page of `astuner view` measured and photographed in headless Chromium."""
