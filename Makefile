@@ -357,5 +357,5 @@ bench-tokens: $(TOKENIZERS)/.ready ## the token estimate of --dry-run beside rea
 screenshots: $(VIEW)/.ready $(CHROMIUM) ## photographs of the page into docs/images
 	$(VIEW)/bin/python -m benchmarks.view.screenshots
 
-bench-view: $(VIEW)/.ready $(CHROMIUM) ## the page on 100,000 rows: load, filter, a growing file; and beside inspect's viewer on 20,000; some minutes
+bench-view: $(VIEW)/.ready $(CHROMIUM) ## the page on 100,000 rows: load, filter, a growing file; some minutes
 	$(VIEW)/bin/python -m benchmarks.view.bench

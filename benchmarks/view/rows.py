@@ -52,7 +52,12 @@ def _judgement(chance: random.Random, right: bool, stated: int, truth: int, step
     drawn = chance.random()
     verdict: dict[str, Any] = {"violations": [], "error": None, "cause": None, "metrics": {}}
     if drawn < 0.015:
-        told = {"status": "failed", "reward": None, "is_success": None, "reason": "the judge model gave no reply"}
+        told: dict[str, Any] = {
+            "status": "failed",
+            "reward": None,
+            "is_success": None,
+            "reason": "the judge model gave no reply",
+        }
         error = "task: the judge model gave no reply in 30 s"
         return {**verdict, **told, "error": error, "cause": chance.choice(_CAUSES), "seconds": 30.0}
     if drawn < 0.06:

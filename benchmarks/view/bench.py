@@ -1,0 +1,117 @@
+"""How long the page takes on 100,000 rows: `make bench-view`.
+
+Medians of five, in seconds, as headless Chromium sees them. "Load" is from opening the address of a server that has read
+the file to the rows being drawn; "filter" from the address having changed to the filtered rows being drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Browser, Page
+
+from benchmarks.view.chromium import chromium, serving
+from benchmarks.view.rows import write_rows
+
+_TIMES = 5
+_WAIT = 300_000
+# resolves when the tab counts so many rows and those in sight are drawn
+_DRAWN = """(count) => new Promise((done) => {
+    const look = () => {
+        const told = document.querySelector('.tab[aria-current]')?.textContent ?? '';
+        const rows = [...document.querySelectorAll('.sheet-row:not(.head)')];
+        if (told.endsWith(' ' + count) && rows.length && rows.every((row) => !row.textContent.startsWith('…'))) done();
+        else requestAnimationFrame(look);
+    };
+    look();
+})"""
+
+
+def main() -> None:
+    """Print the figures."""
+    with TemporaryDirectory() as folder, chromium() as browser:
+        _hundred_thousand(browser, write_rows(Path(folder) / "run.jsonl", 100_000))
+
+
+def _hundred_thousand(browser: Browser, scored: Path) -> None:
+    size = scored.stat().st_size / 1e6
+    print(f"100,000 rows, {size:.0f} MB")
+    started = time.perf_counter()
+    with serving(scored) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page.set_default_timeout(_WAIT)
+        page.goto(f"{address}#/rows")
+        page.locator(".sheet-row .reward").first.wait_for()
+        print(f"from the command to the first rows: {time.perf_counter() - started:.2f} s")
+        _drawn(page, "100,000")
+        print(f"from the command to the last row in the index: {time.perf_counter() - started:.2f} s")
+        _report("load", [_timed(lambda: _load(page, address)) for _ in range(_TIMES)])
+        for name, filters, count in _counts(page):
+            taken = []
+            for _ in range(_TIMES):
+                _go(page, "")
+                _drawn(page, "100,000")
+                taken.append(_timed(partial(_filter, page, filters, count)))
+            _report(f"filter {name} ({count} rows)", taken)
+        _report("a row that is appended", [_grown(page, scored, n) for n in range(_TIMES)])
+        page.close()
+
+
+def _counts(page: Page) -> list[tuple[str, str, str]]:
+    """The filters, and how many rows each leaves, as the page itself says once it has settled."""
+    found = []
+    for filters in ("status=failed", "rule=no_code", "group=mixed", "q=24+%3D", "part=form%3A0..0.1", "sort=-reward"):
+        _go(page, filters)
+        page.wait_for_timeout(3000)
+        told = page.locator(".tab[aria-current]").text_content() or ""
+        found.append((filters, filters, told.rpartition(" ")[2]))
+    return found
+
+
+def _go(page: Page, filters: str) -> None:
+    page.evaluate("(place) => { location.hash = place }", f"#/rows?{filters}")
+
+
+def _filter(page: Page, filters: str, count: str) -> None:
+    _go(page, filters)
+    _drawn(page, count)
+
+
+def _drawn(page: Page, count: str) -> None:
+    page.evaluate(_DRAWN, count)
+
+
+def _load(page: Page, address: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{address}#/rows")
+    _drawn(page, "100,000")
+
+
+def _grown(page: Page, scored: Path, n: int) -> float:
+    """Seconds until a row that was appended is counted."""
+    _go(page, f"q=grown-{n}-")
+    page.get_by_text("No rollout passes").wait_for()
+    last = json.loads(scored.read_bytes().rsplit(b"\n", 2)[-2])
+    with open(scored, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps({**last, "id": f"grown-{n}-"}) + "\n")
+    return _timed(lambda: _drawn(page, "1"))
+
+
+def _timed(act: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    act()
+    return time.perf_counter() - started
+
+
+def _report(name: str, taken: list[float]) -> None:
+    print(f"{name}: {statistics.median(taken):.3f} s (of {', '.join(f'{one:.3f}' for one in taken)})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
