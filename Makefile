@@ -37,6 +37,15 @@ test-slow: $(READY) ## the tests of the core that take seconds each
 test-wheel: $(READY) ## the wheel in an empty environment, on each Python found: the README's commands run there
 	$(BIN)/pytest tests/with_wheel
 
+.PHONY: docs
+.venvs/docs/.ready: setup.cfg pyproject.toml
+	test -x .venvs/docs/bin/python || $(PYTHON) -m venv .venvs/docs
+	.venvs/docs/bin/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+docs: .venvs/docs/.ready ## the documentation site, in out/site; ends at a broken link
+	NO_MKDOCS_2_WARNING=1 .venvs/docs/bin/mkdocs build --strict
+
 test: lint types unit ## everything above: what a change must pass
 
 # the core alone: a first look should not wait for the tests' packages

@@ -1,0 +1,16 @@
+"""mkdocs: what the pages say to a reader of the repository, and a reader of the site does not need."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# the site has a switch for the language
+_OTHER_LANGUAGE = re.compile(r" ?\(?\[(?:中文|English)\]\([\w./]+\)\)?|（\[(?:中文|English)\]\([\w./]+\)）")
+# a file of the repository, which the site does not hold
+_OUTWARD = re.compile(r"\[([^\]]*)\]\(\.\./([^)]+)\)")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """The page's text without links to its translation, each outward link replaced by its words and the path."""
+    return _OUTWARD.sub(lambda link: f"{link[1]} (`{link[2]}` in the repository)", _OTHER_LANGUAGE.sub("", markdown))
