@@ -66,7 +66,9 @@ def key(node: Node) -> Key:
             members = args[0].args if len(args) == 1 and isinstance(args[0], Collection) else args
             return ("Apply", function, *_ordered(map(key, members)))
         case Apply(function, (inside,)) if function in _OF_ANGLES:
-            return ("Apply", function, _angle(inside) or key(inside))
+            return ("Apply", function, _angle(inside) or _inside(inside))
+        case Apply():
+            return (*_own(node), *map(_inside, node.args))
         case BigOperator():
             return _big(node)
         case Relation((first, last), (operator,)):
@@ -80,8 +82,14 @@ def key(node: Node) -> Key:
 
 
 def _power(node: Power) -> Key:
-    below, above = key(node.base), key(node.exponent)
+    below, above = _inside(node.base), _inside(node.exponent)
     return below if above == _ONE else ("power", below, above)
+
+
+def _inside(node: Node) -> Key:
+    """The key of what stands inside a function or a power, where 0.5 and 1/2 are one number."""
+    value = literal(node)
+    return key(node) if value is None or isinstance(node, Sum) else ("number", value)
 
 
 def _turned_over(node: Power) -> Node | None:

@@ -63,6 +63,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         plusmn:=\pm R:=\mathbb{R} reals:=\mathbb{R} Reals:=\mathbb{R} Z:=\mathbb{Z} N:=\mathbb{N} Q:=\mathbb{Q}
         C:=\mathbb{C}"""),
     ("look", 0, """
+        Large LARGE large huge Huge small tiny normalsize
         displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr
         Biggl Biggr middle mathrm mathit mathsf mathtt mathbf bm boldsymbol mathop mathnormal rm bf it hfill hfil strut
         displaylimits nonumber notag newline thinspace enspace boxed fbox ensuremath bigm mathord mathrel mathbin hbox

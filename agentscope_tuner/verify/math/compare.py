@@ -10,9 +10,9 @@ from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.dummy import with_names_of
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.names import is_equal_names, label, named_value
-from agentscope_tuner.verify.math.node import Node, Number, Quotient, Relation, Symbol, UndefinedCall
+from agentscope_tuner.verify.math.node import Collection, Node, Number, Quotient, Relation, Symbol, UndefinedCall
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
-from agentscope_tuner.verify.math.progression import same_progression, with_dummy_of
+from agentscope_tuner.verify.math.progression import same_progression, with_dummy_of, with_letter_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import (
     Chain,
@@ -101,8 +101,11 @@ class Comparer:
         if isinstance(ref, Grid) or isinstance(ans, Grid):
             return grids(self, ref, ans)
         if isinstance(ref, Listing) or isinstance(ans, Listing):
-            return listings(self, ref, ans)
+            return listings(self, ref, with_letter_of(ref, ans, self._letters()))
         return self._values(ref.node, ans.node)
+
+    def _letters(self) -> frozenset[str]:
+        return self.question.letters if self.question is not None else frozenset()
 
     def _values(self, ref: Node, ans: Node) -> Outcome:
         if has_unit(ref, ans):
@@ -153,7 +156,12 @@ class Comparer:
             return self.statement(equation, ans.node)
         if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
             parts = tuple(map(resolve, ans.node.args))
-            return unordered(self, ref.items, parts) if len(parts) == len(ref.items) else DIFFERENT
+            several = len({label(p.name) for p in parts if isinstance(p, Named)}) > 1
+            same = len(parts) == len(ref.items) and ref.kind != "tuple" and not several
+            return unordered(self, ref.items, parts) if same else DIFFERENT
+        if isinstance(ref, Listing) and ref.kind == "tuple" and isinstance(ans, Statement) and _is_equal_chain(ans):
+            listed = resolve(Collection("list", (ans.node,)))
+            return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
         if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node)) is not None:
             return self.compare(ref, named)
         value = self._asked(ans.node) if isinstance(ans, Statement) else None
@@ -199,7 +207,7 @@ class Comparer:
         if label(ref.name) == label(ans.name):
             value = _same_parameter(ref, ans)
             if value is ans.value:
-                value = with_dummy_of(ref, ans, self.question.letters if self.question is not None else frozenset())
+                value = with_dummy_of(ref, ans, self._letters())
             return DIFFERENT if value is None else self.compare(ref.value, value)
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)

@@ -20,7 +20,7 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     if question is not None and {wanted, found} & question.letters:
         return ans
     alike = ({wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)) or (
-        {wanted, found} <= _CONSTANTS and _is_added(ref, wanted) and _is_added(ans, found)
+        {wanted, found} <= _CONSTANTS and _is_free(ref, wanted) and _is_free(ans, found)
     )
     return renamed(ans, found, wanted) if alike else ans
 
@@ -30,6 +30,7 @@ def _is_periodic(node: Node, name: str) -> bool:
     return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
 
 
-def _is_added(node: Node, name: str) -> bool:
-    """Whether the name is a term of its own in a sum of other terms."""
-    return isinstance(node, Sum) and node.args.count(Symbol(name)) == 1
+def _is_free(node: Node, name: str) -> bool:
+    """Whether the name stands there once, as a term or a factor of its own: a constant of integration."""
+    constant = Symbol(name)
+    return isinstance(node, (Sum, Product)) and constant in node.args and list(walk(node)).count(constant) == 1

@@ -97,7 +97,8 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
 def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None) -> bool:
     digits = _significant(ref)
     written = ref_places - 2 * any(isinstance(n, Percent) for n in walk(ref))
-    if isinstance(ans, Degrees):
+    if isinstance(ans, Degrees) or (isinstance(ref, Percent) and not isinstance(ans, Percent)):
+        # what was converted is not rounded as well
         return False
     if ans_places is None or ans_places == 0:
         return digits >= _ROUNDED_DIGITS and _is_exact(ans)

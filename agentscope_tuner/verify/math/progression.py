@@ -22,12 +22,13 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
 )
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, Outcome
-from agentscope_tuner.verify.math.reading import Family, Named, Reading, Statement, Value
+from agentscope_tuner.verify.math.reading import Family, Listing, Named, Reading, Statement, Value
 from agentscope_tuner.verify.math.tables import INTEGERS
 from agentscope_tuner.verify.math.tree import is_equation, is_relation, number, symbols, with_args
 
 _STEP = Symbol("step of a progression")
 _COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
+_CONSTANTS = frozenset({"C", "c", "K"})
 _SEEDS = ("progression", "another progression")
 _LARGEST_EXPONENT = 10**18
 
@@ -145,7 +146,33 @@ def with_dummy_of(ref: Named, ans: Named, letters: frozenset[str]) -> Reading:
     match ref.value, ans.value:
         case Value(mine), Value(theirs):
             wanted, found = symbols(mine), symbols(theirs)
-            counts = len(wanted) == len(found) == 1 and wanted | found <= _COUNTING and wanted != found
+            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else _COUNTING
+            counts = len(wanted) == len(found) == 1 and wanted | found <= dummies and wanted != found
             if counts and not (wanted | found) & (letters | symbols(ref.name)) and is_equation(ans.node):
                 return Value(renamed(theirs, next(iter(found)), next(iter(wanted))))
     return ans.value
+
+
+def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Reading:
+    """A listing with the reference's letter for what counts: `(k, k+1)` for `(n, n+1)`."""
+    mine, theirs = _values(ref), _values(ans)
+    if mine is None or theirs is None or not isinstance(ans, Listing):
+        return ans
+    wanted, found = (frozenset().union(*map(symbols, side)) for side in (mine, theirs))
+    if (
+        len(wanted) != 1
+        or len(found) != 1
+        or wanted == found
+        or not wanted | found <= _COUNTING
+        or (wanted | found) & letters
+    ):
+        return ans
+    (old,), (new,) = found, wanted
+    return Listing(ans.kind, tuple(Value(renamed(value, old, new)) for value in theirs))
+
+
+def _values(reading: Reading) -> list[Node] | None:
+    """The members of a tuple or a list of values; None for anything else."""
+    if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
+        return None
+    return [i.node for i in reading.items if isinstance(i, Value)]

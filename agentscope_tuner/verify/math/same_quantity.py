@@ -86,6 +86,10 @@ def _with_letter(node: Node, other: Node) -> Node:
             named = ((letter, 1),)
             if measure(named).dimension == measure(unit).dimension:
                 return Quantity(product_of(node.args[:-1]), named)
+        case Quotient(Product((_, *_, Symbol(above))) as top, Symbol(below)), Quantity(_, unit):
+            speed: Unit = tuple(sorted(((above, 1), (below, -1))))
+            if {above, below} <= UNIT_LETTERS and measure(speed).dimension == measure(unit).dimension:
+                return Quantity(product_of(top.args[:-1]), speed)
     return node
 
 

@@ -48,6 +48,9 @@ def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
     pieces = Pieces(comparer.order)
     try:
         mine, theirs = pieces.of(left.node), pieces.of(right.node)
+        if any(_is_pair(side) and not found for side, found in ((ref, mine), (ans, theirs))):
+            # `(4, -2)` is a pair and no empty interval
+            return DIFFERENT
         same = len(mine) == len(theirs) and all(
             pieces.order(a.low, b.low) == 0 == pieces.order(a.high, b.high) and a[1::2] == b[1::2]
             for a, b in zip(mine, theirs, strict=True)
@@ -65,6 +68,10 @@ def _is_same_shape(left: Node, right: Node) -> bool:
         case SetOperation("difference"), SetOperation("difference"):
             return True
     return False
+
+
+def _is_pair(reading: Reading) -> bool:
+    return isinstance(reading, Listing) and reading.kind == "tuple"
 
 
 def as_set(reading: Reading) -> Node | None:

@@ -40,6 +40,7 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 _JOINED = re.compile(r",|;|\b(?:and|but|while)\b")
+_ATTAINED = re.compile(r"\s*(?:only )?(?:attained|reached|achieved|obtained|realized|taken)\b")
 _SO = re.compile(r"\b(?:so|therefore|hence|thus|which (?:gives|means|is)|then)\b", re.IGNORECASE)
 _DENIES = re.compile(
     r"\b(?:no|not|none|never|cannot|can't|isn't|aren't|doesn't|neither|nor|impossible)\b", re.IGNORECASE
@@ -103,7 +104,7 @@ def candidates(text: str) -> Iterator[str]:
     rest = _stated(clause[verb.end() :])
     if _BOUNDS.search(_MATH.sub(" ", rest)):
         return
-    if not _has_value(rest):
+    if not _has_value(rest) or _ATTAINED.match(clause, verb.end()):
         # `$x = 5$ is the only solution`
         yield from _values(_LEADS.sub("", clause[: verb.start()]))
         return

@@ -16,6 +16,7 @@ _YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNOR
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _HALF_DAY = 12 * 60 * 60
+_TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
 _TAKES_BACK = re.compile(r"\b(?:yes|no|not|true|false|but|however|unless|never|or|wrong|\w+n't)\b", re.IGNORECASE)
 
@@ -61,8 +62,18 @@ def _times(pair: Pair) -> Outcome:
         return EQUAL if truth == stated and pair.ref.text.count(":") == pair.answer.count(":") else UNKNOWN
     if truth[0] % _HALF_DAY == stated[0] % _HALF_DAY and not truth[1] and _says_half(pair.question):
         # a question that speaks of a.m. or p.m. counts twelve hours; its reference may leave the half out
+        if pair.question is not None and not _fits(pair.question, stated[0]):
+            return DIFFERENT
         return EQUAL if truth[0] <= _HALF_DAY else UNKNOWN
     return EQUAL if truth[0] == stated[0] else DIFFERENT
+
+
+def _fits(question: Question, stated: int) -> bool:
+    """Whether the half of the day is one that the question names, or the next one, past its last time."""
+    times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
+    if not times or any((known >= _HALF_DAY) == (stated >= _HALF_DAY) for known, _ in times):
+        return True
+    return stated % _HALF_DAY < times[-1][0] % _HALF_DAY
 
 
 def _says_half(question: Question | None) -> bool:

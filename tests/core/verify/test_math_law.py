@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -227,3 +228,30 @@ def test_rounding_serves_one_of_two_neighbours(ulps: int, places: int, thousandt
     exact = (ulps + Fraction(1, 2) + Fraction(thousandths, 1000)) * first.ulp
     for answer in (_fraction(exact), f"{float(exact):.{places + 3}f}"):
         assert not (pays(first.text, answer) and pays(second.text, answer)), (first.text, second.text, answer)
+
+
+# a function, and its derivative
+_PRIMITIVES = (("x^2", "2x"), ("\\sin x", "\\cos x"), ("e^x", "e^x"), ("x^3-x", "(3x^2-1)"), ("\\ln x", "\\frac{1}{x}"))
+_UNFINISHED = (
+    "\\int D\\,dx", "f(x)=\\int D\\,dx", "y=\\int D\\,dx", "I=\\int D\\,dx", "F+\\int 0\\,dx", "f(x)=F+\\int 0\\,dx",
+    "\\int D\\,dx=\\int D\\,dx", "\\int D\\,dx+c", "F+c", "F\\pm k", "F=F+k", "F\\to F+k", "F+C, C\\in\\mathbb{R}",
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(_PRIMITIVES), st.sampled_from(_UNFINISHED), st.integers(1, 9), st.sampled_from(("", "f(x)=", "y="))
+)
+@example(_PRIMITIVES[0], _UNFINISHED[1], 5, "f(x)=")
+def test_an_integral_never_serves_two_of_its_values(
+    function: tuple[str, str], unfinished: str, constant: int, name: str
+) -> None:
+    whole, derivative = function
+    answer = unfinished.replace("D", derivative).replace("F", whole).replace("k", str(constant))
+    first, second = whole, f"{name}{whole}+{constant}"
+    assert not (pays(first, answer) and pays(second, answer)), f"{answer} is paid for {first} and for {second}"
+
+
+@pytest.mark.parametrize("reference", ["(4,-2)", "(1,1)", "(2,-1)"])
+def test_a_pair_is_no_empty_interval(reference: str) -> None:
+    assert not pays(reference, "x<-2 \\text{ and } x>2")
