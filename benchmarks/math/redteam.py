@@ -1,7 +1,7 @@
 r"""`make bench-redteam`: wrong answers that a policy would try, right answers that models write, beside Math-Verify.
 
 The rows stand in `redteam/dev.jsonl`, whose failures were read while the judge was mended, and in
-`redteam/unseen.jsonl`, of which only the percentages were, and those after the judge was mended. A row has a `family`,
+`redteam/unseen.jsonl`, which was scored before it was read; docs/math_equivalence.md has that score. A row has a `family`,
 perhaps a `question`, a `reference`, an `answer` (the text in the box) and `equal`: true where the answer is right,
 false where it is wrong, null where the reference is no answer and no verdict may be given. With `second`, the answer
 counts as paid only if it is paid for both references, one judge call each.
