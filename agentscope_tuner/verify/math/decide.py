@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from agentscope_tuner.verify.math.answer import Verdict
-from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN
+from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.pair import Pair
 from agentscope_tuner.verify.math.symbolic import SymbolicComparer
 from agentscope_tuner.verify.math.text import TooComplex
+
+_VERDICTS: dict[Outcome, Verdict] = {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}
 
 
 def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple[Verdict, str]:
@@ -32,7 +34,7 @@ def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple
             outcome = EQUAL if again.compare(ref.reading, ans.reading) is EQUAL else outcome
     except TooComplex as exc:
         return "undecided", f"undecided: {exc}"
-    return {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}[outcome], ""  # type: ignore[return-value]
+    return _VERDICTS[outcome], ""
 
 
 def warm_up() -> None:
