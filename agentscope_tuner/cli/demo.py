@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from importlib.resources import as_file, files
 from io import BytesIO
@@ -15,7 +14,7 @@ import typer
 from agentscope_tuner.cli.console import config_errors, fail, out
 from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import resolve
-from agentscope_tuner.engines.judging import LineJudge, ScoredLine
+from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.records import ScoredFile, Summary, read_lines
 
@@ -61,7 +60,10 @@ def _judge_all(name: str, conf: Path, rows: bytes, output: Path) -> None:
     settings = resolve(conf)
     judge = LineJudge(settings, settings.task_judge.digest())
     summary, started = Summary(), 0.0
-    with ScoredFile(output, resume=False) as scored, closing(_scored(judge, rows)) as results:
+    with (
+        ScoredFile(output, resume=False) as scored,
+        closing(score_lines(judge, read_lines(BytesIO(rows), name), jobs=1)) as results,
+    ):
         for row in results:
             # counted from the first verdict: the start of the processes is no part of the rate
             started = started or time.perf_counter()
@@ -71,7 +73,3 @@ def _judge_all(name: str, conf: Path, rows: bytes, output: Path) -> None:
     out.print()
     out.print(example_table(summary))
     out.print(summary_table(summary, seconds, title=f"{name} ▸ {output}"))
-
-
-def _scored(judge: LineJudge, rows: bytes) -> Iterator[ScoredLine]:
-    yield from score_lines(judge, read_lines(BytesIO(rows), "demo"), jobs=1)

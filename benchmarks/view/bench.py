@@ -1,7 +1,7 @@
 """How long the page takes on 100,000 rows: `make bench-view`.
 
-Medians of five, in seconds, as headless Chromium sees them. "Load" is from opening the address of a server that has read
-the file to the rows being drawn; "filter" from the address having changed to the filtered rows being drawn.
+Medians of five, in seconds, as headless Chromium sees them. "Load" is from opening the address of a server that has
+read the file to the rows being drawn; "filter" from the address having changed to the filtered rows being drawn.
 """
 
 from __future__ import annotations
