@@ -189,5 +189,8 @@ class HttpExchange:
         if not isinstance(exc, TimeoutError | httpx.TimeoutException):
             return self._peer.unreachable(told)
         told += f" ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)"
-        # The deadline cut this try short. The error of the try before says more about the cause
-        return self._peer.timeout(f"{told}; before that {earlier}"[:_MOST_CHARS] if earlier else told)
+        if not earlier or "imeout" in earlier:
+            return self._peer.timeout(f"{told}; before that {earlier}"[:_MOST_CHARS] if earlier else told)
+        # The deadline cut this try short: the try before says why, and a refused connection is not called a time-out
+        cut = f"{earlier}; the {self.limits.deadline:g} s in all ended try {tried}"
+        return self._peer.timeout(cut[:_MOST_CHARS])

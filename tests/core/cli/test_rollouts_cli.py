@@ -287,7 +287,7 @@ def test_without_reasoning_gym_the_error_names_the_extra(folder: Folder) -> None
     config = load_config(
         folder.conf, ["astuner.task_reader.type=reasoning_gym", "astuner.task_reader.reasoning_gym.dataset=chain_sum"]
     )
-    with pytest.raises(ConfigError, match=r"agentscope_tuner\[reasoning-gym\]"), open_tasks(load_settings(config)):
+    with pytest.raises(ConfigError, match=r"pip install \'\.\[reasoning-gym\]\'"), open_tasks(load_settings(config)):
         pass
 
 
