@@ -75,6 +75,7 @@ class JudgeServer:
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.inflight = self.most_inflight = 0
+        self._writers: list[asyncio.StreamWriter] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self.url = ""
@@ -108,8 +109,13 @@ class JudgeServer:
                 task.cancel()
             await asyncio.gather(*mine, return_exceptions=True)
             await asyncio.sleep(0)
+        for writer in self._writers:
+            # a client that reads no more leaves bytes behind, and close() would wait for them
+            writer.transport.abort()
+        await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while await self._one(reader, writer):
                 pass
