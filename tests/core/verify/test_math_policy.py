@@ -11,14 +11,16 @@ from agentscope_tuner.verify.math.answer import compare
 from agentscope_tuner.verify.sandbox import shared
 
 PAGE = Path(__file__).parents[3] / "docs" / "math_equivalence.md"
+CHINESE = PAGE.with_suffix(".zh.md")
+CODE = re.compile(r"`[^`]+`")
 EXAMPLE = re.compile(r"`([^`]*)` for `([^`]*)`(?: to `([^`]*)`)?")
 Example = tuple[str, str, str | None, bool]
 
 
-def table() -> list[list[str]]:
+def table(path: Path = PAGE, heading: str = "The policy") -> list[list[str]]:
     """The cells of each row below the heading."""
-    page = PAGE.read_text(encoding="utf-8")
-    section = page.split("## The policy\n")[1].split("\n## ")[0]
+    page = path.read_text(encoding="utf-8")
+    section = page.split(f"## {heading}\n")[1].split("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
@@ -44,6 +46,21 @@ def test_a_cell_holds_examples_and_nothing_else(row: list[str]) -> None:
 def test_every_example_holds(answer: str, reference: str, question: str | None, equal: bool) -> None:
     verdict = compare(answer, reference, symbolic=shared().compare, question=question)
     assert (verdict.outcome == "equal") is equal, verdict.reason
+
+
+def test_the_chinese_table_has_the_same_rows_and_examples() -> None:
+    chinese = table(CHINESE, "约定")
+    assert [row[2:] for row in chinese] == [row[2:] for row in table()]
+    for theirs, ours in zip(chinese, table(), strict=True):
+        assert CODE.findall(" ".join(theirs[:2])) == CODE.findall(" ".join(ours[:2])), ours[0]
+
+
+def test_the_chinese_page_says_the_same_figures_commands_and_formulas() -> None:
+    told = [
+        [sorted(found) for found in (CODE.findall(text), re.findall(r"\d[\d,.]*\d|\d", CODE.sub("", text)))]
+        for text in (re.sub(r"\]\([^)]*\)", "]", path.read_text(encoding="utf-8")) for path in (PAGE, CHINESE))
+    ]
+    assert told[0] == told[1]
 
 
 def test_the_table_is_read() -> None:

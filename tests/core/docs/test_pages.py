@@ -1,0 +1,46 @@
+"""Every page of docs/: its links and the files that it names are there, and a guide's two languages name each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+CHINESE = sorted(DOCS.glob("*.zh.md"))
+LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(?:#[^)]*)?\)")
+NAMED = re.compile(r"(?<![\w/.-])(?:configs|tutorial|benchmarks)/[\w./-]+\.\w+")
+# a table of rules that docs/rules.md breaks on purpose, to show what is said of it
+MADE_UP = {"configs/agents/broken.yaml"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_files_that_a_page_links_to_or_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert [link for link in LINK.findall(text) if not (DOCS / link).exists()] == []
+    assert [name for name in NAMED.findall(text) if name not in MADE_UP and not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("chinese", CHINESE, ids=lambda page: page.name)
+def test_the_two_languages_of_a_guide_name_each_other(chinese: Path) -> None:
+    english = chinese.with_name(chinese.name.replace(".zh.md", ".md"))
+    assert f"[English]({english.name})" in chinese.read_text(encoding="utf-8")
+    assert f"[中文]({chinese.name})" in english.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["insight.md", "insight.zh.md"])
+def test_the_story_of_a_hole_shows_the_configuration_that_it_names(name: str) -> None:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    logged, plain = (
+        yaml.safe_load((ROOT / "configs" / file).read_text(encoding="utf-8"))
+        for file in ("math_lenient_logged.yaml", "math_lenient.yaml")
+    )
+    assert yaml.safe_load(shown) == logged
+    # the same judge and the same rules: the story replays a run that the plain one has paid for
+    assert logged["astuner"]["task_judge"].pop("log_dir") == "out/judged"
+    assert logged == plain
