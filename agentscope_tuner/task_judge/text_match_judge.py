@@ -13,6 +13,7 @@ from agentscope_tuner.task_judge.text_judge import TextJudge, as_list, read_kwar
 from agentscope_tuner.verify.math.damage import is_missing
 from agentscope_tuner.verify.places import after_thinking, find_answer
 from agentscope_tuner.verify.text.text_match import best_match
+from agentscope_tuner.verify.text.words import visible
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 
@@ -77,7 +78,7 @@ def _references(task: Task) -> list[str]:
     found: list[str] = []
     listed = as_list(value)
     for item in [value] if listed is None else listed:
-        if not isinstance(item, str) or not item.strip() or is_missing(item):
+        if not isinstance(item, str) or not visible(item).strip() or is_missing(item):
             raise JudgeError(
                 f"the reference answer must be text, or a list of texts, got {item!r:.100}: a missing cell of a data "
                 "set becomes None or NaN, drop such rows; write a number as the text that is expected",

@@ -88,7 +88,9 @@ def calls_in_text(text: str) -> list[object]:
         return []
     if isinstance(value, Mapping) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
-    return value if isinstance(value, list) else [value]
+    value = value if isinstance(value, list) else [value]
+    # `42` and `[1, 2]` are JSON, and answers that call nothing
+    return value if any(isinstance(item, Mapping) for item in value) else []
 
 
 def _loaded(block: str, closing: str) -> object:

@@ -191,6 +191,16 @@ def test_a_condition_on_an_optional_part_that_failed_is_not_met_and_neither_is_i
     assert "; b skipped: no verdict of a" in verdict.reason
 
 
+def test_whether_the_task_was_solved_is_not_said_where_another_parts_failure_kept_that_part_from_being_asked() -> None:
+    parts = {"a": says("a", optional=True), "b": says("b", when="a.is_success"), "c": says("c")}
+    verdict = judged(combined(parts, success="b"), a="down", b=1.0, c=1.0)
+    assert verdict.status == "failed"
+    assert "success: b has no verdict: a failed: down; b skipped: no verdict of a" in str(verdict.error)
+    # a condition that is not met is a verdict
+    verdict = judged(combined(parts, success="b"), a=0.0, b=1.0, c=1.0)
+    assert (verdict.reward, verdict.is_success) == (1.0, False)
+
+
 def test_what_is_gated_by_a_part_of_weight_0_may_leave_nothing_to_pay() -> None:
     parts = {"a": says("a", weight=0), "b": says("b", when="a.is_success"), "c": says("c", when="b.is_success")}
     verdict = judged(combined(parts, success="a"), a=0.0, b=1.0, c=1.0)

@@ -143,6 +143,8 @@ def test_aliases_in_an_array_of_a_data_set() -> None:
         (None, "missing"),
         ("", "missing"),
         (" \n", "missing"),
+        # nothing that can be seen: the empty answer would match it
+        ("\u200b", "missing"),
         ("nan", "missing"),
         ([], "missing"),
         (float("nan"), "wrong type"),

@@ -188,3 +188,9 @@ def test_a_hostile_megabyte_is_refused_in_time(text: str) -> None:
 def test_impossible_settings_are_refused_at_load(kwargs: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="judge_kwargs"):
         built("tool_call", **kwargs)
+
+
+@pytest.mark.parametrize("text", ["42", '"sunny"', "true", "[1, 2]", "[]", "It rains."])
+def test_an_answer_that_is_json_calls_nothing(text: str) -> None:
+    assert ask(built("tool_call"), text, []).reward == 1.0
+    assert ask(built("tool_call"), text, [PARIS]).reward == 0.0
