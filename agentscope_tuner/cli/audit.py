@@ -11,7 +11,7 @@ from rich.table import Table
 
 from agentscope_tuner.cli.agree import Format, cell, number, span
 from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import EXIT_FOUND, config_errors, out
+from agentscope_tuner.cli.console import EXIT_FOUND, config_errors, fail, out
 from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError
@@ -58,7 +58,12 @@ def audit(
             out.print(_attack_table([result for result in results if result.must == must], title, must))
         _print_worst(results)
         out.print(_board(played))
-    if fail_over is not None and any((r.rate or 0.0) > fail_over for r in results if r.must == "fail"):
+    if fail_over is None:
+        return
+    rates = [result.rate for result in results if result.must == "fail" and result.rate is not None]
+    if not rates:
+        raise fail("the judge has no verdict on any of the answers that must fail: nobody knows what it passes")
+    if any(rate > fail_over for rate in rates):
         raise typer.Exit(EXIT_FOUND)
 
 

@@ -157,7 +157,11 @@ def _conclude(found: RunWatch) -> None:
         out.print(Text(opinion.message(), style="bold red"))
     else:
         test = opinion.test
+        unanswered = f"; {opinion.unanswered} more got no second opinion" if opinion.unanswered else ""
+        if opinion.unanswered and not test.rows:
+            out.print(f"not known: none of {opinion.unanswered} sampled passes got a second opinion")
+            return
         out.print(
-            f"not shown to be gamed: the second opinion refuses {test.false} of {test.rows} sampled passes; the "
-            f"evidence is {test.evidence:.0%} of what an alarm takes"
+            f"not shown to be gamed: the second opinion refuses {test.false} of {test.rows} sampled passes"
+            f"{unanswered}; the evidence is {test.evidence:.0%} of what an alarm takes"
         )

@@ -82,7 +82,8 @@ def _verdict(row: Mapping[str, Any]) -> float | None:
 
 def _first_number(mapping: object, keys: tuple[str, ...]) -> float | None:
     values = [mapping.get(key) for key in keys] if isinstance(mapping, Mapping) else []
-    return next((float(value) for value in values if isinstance(value, bool | int | float)), None)
+    # a missing cell of a data set is NaN, which is no label
+    return next((float(value) for value in values if isinstance(value, bool | int | float) and value == value), None)
 
 
 def _number(value: object, where: str) -> float | None:

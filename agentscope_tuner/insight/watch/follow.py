@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from agentscope_tuner.records.dump_files import natural
 from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
+
+_log = logging.getLogger(__name__)
 
 #: What stands in a run's folder and is no row.
 BESIDE = ("alarms.jsonl", "labels.jsonl")
@@ -17,7 +21,8 @@ _POLL_SECONDS = 0.5
 class NewLines:
     """Whole lines that a run has written since the last look: of a file, or of a folder's `.jsonl` files in order.
 
-    Half a line, as a crash leaves it, is held back until its end is written.
+    Half a line, as a crash leaves it, is held back until its end is written. A line of more than `MAX_LINE_BYTES` is
+    passed over, with a warning: the rows behind it count.
 
     Args:
         run: need not exist yet.
@@ -33,10 +38,15 @@ class NewLines:
             start, number = self._places.get(path, (0, 0))
             with open(path, "rb") as stream:
                 stream.seek(start)
-                while (raw := stream.readline(MAX_LINE_BYTES)) and raw.endswith(b"\n"):
+                while raw := stream.readline(MAX_LINE_BYTES):
+                    whole = raw.endswith(b"\n")
+                    if not whole and not _passed_over(stream):
+                        break
                     number += 1
                     self._places[path] = stream.tell(), number
-                    if raw.strip():
+                    if not whole:
+                        _log.warning("%s:%d is passed over: more than %d bytes", path, number, MAX_LINE_BYTES)
+                    elif raw.strip():
                         yield Line(f"{path.name}:{number}", raw.strip())
 
     def _files(self) -> list[Path]:
@@ -44,6 +54,14 @@ class NewLines:
             files = [path for path in self._run.iterdir() if path.suffix == ".jsonl" and path.name not in BESIDE]
             return sorted(files, key=natural)
         return [self._run] if self._run.exists() else []
+
+
+def _passed_over(stream: BinaryIO) -> bool:
+    """Read to the end of the line; False where that is not written yet."""
+    while rest := stream.readline(MAX_LINE_BYTES):
+        if rest.endswith(b"\n"):
+            return True
+    return False
 
 
 def followed(

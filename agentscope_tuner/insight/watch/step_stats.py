@@ -167,8 +167,10 @@ def _parts(rows: Sequence[ScoredRow]) -> dict[str, float]:
     sums: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         for name, value in row.metrics.items():
-            if name.startswith(_PART):
-                sums[name.removeprefix(_PART)].append(value)
+            part = name.removeprefix(_PART)
+            # `part/length/chars` is a metric of the part and no reward
+            if part != name and "/" not in part:
+                sums[part].append(value)
     means = {name: abs(fmean(values)) for name, values in sums.items()}
     total = sum(means.values())
     return {name: mean / total for name, mean in means.items()} if total else {}

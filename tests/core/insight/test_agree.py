@@ -37,6 +37,15 @@ def test_measures_failed_rows_and_disagreements() -> None:
     assert report["slices"]["b"]["rows"] == 3
 
 
+def test_a_missing_label_is_none_and_not_wrong() -> None:
+    nan = float("nan")
+    own = [scored("8", 1.0, label={"score": nan}), scored("9", 1.0, label={"score": nan, "is_success": True})]
+    report = agreement(rows([*ROWS, *own]), None)
+    assert (report["rows"], report["labelled"]) == (9, 6)
+    assert report["confusion"]["true_positive"] == 2
+    assert report["confusion"]["false_positive"] == 1
+
+
 def test_labels_of_the_viewer_the_last_line_counts_and_unsure_is_no_verdict(tmp_path: Path) -> None:
     said = [
         ("1", "wrong"),

@@ -186,6 +186,16 @@ def test_the_command_reports_fails_over_a_rate_and_prints_json(tmp_path: Path) -
     assert CliRunner().invoke(app, [*command, "configs/math_lenient.yaml"]).exit_code == 0
 
 
+def test_a_judge_without_verdicts_does_not_pass_a_gate(tmp_path: Path) -> None:
+    path, conf = tmp_path / "tasks.jsonl", tmp_path / "conf.yaml"
+    path.write_text(json.dumps(TASKS[0]) + "\n")
+    conf.write_text(f"astuner: {{task_judge: {{judge_protocol: {__name__}->EndpointDown}}}}\n")
+    command = ["audit", "--input", str(path), "--conf", str(conf), "--fail-over", "0.0"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert "no verdict on any of the answers that must fail" in " ".join(result.output.split())
+
+
 def test_nothing_to_audit_with_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     path.write_text("[]\n")

@@ -17,6 +17,7 @@ from agentscope_tuner.insight.watch.follow import NewLines, followed
 from agentscope_tuner.insight.watch.run_watch import Alarm, AlarmsFile, RunWatch, by_step
 from agentscope_tuner.insight.watch.second_opinion import SecondOpinion, asks_judge, asks_labels
 from agentscope_tuner.insight.watch.step_stats import Novelty, step_stats
+from agentscope_tuner.records.reader import MAX_LINE_BYTES
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -161,7 +162,10 @@ def test_a_step_without_a_verdict_has_no_mean_reward() -> None:
 
 
 def test_parts_of_a_combined_reward_are_shares() -> None:
-    lines = [scored("1", 0.5, metrics={"part/format": 0.1, "part/right": 0.3, "judge_cost": 0.25})] * 2
+    metrics = {"part/format": 0.1, "part/right": 0.3, "judge_cost": 0.25}
+    # what a part measures is no reward: 1,200 characters would be "one part makes up 100%"
+    metrics |= {"part/format/length": 1200.0, "part/right/skipped": 0.0}
+    lines = [scored("1", 0.5, metrics=metrics)] * 2
     stats = step_stats(1.0, rows(lines), Novelty())
     assert stats.parts == {"format": pytest.approx(0.25), "right": pytest.approx(0.75)}
     assert stats.cost == 0.5
@@ -228,6 +232,15 @@ def test_a_run_is_followed_over_files_and_half_a_line_waits(tmp_path: Path) -> N
     (tmp_path / "judged-1-10.jsonl").write_bytes(b'{"a": 4}\n')
     (tmp_path / "judged-1-2.jsonl").write_bytes(b'{"a": 3}\n')
     assert [line.raw for line in lines.read()] == [b'{"a": 2}', b'{"a": 3}', b'{"a": 4}']
+
+
+def test_a_line_over_the_bound_does_not_end_the_watch_of_its_file(tmp_path: Path) -> None:
+    path, lines = tmp_path / "run.jsonl", NewLines(tmp_path)
+    path.write_bytes(b'{"a": 1}\n{"a": "' + b"x" * (MAX_LINE_BYTES + 10))
+    assert [line.raw for line in lines.read()] == [b'{"a": 1}']
+    with open(path, "ab") as stream:
+        stream.write(b'"}\n{"a": 2}\n')
+    assert [(line.where, line.raw) for line in lines.read()] == [("run.jsonl:3", b'{"a": 2}')]
 
 
 def test_following_ends_when_the_run_writes_no_more(tmp_path: Path) -> None:
@@ -315,3 +328,12 @@ def test_without_a_second_opinion_the_command_does_not_claim_to_know(tmp_path: P
     result = CliRunner().invoke(app, ["watch", path])
     assert result.exit_code == 0
     assert "monitors warn, and cannot tell gaming from learning" in " ".join(result.output.split())
+
+
+def test_a_second_opinion_that_answers_nothing_is_not_taken_for_a_clean_run(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"id": "of another run", "label": "right"}\n')
+    path = written(tmp_path / "scored.jsonl", gamed_run())
+    said = " ".join(CliRunner().invoke(app, ["watch", path, "--second-opinion", str(labels)]).output.split())
+    assert "sampled passes got a second opinion" in said
+    assert "not shown to be gamed" not in said
