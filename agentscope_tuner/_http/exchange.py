@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import httpx
 
@@ -28,11 +28,21 @@ logger = logging.getLogger(__name__)
 _PASSING_STATUS = frozenset({429, 502, 503, 504})
 # no byte of the request was sent
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_TIMED_OUT = (TimeoutError, httpx.TimeoutException)
+# Seconds; less is left of a call's time where the call's end, and not the try's own limit, stopped a try
+_NOTHING_LEFT = 0.001
 # Log a warning when a call has failed so often
 _TRIES_BEFORE_A_WARNING = 3
 _MOST_CHARS = 2000
 # of things that live at one address
 _MOST_HOMES = 100_000
+
+
+class _Earlier(NamedTuple):
+    """The try before: what it failed of, and whether that was a time-out."""
+
+    message: str
+    timed_out: bool
 
 
 class HttpExchange:
@@ -94,7 +104,8 @@ class HttpExchange:
         end = clock() + seconds if call.ends_at is None else min(clock() + seconds, call.ends_at)
         retries = Retries(self.limits.backoff, self.limits.tries)
         home = self._homes.get(call.home) if call.home else None
-        place, earlier, waits = self._current if home is None else home, "", list[float]()
+        place, waits = self._current if home is None else home, list[float]()
+        earlier: _Earlier | None = None
         tries = 0
         while True:
             tries += 1
@@ -105,7 +116,8 @@ class HttpExchange:
                     asked = answer.retry_after
                 result = call.parse(answer)
             except (BadAnswer, httpx.TransportError, TimeoutError) as exc:
-                error, passing = self._failure(exc, call, token, place, tries, earlier)
+                cut = end - clock() < _NOTHING_LEFT
+                error, passing = self._failure(exc, call, token, place, tries, earlier, cut)
                 cause = exc.__cause__ if isinstance(exc, BadAnswer) else exc
             except call.unknown_here as exc:
                 # another address may know it; this one did nothing
@@ -116,13 +128,14 @@ class HttpExchange:
                 self._remember(call, result, place)
                 return result
             waits.append(asked)
+            earlier = _Earlier(error.message, isinstance(cause, _TIMED_OUT))
             if passing and home is None and len(waits) < len(self._sites) and clock() < end:
-                earlier, place = error.message, (place + 1) % len(self._sites)
+                place = (place + 1) % len(self._sites)
                 continue
             pause = retries.pause(end - clock(), min(waits)) if passing else None
             if pause is None:
                 raise self._final(error, passing and not retries.exhausted, seconds, tries) from cause
-            earlier, waits = error.message, []
+            waits = []
             level = logging.WARNING if retries.tried == _TRIES_BEFORE_A_WARNING else logging.INFO
             logger.log(level, "try %d failed, the next in %.2f s: %s", tries, pause, error)
             await asyncio.sleep(pause)
@@ -165,11 +178,19 @@ class HttpExchange:
         return self._token != token
 
     def _failure(
-        self, exc: Exception, call: HttpCall[Any], token: str | None, place: int, tries: int, earlier: str
+        self,
+        exc: Exception,
+        call: HttpCall[Any],
+        token: str | None,
+        place: int,
+        tries: int,
+        earlier: _Earlier | None,
+        cut: bool,
     ) -> tuple[JudgeError, bool]:
-        """What a try failed of, and whether the next may do better."""
+        """What a try failed of, and whether the next may do better. `cut`: the call's own time is over."""
         if not isinstance(exc, BadAnswer):
-            return self._network_error(exc, call, place, tries, earlier), call.repeatable or isinstance(exc, _NOT_SENT)
+            error = self._network_error(exc, call, place, tries, earlier, cut)
+            return error, call.repeatable or isinstance(exc, _NOT_SENT)
         detail = exc.detail if token is None else exc.detail.replace(token, "***")
         passing = call.repeatable and exc.status in _PASSING_STATUS
         # 401: refused before anything was done
@@ -184,13 +205,17 @@ class HttpExchange:
         )
         return self._peer.out_of_time(told[:_MOST_CHARS])
 
-    def _network_error(self, exc: Exception, call: HttpCall[Any], place: int, tried: int, earlier: str) -> JudgeError:
+    def _network_error(
+        self, exc: Exception, call: HttpCall[Any], place: int, tried: int, earlier: _Earlier | None, cut: bool
+    ) -> JudgeError:
         told = f"{call.where} at {self._sites[place].base_url}, try {tried}: {type(exc).__name__} {exc}".rstrip()
-        if not isinstance(exc, TimeoutError | httpx.TimeoutException):
+        if not isinstance(exc, _TIMED_OUT):
             return self._peer.unreachable(told)
         told += f" ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)"
-        if not earlier or "imeout" in earlier:
-            return self._peer.timeout(f"{told}; before that {earlier}"[:_MOST_CHARS] if earlier else told)
-        # The deadline cut this try short: the try before says why, and a refused connection is not called a time-out
-        cut = f"{earlier}; the {self.limits.deadline:g} s in all ended try {tried}"
-        return self._peer.timeout(cut[:_MOST_CHARS])
+        if earlier is not None and cut and not earlier.timed_out:
+            # The deadline cut this try short: the try before says why, and a refused connection is not called a
+            # time-out
+            told = f"{earlier.message}; the {self.limits.deadline:g} s in all ended try {tried}"
+        elif earlier is not None:
+            told = f"{told}; before that {earlier.message}"
+        return self._peer.timeout(told[:_MOST_CHARS])

@@ -285,6 +285,37 @@ def test_the_deadline_ends_a_call_whose_tries_could_go_on(ask: Ask) -> None:
     assert 1 <= len(server.requests) <= 6
 
 
+SHORT = ClientOptions(tries=9, backoff=0.0, deadline=0.1)
+OWN_LIMIT = ClientOptions(tries=2, backoff=0.0, timeouts={"evaluate": 0.05}, deadline=9.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "options", "told"),
+    [
+        (httpx.ConnectError("refused"), SHORT, r"ConnectError refused; the 0\.1 s in all ended try 2$"),
+        # the words of an error do not tell its kind
+        (httpx.ReadError("Gateway Timeout"), SHORT, r"ReadError Gateway Timeout; the 0\.1 s in all ended try 2$"),
+        (httpx.ConnectTimeout("slow"), SHORT, r"try 2: TimeoutError .* before that .*try 1: ConnectTimeout slow"),
+        # the second try ended by its own limit: the 9 s were not over
+        (httpx.ConnectError("refused"), OWN_LIMIT, r"try 2: TimeoutError .* before that .*ConnectError refused$"),
+    ],
+)
+def test_a_time_out_after_another_failure_says_which_limit_ended_it(
+    first: Exception, options: ClientOptions, told: str
+) -> None:
+    failures = [first]
+
+    async def fail_then_hang(request: httpx.Request) -> httpx.Response:
+        if failures:
+            raise failures.pop()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    client = EnvServiceClient("http://env.test", options, transport=httpx.MockTransport(fail_then_hang))
+    with pytest.raises(EnvTimeout, match=told):
+        client.evaluate(INSTANCE)
+
+
 @clients
 def test_a_step_is_not_sent_again_while_the_server_restarts(ask: Ask) -> None:
     with FaultyEnvServer([reset_after(b"")]) as server, pytest.raises(EnvUnreachable):
