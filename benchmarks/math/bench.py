@@ -53,13 +53,18 @@ class Timed:
         return f"  {name:18} {rate:,.0f}/s, {median}; {self.cpu:.2f} s of CPU, {self.in_worker} rows in a worker"
 
 
-def judge_pairs(pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int = 1) -> Timed:
-    """Through the config-loaded judge."""
+def judge_pairs(
+    pairs: Sequence[tuple[str, str]], workers: int = 1, threads: int = 1, questions: Sequence[str] | None = None
+) -> Timed:
+    """Through the config-loaded judge; `questions`: one a pair, empty where none is known."""
     config = load_config({"astuner": {"task_judge": {"math": {"workers": workers}}}})
     judge = MathAnswerAsJudge(config)
     items = [
-        (WorkflowTask(task=Task(metadata={"answer": reference})), WorkflowOutput(metadata={"final_answer": output}))
-        for output, reference in pairs
+        (
+            WorkflowTask(task=Task(main_query=question, metadata={"answer": reference})),
+            WorkflowOutput(metadata={"final_answer": output}),
+        )
+        for (output, reference), question in zip(pairs, questions or [""] * len(pairs), strict=True)
     ]
     # cube roots are a worker's: it is started before the clock
     warm = WorkflowTask(task=Task(metadata={"answer": "\\sqrt[3]{16}"}))
@@ -132,19 +137,22 @@ def labelled() -> None:
     path = SHARED / "cases" / "math_dev.jsonl"
     own = sorted((ROOT / "tests" / "cases").glob("math_*.jsonl"))
     rows = [json.loads(line) for p in own for line in p.read_text(encoding="utf-8").splitlines()]
-    sets = [("our own cases", [(f"\\boxed{{{r['answer']}}}", r["reference"], r["equal"]) for r in rows])]
+    own_cases = [(f"\\boxed{{{r['answer']}}}", r["reference"], r.get("question") or "", r["equal"]) for r in rows]
+    sets = [("our own cases", own_cases)]
     if path.exists():
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         pairs = [
-            (r["pred"] if r["form"] == "response" else f"\\boxed{{{r['pred']}}}", r["gold"], r["expected"])
+            (r["pred"] if r["form"] == "response" else f"\\boxed{{{r['pred']}}}", r["gold"], "", r["expected"])
             for r in rows
         ]
         sets.append(("math_dev.jsonl", pairs))
     for name, cases in sets:
         print(f"{name}: {len(cases)} labelled pairs")
         expected = [right for *_, right in cases]
-        asked = [(output, reference) for output, reference, _ in cases]
-        print(judge_pairs(asked).line("astuner", expected))
+        asked = [(output, reference) for output, reference, *_ in cases]
+        # what copies its question is wrong, so that some of our cases are labelled with the question in mind
+        ours = judge_pairs(asked, questions=[question for _, _, question, _ in cases])
+        print(ours.line("astuner", expected))
         if RIVAL.exists():
             print(rival_pairs(asked).line("math-verify", expected))
 
