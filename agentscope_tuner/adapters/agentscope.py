@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics
+from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics, truth_of
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.task_judge.batch import judge_for, located
+from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
 if TYPE_CHECKING:
     from agentscope.tuner import JudgeOutput
@@ -49,9 +49,8 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
         """
         from agentscope.tuner import JudgeOutput
 
-        query = next((task[key] for key in _QUERY_KEYS if isinstance(task.get(key), str)), "")
         configured = judge_for(path)
-        judgement = await configured.ajudge(*as_rollout(query, response_text(response), task))
+        judgement = await configured.ajudge(*as_pair(task, response))
         if logger is not None:
             logger.info(f"{configured.name}: {judgement.status} {judgement.error or judgement.reason}")
         reward = configured.reward_or_raise(judgement)
@@ -65,6 +64,16 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
         return JudgeOutput(reward=reward, metrics=metrics)
 
     return judge
+
+
+def as_pair(row: Mapping[str, Any], response: object) -> Pair:
+    """A row of the data set and a workflow's response as a task and its output.
+
+    Raises:
+        JudgeError: as `response_text`.
+    """
+    query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str)), "")
+    return as_rollout(query, response_text(response), {**row, **truth_of(row, "answer")})
 
 
 def response_text(response: object) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import _loop
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
+from agentscope_tuner.adapters.rollout import as_rollout, truth_of, without_end_markers
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
@@ -100,7 +100,6 @@ class async_reward_fn(reward_fn):  # noqa: N801
 
 def _pair(prompt: str, completion: str, row: dict[str, Any]) -> Pair:
     messages = row.pop("messages", None)
-    truth = next((row[key] for key in ("answer", "ground_truth", "solution") if row.get(key) is not None), None)
-    metadata = {**row, **({} if truth is None else ground_truth_metadata(truth))}
+    metadata = {**row, **truth_of(row, "answer", "ground_truth", "solution")}
     asked = messages if isinstance(messages, list) and messages else prompt
     return as_rollout(asked, without_end_markers(completion), metadata)

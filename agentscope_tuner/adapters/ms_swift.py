@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout
+from agentscope_tuner.adapters.rollout import as_rollout, truth_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -92,9 +92,7 @@ def _pair(completion: str, row: Mapping[str, Any]) -> Pair:
     while prompt and prompt[-1].get("role") in ("assistant", "tool", "tool_response"):
         prompt = prompt[:-1]
     metadata = {key: value for key, value in row.items() if key not in _SWIFT_ONLY}
-    if "answer" not in metadata and "solution" in metadata:
-        # where ms-swift's own reward functions look for it
-        metadata["answer"] = metadata["solution"]
-    task, output = as_rollout(prompt, completion, metadata)
+    # ms-swift's own reward functions look for `solution`
+    task, output = as_rollout(prompt, completion, {**metadata, **truth_of(metadata, "answer", "solution")})
     output.metadata["messages"] = messages[len(prompt) :]
     return task, output

@@ -19,7 +19,7 @@ import ray
 import torch
 from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
 
-from agentscope_tuner.adapters.rollout import as_rollout, batch_metrics, ground_truth_metadata, without_end_markers
+from agentscope_tuner.adapters.rollout import as_rollout, batch_metrics, truth_of, without_end_markers
 from agentscope_tuner.task_judge.batch import Pair, judge_for
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -77,6 +77,4 @@ def _pair(log: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> Pair:
     said = messages[asked:]
     if said and isinstance(said[-1]["content"], str):
         said[-1]["content"] = without_end_markers(said[-1]["content"])
-    truth = row.get("ground_truth", row.get("answer"))
-    metadata = {**row, **({} if truth is None else ground_truth_metadata(truth))}
-    return as_rollout(messages[:asked], said, metadata)
+    return as_rollout(messages[:asked], said, {**row, **truth_of(row, "ground_truth", "answer")})

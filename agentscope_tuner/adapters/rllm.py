@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
+from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, truth_of
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -101,9 +101,8 @@ def _numbers(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
 def _pair(row: Mapping[str, Any], said: object) -> Pair:
     if not isinstance(said, str):
         raise JudgeError(f"an answer must be a str, got {said!r:.100}", cause=Cause.INPUT)
-    truth = next((row[key] for key in _TRUTH_KEYS if row.get(key) is not None), None)
     query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str | list)), "")
-    return as_rollout(query, said, {**row, **({} if truth is None else ground_truth_metadata(truth))})
+    return as_rollout(query, said, {**row, **truth_of(row, *_TRUTH_KEYS)})
 
 
 def _answer_of(episode: Any) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from agentscope_tuner.records.formats.columns import truth_of
 from agentscope_tuner.records.formats.sample import (
     Prompt,
     as_rollout,
@@ -25,6 +26,7 @@ __all__ = [
     "ground_truth_metadata",
     "message_text",
     "named_metrics",
+    "truth_of",
     "without_end_markers",
 ]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, truth_of
 from agentscope_tuner.adapters.trl.listwise import ajudge_groups, judge_groups, process_group
 from agentscope_tuner.adapters.trl.trainer import Caller, LogExtra, LogMetric, caller_of, warn_beside
 from agentscope_tuner.config import Source
@@ -167,9 +167,8 @@ def pairs_of(
 ) -> list[Pair]:
     """The batch as tasks and outputs."""
     envs = [None] * len(prompts) if environments is None else environments
+    rows = [{column: values[index] for column, values in columns.items()} for index in range(len(prompts))]
     return [
-        as_rollout(
-            prompt, completion, {column: values[index] for column, values in columns.items()}, gym_env=envs[index]
-        )
-        for index, (prompt, completion) in enumerate(zip(prompts, completions, strict=True))
+        as_rollout(prompt, completion, {**row, **truth_of(row, "answer")}, gym_env=env)
+        for prompt, completion, row, env in zip(prompts, completions, rows, envs, strict=True)
     ]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.records.formats.sample import Pair, as_rollout, ground_truth_metadata, message_text
+from agentscope_tuner.records.formats.columns import truth_of
+from agentscope_tuner.records.formats.sample import Pair, as_rollout, message_text
 
 _PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})
 
@@ -48,11 +49,7 @@ def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:
         **(dict(nested) if isinstance(nested, Mapping) else {}),
         **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS},
     }
-    if "answer" not in fields:
-        truth = fields.get("expected_answer", fields.get("ground_truth"))
-        if truth is not None:
-            return {**ground_truth_metadata(truth), **fields}
-    return fields
+    return {**fields, **truth_of(fields, "answer", "expected_answer", "ground_truth")}
 
 
 read = decode_request

@@ -59,5 +59,5 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
     if not isinstance(response, str):
         raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
     own = {key: value for key, value in metadata.items() if key != "judgement"}
-    truth = {} if label is None and "answer" in own else ground_truth_metadata(label)
+    truth = ground_truth_metadata(own.get("answer") if label is None else label)
     return as_rollout(prompt, without_end_markers(response), {**own, **truth})  # type: ignore[arg-type]
