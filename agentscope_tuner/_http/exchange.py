@@ -38,7 +38,7 @@ _MOST_CHARS = 2000
 _MOST_HOMES = 100_000
 
 
-class _Earlier(NamedTuple):
+class _EarlierTry(NamedTuple):
     """The try before: what it failed of, and whether that was a time-out."""
 
     message: str
@@ -104,9 +104,8 @@ class HttpExchange:
         end = clock() + seconds if call.ends_at is None else min(clock() + seconds, call.ends_at)
         retries = Retries(self.limits.backoff, self.limits.tries)
         home = self._homes.get(call.home) if call.home else None
-        place, waits = self._current if home is None else home, list[float]()
-        earlier: _Earlier | None = None
-        tries = 0
+        place, waits, tries = self._current if home is None else home, list[float](), 0
+        earlier: _EarlierTry | None = None
         while True:
             tries += 1
             token, asked = self._token, 0.0
@@ -128,7 +127,7 @@ class HttpExchange:
                 self._remember(call, result, place)
                 return result
             waits.append(asked)
-            earlier = _Earlier(error.message, isinstance(cause, _TIMED_OUT))
+            earlier = _EarlierTry(error.message, isinstance(cause, _TIMED_OUT))
             if passing and home is None and len(waits) < len(self._sites) and clock() < end:
                 place = (place + 1) % len(self._sites)
                 continue
@@ -184,7 +183,7 @@ class HttpExchange:
         token: str | None,
         place: int,
         tries: int,
-        earlier: _Earlier | None,
+        earlier: _EarlierTry | None,
         cut: bool,
     ) -> tuple[JudgeError, bool]:
         """What a try failed of, and whether the next may do better. `cut`: the call's own time is over."""
@@ -206,7 +205,7 @@ class HttpExchange:
         return self._peer.out_of_time(told[:_MOST_CHARS])
 
     def _network_error(
-        self, exc: Exception, call: HttpCall[Any], place: int, tried: int, earlier: _Earlier | None, cut: bool
+        self, exc: Exception, call: HttpCall[Any], place: int, tried: int, earlier: _EarlierTry | None, cut: bool
     ) -> JudgeError:
         told = f"{call.where} at {self._sites[place].base_url}, try {tried}: {type(exc).__name__} {exc}".rstrip()
         if not isinstance(exc, _TIMED_OUT):

@@ -1,4 +1,4 @@
-"""A record as ground truth: each adapter gives its fields to the judge, from a mapping as from JSON in a text column."""
+"""A record as ground truth: each adapter gives its fields to the judge, of a mapping as of JSON in a text column."""
 
 from __future__ import annotations
 
