@@ -1,4 +1,4 @@
-"""Every page of docs/: its links and the files that it names are there, and a guide's two languages name each other."""
+"""Every page of docs/: what it links to and names is there, languages name each other, the design's house stands."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.core.house.test_layers import FLOORS
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -44,3 +46,17 @@ def test_the_story_of_a_hole_shows_the_configuration_that_it_names(name: str) ->
     # the same judge and the same rules: the story replays a run that the plain one has paid for
     assert logged["astuner"]["task_judge"].pop("log_dir") == "out/judged"
     assert logged == plain
+
+
+def test_the_design_gives_each_module_the_floor_that_is_enforced() -> None:
+    house = (DOCS / "design.md").read_text(encoding="utf-8").split("## The house")[1].split("```")[1]
+    told = {name: int(floor) for name, floor in re.findall(r"(?m)^  (\w+)(?:/|\.py) .* (\d+)$", house)}
+    # written by the build
+    assert told == {name: floor for name, floor in FLOORS.items() if name != "_version"}
+
+
+def test_the_modules_that_the_design_names_are_there() -> None:
+    there = {path.name for folder in ("agentscope_tuner", "tutorial") for path in (ROOT / folder).rglob("*.py")}
+    named = re.findall(r"\w+\.py", (DOCS / "design.md").read_text(encoding="utf-8"))
+    assert len(named) > 50
+    assert [name for name in named if name not in there] == []
