@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.run_log import RunLog
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from benchmarks.insight.replay import replay
+from benchmarks.insight.traces import TRACES, trace_steps
 from tests.scored_lines import rows, scored, written
 
 
@@ -277,6 +280,19 @@ def test_a_judge_logs_what_it_says_in_files_that_are_read_again(tmp_path: Path) 
         (1.0, 3.0, "judged"), (0.0, 3.0, "judged"), (None, 3.0, "failed"),
     ]  # fmt: skip
     assert len({row.id for row in found}) == 3
+
+
+def test_a_replayed_run_logs_the_rewards_that_its_training_paid(tmp_path: Path) -> None:
+    short = tmp_path / "short.jsonl.gz"
+    with gzip.open(TRACES / "gamed-substring-20.jsonl.gz", "rb") as whole:
+        short.write_bytes(gzip.compress(whole.readline() + whole.readline()))
+    config = tmp_path / "judge.yaml"
+    lenient = Path("configs/math_lenient.yaml").read_text(encoding="utf-8")
+    config.write_text(f"{lenient}    log_dir: {tmp_path / 'judged'}\n", encoding="utf-8")
+    assert replay(short, config) == 256
+    found = rows(json.loads(line.raw) for line in NewLines(tmp_path / "judged").read())
+    paid = [(step.step, row.reward, row.status) for step in trace_steps(short) for row in step.rows]
+    assert [(row.step, row.reward, row.status) for row in found] == paid
 
 
 def test_a_log_begins_another_file_when_one_is_full(tmp_path: Path) -> None:
