@@ -36,7 +36,8 @@ def _verdict(row: ScoredRow) -> _Seen:
     passed = row.success if row.success is not None or row.reward is None else row.reward >= _PASSED
     found = _STAGE.match(row.reason)
     stage = row.status if row.status != "judged" or found is None else found[1].strip()
-    parts = {name: value for name, value in row.metrics.items() if name.startswith(_PART)}
+    # `part/length/chars` is a metric of the part and no reward
+    parts = {name: value for name, value in row.metrics.items() if name.startswith(_PART) and name.count("/") == 1}
     return _Seen(row.status, row.reward, passed, stage, row.reason, row.violations, parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,8 @@ def _answers(row: Mapping[str, Any], number: int, response_path: str) -> Iterato
     task = Task.model_validate({**row, "metadata": metadata})
     for answer in answers:
         label = float(answer["score"]) if "score" in answer else -float(answer["rank"])
+        if not math.isfinite(label):
+            raise ValueError(f"line {number}: a label must be a finite number, got {label!r}")
         yield _labelled(task, with_response(WorkflowOutput(), response_path, answer["answer"]), label)
 
 

@@ -223,8 +223,10 @@ def _names(value: object) -> tuple[str, ...]:
 
 def _parts(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for name, value in metrics.items():
-        if name.startswith(_PART) and (number := _number(value)) is not None:
-            yield name.removeprefix(_PART)[:_PREVIEW], number
+        part = name.removeprefix(_PART)
+        # `part/length/chars` is a metric of the part and no reward
+        if part != name and "/" not in part and (number := _number(value)) is not None:
+            yield part[:_PREVIEW], number
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -34,6 +34,7 @@ _SORTS = {
     "ELSE 3 END FROM changes WHERE changes.n = rows.n)",
 }
 _SAFE_INTEGER = 2**53
+_GROUP = "SELECT n FROM rows WHERE grp = (SELECT grp FROM rows WHERE n = ?) OR n = ? ORDER BY n LIMIT ?"
 
 
 def rows_page(
@@ -104,13 +105,27 @@ def whole_row(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) 
 def group_of(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any]:
     """The rows of row `n`'s task and step, whole, in their order."""
     with reader.ready_for(condition_of({})) as database:
-        asked = "SELECT n FROM rows WHERE grp = (SELECT grp FROM rows WHERE n = ?) OR n = ? ORDER BY n LIMIT ?"
-        wanted = [row[0] for row in database.execute(asked, (n, n, MOST_OF_A_GROUP))]
+        wanted = [row[0] for row in database.execute(_GROUP, (n, n, MOST_OF_A_GROUP))]
         members = []
         for fields in rows_of(database, labels, wanted):
             row, boxed = row_in_file(index, database, fields["n"])
             members.append({**fields, "row": row, "boxed": boxed})
         return {"rows": members}
+
+
+def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[int, Any]]:
+    """The rows of `group_of` with their numbers, as a judge reads them: no value is changed for a browser.
+
+    Raises:
+        BadFilter: one of them cannot be read.
+    """
+    with reader.ready_for(condition_of({})) as database:
+        asked = f"SELECT n, file, place, length FROM rows WHERE n IN ({_GROUP}) ORDER BY n"
+        found = database.execute(asked, (n, n, MOST_OF_A_GROUP)).fetchall()
+    try:
+        return [(at, parsed(read_line(index.files[file], place, length))) for at, file, place, length in found]
+    except (OSError, IndexError, ValueError) as exc:
+        raise BadFilter(f"a row of this group cannot be read: {exc}") from exc
 
 
 def row_in_file(index: RowIndex, database: sqlite3.Connection, n: int) -> tuple[Any, str | None]:

@@ -12,7 +12,7 @@ from agentscope_tuner.view.alarms import alarms_path, read_alarms
 from agentscope_tuner.view.filters import BadFilter, condition_of
 from agentscope_tuner.view.index import RowIndex
 from agentscope_tuner.view.labels import LabelsFile, PersonsVerdict
-from agentscope_tuner.view.listing import group_of, rows_page, whole_row
+from agentscope_tuner.view.listing import group_in_file, group_of, rows_page, whole_row
 from agentscope_tuner.view.overview import overview
 from agentscope_tuner.view.reading import IndexReader
 
@@ -154,12 +154,12 @@ class ViewSession:
         if self._explain is None:
             raise BadFilter("explain needs the judge: start astuner view with --conf FILE")
         n = given.get("n")
-        group = group_of(self.index, self._table, self._labels, n)["rows"] if isinstance(n, int) else []
-        place = next((at for at, member in enumerate(group) if member["n"] == n), None)
+        group = group_in_file(self.index, self._table, n) if isinstance(n, int) else []
+        place = next((at for at, (member, _) in enumerate(group) if member == n), None)
         if place is None:
             return None
         with self._explaining:
-            return {"text": self._explain([member["row"] for member in group], place)}
+            return {"text": self._explain([row for _, row in group], place)}
 
 
 def _count(given: Mapping[str, str], key: str, default: int) -> int:

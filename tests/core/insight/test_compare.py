@@ -44,9 +44,10 @@ def test_changes_by_direction_stage_and_task() -> None:
 
 
 def test_rules_and_parts_of_a_combined_reward() -> None:
-    first = [scored("1", 0.5, metrics={"part/format": 0.1, "part/old": 1.0}), scored("2", 1.0)]
+    one = {"part/format": 0.1, "part/old": 1.0, "part/format/length": 12.0}
+    first = [scored("1", 0.5, metrics=one), scored("2", 1.0)]
     second = [
-        scored("1", 0.8, metrics={"part/format": 0.4}),
+        scored("1", 0.8, metrics={"part/format": 0.4, "part/format/length": 900.0}),
         scored("2", 0.0, status="filtered", violations=["too_long"]),
     ]
     found = compare(rows(first), rows(second)).to_dict()

@@ -11,7 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.insight.attacks import attacked
+from agentscope_tuner.insight.labelled import read_labelled
 from tests.judge_server import Answer, Body, Canned, JudgeServer, prompt_of, verdict
 
 PROMPT = "Score from 0 to 10 how well this answers {query}: {response}"
@@ -122,3 +124,12 @@ def test_dry_run_asks_nothing_and_other_judges_are_refused(tmp_path: Path) -> No
     conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_protocol": math}}}))
     said = CliRunner().invoke(app, ["judge-eval", "--conf", str(conf), "--labels", str(labels)])
     assert (said.exit_code, "judge-eval measures" in " ".join(said.output.split())) == (2, True)
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_is_refused(score: float, tmp_path: Path) -> None:
+    samples = [{"main_query": "q", "metadata": {"answer": "a", "score": given}} for given in (0.5, score)]
+    path = tmp_path / "samples.jsonl"
+    path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    with pytest.raises(ConfigError, match="line 2: a label must be a finite number"):
+        read_labelled(path, "output.metadata.final_answer")

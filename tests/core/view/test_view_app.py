@@ -135,6 +135,25 @@ def test_a_row_is_judged_again_only_where_there_is_a_judge(session: ViewSession)
     assert "--conf" in ask(session, "POST", "/api/explain", json={"n": 1}).json()["error"]
 
 
+def test_a_row_is_judged_again_as_its_file_has_it(scored: Path) -> None:
+    # a browser's numbers end at 2**53, and an id in a tool call may not
+    metadata = {"final_answer": "", "id": 2**60 + 1}
+    rows = [{**ROW, "id": name, "output": {"metadata": metadata}} for name in "ab"]
+    scored.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    session = ViewSession(
+        scored,
+        scored.with_name("labels.jsonl"),
+        explain=lambda group, place: f"{group[place]['id']}: {group[place]['output']['metadata']['id']!r}",
+    )
+    try:
+        session.index.update()
+        numbers = [row["n"] for row in session.rows({})["rows"]]
+        assert [session.explain({"n": n}) for n in numbers] == [{"text": f"{name}: {2**60 + 1}"} for name in "ab"]
+        assert session.explain({"n": 99}) is None
+    finally:
+        session.close()
+
+
 def test_a_report_holds_its_rows_and_nothing_ends_its_scripts(scored: Path, tmp_path: Path) -> None:
     target = tmp_path / "deep" / "report.html"
     written = write_report(scored, target, labels=tmp_path / "none", limit=10)

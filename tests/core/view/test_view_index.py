@@ -315,7 +315,8 @@ def test_every_mark_of_the_overview_counts_the_rows_that_its_filter_shows(file: 
     for n in range(120):
         reward = None if n % 11 == 0 else (n % 37) / 36
         broken = ["too_long"] if n % 7 == 0 else []
-        parts = {"part/form": (n % 5) / 10, "judge_cost": 0.5}
+        # the last one is a metric of the part, and no part
+        parts = {"part/form": (n % 5) / 10, "judge_cost": 0.5, "part/form/length": 900.0}
         rows.append(
             row(
                 f"t{n // 4}-{n % 4}",
@@ -335,6 +336,7 @@ def test_every_mark_of_the_overview_counts_the_rows_that_its_filter_shows(file: 
     marks = [("status", bar["name"], bar["rows"]) for bar in found["statuses"]]
     marks += [("cause", bar["name"], bar["rows"]) for bar in found["causes"]]
     marks += [("rule", bar["name"], bar["rows"]) for bar in found["rules"]]
+    assert [bar["name"] for bar in found["parts"]] == ["form"]
     marks += [("part", bar["name"], bar["rows"]) for bar in found["parts"]]
     marks += [("reward", bar["filter"], bar["rows"]) for bar in found["rewards"]]
     marks += [("step", point["filter"], point["rows"]) for point in found["points"]]
