@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 
 from agentscope_tuner.verify.math.node import (
@@ -64,7 +64,9 @@ def key(node: Node) -> Key:
             return _angle(node) or (*_own(node), key(node.inside))
         case Apply(function, args) if function in _UNORDERED:
             members = args[0].args if len(args) == 1 and isinstance(args[0], Collection) else args
-            return ("Apply", function, *_ordered(map(key, members)))
+            return ("Apply", function, *_ordered(_members(function, members)))
+        case Apply("abs", (inside,)):
+            return ("Apply", "abs", _without_sign(_inside(inside)))
         case Apply(function, (inside,)) if function in _OF_ANGLES:
             return ("Apply", function, _angle(inside) or _inside(inside))
         case Apply():
@@ -81,8 +83,19 @@ def key(node: Node) -> Key:
     return (*_own(node), *map(key, node.args))
 
 
+def _members(function: str, members: Sequence[Node]) -> set[Key]:
+    """The arguments of `gcd` and the like that count: each once, without the signs and zeros that divisors ignore."""
+    keys = set(map(key, members))
+    if function in ("gcd", "lcm"):
+        keys = set(map(_without_sign, keys))
+    return keys - {_ZERO} if function == "gcd" else keys
+
+
 def _power(node: Power) -> Key:
     below, above = _inside(node.base), _inside(node.exponent)
+    value = literal(node.exponent)
+    if value is not None and value % 2 == 0:
+        below = _without_sign(below)
     return below if above == _ONE else ("power", below, above)
 
 
@@ -171,7 +184,7 @@ def _own(node: Node) -> Key:
     return (type(node).__name__, *said)
 
 
-def _ordered(keys: Iterator[Key] | list[Key]) -> list[Key]:
+def _ordered(keys: Iterable[Key]) -> list[Key]:
     return sorted(keys, key=repr)
 
 

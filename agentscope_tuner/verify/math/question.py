@@ -32,8 +32,8 @@ _PLAIN = re.compile(
     r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
-# a number in plain text that may be asked for in another form
-_WRITTEN = re.compile(r"(?<![\w.])\d*\.\d+|(?<![\w.])\d+\s?\\?%")
+# a number in plain text that may be asked for in another form, also one in another base: `1101_2`
+_WRITTEN = re.compile(r"(?<![\w.])\d*\.\d+|(?<![\w.])\d+\s?\\?%|(?<![\w.])\d[\dA-F]*_(?:\d+|\{\d+\})")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # `20 percent of 50` does not ask for a percentage, `what percent` does
 _ASKS_PERCENT = re.compile(
