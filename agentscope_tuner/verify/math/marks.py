@@ -27,13 +27,13 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
             # radians are written with pi; any other bare number counts degrees
             worked_out = PI in walk(ans)
         case _, Degrees():
-            worked_out = question.speaks_of_radians if question is not None else _is_small(ref)
+            worked_out = question is not None and question.speaks_of_radians
         case _:
             return ref, ans
     if worked_out:
         return ref, ans
-    if question is None and isinstance(ans, (Percent, Degrees)) and _is_small(ref):
-        # 0.5 is a part of one: `0.5\\%` is not meant, and `50\\%` is already 50
+    if question is None and isinstance(ans, (Percent, Degrees)) and _is_small(ref) and literal(ref) != 0:
+        # 0.5 is a part of one: `0.5\\%` is not meant, and `50\\%` is already 50; so is `30^\\circ` already 30
         return None
     return _unmarked(ref), _unmarked(ans)
 
