@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -89,5 +89,18 @@ class RunLog:
             # a workflow may leave anything in its metadata
             return pydantic_core.to_json(row, fallback=repr) + b"\n"
         except ValueError:
+            pass
+        try:
             # half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
             return json.dumps({**row, "task": task.task.model_dump()}, default=repr).encode() + b"\n"
+        except (ValueError, RecursionError):
+            # a policy's arguments may be nested a thousand deep: its verdict is a row all the same
+            told = {"main_query": task.task.main_query, "task_id": task.task_id}
+            row["task"] = {**told, "metadata": _flat(task.task.metadata)}
+            row["output"] = {"metadata": _flat(output.metadata)}
+            return json.dumps(row).encode() + b"\n"
+
+
+def _flat(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    plain = (str, int, float, type(None))
+    return {str(key): value if isinstance(value, plain) else "cannot be written" for key, value in metadata.items()}

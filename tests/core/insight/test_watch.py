@@ -19,7 +19,7 @@ from agentscope_tuner.insight.watch.run_watch import Alarm, AlarmsFile, RunWatch
 from agentscope_tuner.insight.watch.second_opinion import SecondOpinion, asks_judge, asks_labels
 from agentscope_tuner.insight.watch.step_stats import Novelty, step_stats
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
-from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.run_log import RunLog
@@ -280,6 +280,19 @@ def test_a_judge_logs_what_it_says_in_files_that_are_read_again(tmp_path: Path) 
         (1.0, 3.0, "judged"), (0.0, 3.0, "judged"), (None, 3.0, "failed"),
     ]  # fmt: skip
     assert len({row.id for row in found}) == 3
+
+
+@pytest.mark.parametrize("levels", [200, 300, 5_000])
+def test_a_row_nested_however_deep_is_logged_and_read_again(levels: int, tmp_path: Path) -> None:
+    deep: Any = "x"
+    for _ in range(levels):
+        deep = [deep]
+    log, task = RunLog(tmp_path), WorkflowTask(task=Task(main_query="6*7?", task_id="t"))
+    output = WorkflowOutput(metadata={"final_answer": "42 \ud800", "arguments": deep})
+    log.add([(task, output)], [Judgement("judged", 1.0, True, "r")], 3)
+    log.close()
+    [found] = scored_rows(NewLines(tmp_path).read())
+    assert (found.task, found.answer, found.reward, found.step) == ("t", "42 \ud800", 1.0, 3.0)
 
 
 def test_a_replayed_run_logs_the_rewards_that_its_training_paid(tmp_path: Path) -> None:
