@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -23,7 +24,21 @@ COMMANDS = [
     for line in body.splitlines()
     if language == "console" and line.startswith("$ ") and not line[2:].startswith(CHECKOUT)
 ]
-PYTHONS = [name for name in ("python3.11", "python3.12", "python3.13") if shutil.which(name)]
+
+
+def pythons() -> list[str]:
+    """An interpreter of each version that this machine has. A version manager's name may stand for none."""
+    managed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = []
+    for name in ("python3.11", "python3.12", "python3.13"):
+        places = [shutil.which(name), *(str(path) for path in sorted(managed.glob(f"*/bin/{name}")))]
+        runs = (
+            place
+            for place in places
+            if place and subprocess.run([place, "-c", ""], capture_output=True).returncode == 0
+        )
+        found += [next(runs, "")]
+    return [python for python in found if python] or [sys.executable]
 
 
 class Installed:
@@ -52,7 +67,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.fixture(scope="module", params=PYTHONS or [sys.executable])
+@pytest.fixture(scope="module", params=pythons(), ids=lambda path: Path(path).name)
 def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(request.param, wheel, tmp_path_factory.mktemp("empty"))
 
