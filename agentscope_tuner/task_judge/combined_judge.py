@@ -225,12 +225,14 @@ class CombinedJudge(AsksJudges):
 
     def _success(self, found: PartVerdicts, counted: Sequence[Part]) -> bool:
         success = self._section.success
-        if success == "all":
-            return bool(counted) and all(found.is_success(part.name) for part in counted)
         if success == "any":
             return any(found.is_success(part.name) for part in counted)
-        # a part that was not asked has not succeeded
-        return found.is_success(success)
+        if success != "all":
+            return found.is_success(success)
+        # a part that was not asked has not succeeded; one that may fail is left out where it has no verdict
+        needed = {part.name for part in self.parts if part.counts and not part.may_fail}
+        names = needed.union(part.name for part in counted)
+        return bool(names) and all(map(found.is_success, names))
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:
         """See BaseJudge: what a part that ranks says."""

@@ -302,6 +302,7 @@ def test_the_keyboard_reaches_everything(tmp_path: Path, view: Start, watched: W
     page.keyboard.press("j")
     expect(page.locator(".story")).to_contain_text("What is 18 + 11?")
     page.keyboard.press("k")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 10?")
     page.keyboard.press("k")
     expect(page.locator(".story")).to_contain_text("What is 18 + 1?")
     page.keyboard.press("Escape")

@@ -117,6 +117,14 @@ def test_success_is_a_parts_or_alls_or_anys(success: str, said: tuple[float, flo
     assert judged(combined({"a": A, "b": B}, success=success), a=said[0], b=said[1]).is_success is expected
 
 
+def test_a_part_that_was_not_asked_is_no_success_among_all() -> None:
+    """`correct` is asked of long answers alone: a short one was no success, and is none."""
+    judge = combined({"a": A, "b": {**B, "when": "not a.is_success"}}, success="all")
+    assert judged(judge, a=1.0, b=0.0).is_success is False
+    optional = combined({"a": A, "b": {**B, "optional": True}}, success="all")
+    assert judged(optional, a=1.0, b="down").is_success is True
+
+
 def test_a_part_whose_condition_is_not_met_is_not_asked_and_not_paid() -> None:
     judge = combined({"a": A, "b": {**B, "when": "a.is_success"}}, success="b")
     Says.asked.clear()

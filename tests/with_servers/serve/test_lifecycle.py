@@ -78,7 +78,7 @@ def test_a_second_signal_cuts_the_drain_short(tmp_path: Path) -> None:
 
 def test_the_math_workers_end_with_it(tmp_path: Path) -> None:
     with RunningService("--conf", config_file(tmp_path)) as service:
-        service.post("/reward", row(r"\boxed{\sin(x)^2}", r"1-\cos(x)^2"))
+        service.post("/reward", row(r"\boxed{\sqrt{x^4+2x^2+1}}", "x^2+1"))
         children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text().split()
         threads = [path.name for path in Path(f"/proc/{service.process.pid}/task").iterdir()]
         for thread in threads:
