@@ -21,6 +21,8 @@ STUB = "benchmarks.scale.workload->StubJudge"
 STUB_SECONDS = 0.05
 # the end of a solution: what a row holds besides its answer should not be what is measured
 _TEXT_CHARS = 600
+# as many as reached a worker of the made solutions, before most of them were decided without one: 8 %
+_FORMULA_EVERY = 13
 
 
 def config(protocol: str, **kwargs: Any) -> dict[str, Any]:
@@ -34,13 +36,24 @@ def exact_lines(count: int) -> Iterator[bytes]:
 
 
 def mixed_lines(count: int) -> Iterator[bytes]:
-    """`count` lines: 60 % exact, 25 % right in another form, 15 % wrong; some of them need the symbolic stage."""
-    return _lines(_solutions(), count)
+    """`count` lines: 60 % exact, 25 % right in another form, 15 % wrong; one in `_FORMULA_EVERY` needs a worker."""
+    return _lines(_with_formulas(), count)
 
 
 @cache
 def _solutions() -> list[Solution]:
     return solutions()
+
+
+@cache
+def _with_formulas() -> list[Solution]:
+    """The solutions, some replaced by a pair that no stage before the worker decides."""
+    found = _solutions().copy()
+    for place in range(0, len(found), _FORMULA_EVERY):
+        a = place + 1
+        answer = rf"The norm is \boxed{{\sqrt{{x^4+{2 * a}x^2+{a * a}}}}}."
+        found[place] = Solution(answer, f"x^2+{a}", True, "formula")
+    return found
 
 
 def _lines(source: list[Solution], count: int) -> Iterator[bytes]:
