@@ -168,17 +168,18 @@ class CombinedJudge(AsksJudges):
         """The reward that the parts' verdicts make.
 
         Raises:
-            JudgeError: none of the parts that count has a verdict, nor the one that `success` names for another's
-            failure, or theirs make no finite number.
+            JudgeError: a part that must have a verdict was not asked for another's failure, none of the parts that
+            count has one, or theirs make no finite number.
         """
         counted, rewards = found.counted(self.parts)
         names = [part.name for part in counted]
         weights = [part.weight for part in counted]
         if not counted and any(part.name in found.lacking for part in self.parts if part.counts):
             raise JudgeError(f"no part that counts has a verdict: {found.said()}")
-        if self._section.success in found.lacking:
-            # not asked for another part's failure: that is no verdict on the task
-            raise JudgeError(f"success: {self._section.success} has no verdict: {found.said()}")
+        # `optional` excuses the part that failed, not those whose condition reads it: left out, they would pay less
+        lost = [part.name for part in self.parts if part.name in found.lacking and not part.may_fail]
+        if lost:
+            raise JudgeError(f"{', '.join(lost)} was not asked, for a failure: {found.said()}")
         # + 0.0: without the sign of a zero, which no reader expects
         combined = self._combined(found, weights, rewards) + 0.0
         clipped = combined if self._clip is None else min(max(combined, self._clip[0]), self._clip[1])
