@@ -56,6 +56,7 @@ class CombinedJudge(AsksJudges):
             check_weights(section)
         self._clip = clip_of(section)
         self.stages = in_stages(self.parts)
+        self._must_succeed = frozenset(part.name for part in self.parts if part.counts and not part.may_fail)
         inner = [part.judge.inner for part in self.parts]
         self.metric_names = metric_names_of(self.parts)
         self.reference_keys = tuple(dict.fromkeys(key for judge in inner for key in judge.reference_keys))
@@ -172,14 +173,10 @@ class CombinedJudge(AsksJudges):
             count has one, or theirs make no finite number.
         """
         counted, rewards = found.counted(self.parts)
+        if found.lacking:
+            self._check_lacking(found, counted)
         names = [part.name for part in counted]
         weights = [part.weight for part in counted]
-        if not counted and any(part.name in found.lacking for part in self.parts if part.counts):
-            raise JudgeError(f"no part that counts has a verdict: {found.said()}")
-        # `optional` excuses the part that failed, not those whose condition reads it: left out, they would pay less
-        lost = [part.name for part in self.parts if part.name in found.lacking and not part.may_fail]
-        if lost:
-            raise JudgeError(f"{', '.join(lost)} was not asked, for a failure: {found.said()}")
         # + 0.0: without the sign of a zero, which no reader expects
         combined = self._combined(found, weights, rewards) + 0.0
         clipped = combined if self._clip is None else min(max(combined, self._clip[0]), self._clip[1])
@@ -192,6 +189,14 @@ class CombinedJudge(AsksJudges):
             metrics=found.metrics(self.parts),
             violations=found.violations(self.parts),
         )
+
+    def _check_lacking(self, found: PartVerdicts, counted: Sequence[Part]) -> None:
+        if not counted and any(part.name in found.lacking for part in self.parts if part.counts):
+            raise JudgeError(f"no part that counts has a verdict: {found.said()}")
+        # `optional` excuses the part that failed, not those whose condition reads it: left out, they would pay less
+        lost = [part.name for part in self.parts if part.name in found.lacking and not part.may_fail]
+        if lost:
+            raise JudgeError(f"{', '.join(lost)} was not asked, for a failure: {found.said()}")
 
     def _combined(self, found: PartVerdicts, weights: Sequence[float], rewards: Sequence[float]) -> float:
         if self._function is not None:
@@ -231,8 +236,7 @@ class CombinedJudge(AsksJudges):
         if success != "all":
             return found.is_success(success)
         # a part that was not asked has not succeeded; one that may fail is left out where it has no verdict
-        needed = {part.name for part in self.parts if part.counts and not part.may_fail}
-        names = needed.union(part.name for part in counted)
+        names = self._must_succeed.union([part.name for part in counted])
         return bool(names) and all(map(found.is_success, names))
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:
