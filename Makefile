@@ -76,6 +76,10 @@ $(MATH_VERIFY)/.ready:
 bench-math: $(READY) $(MATH_VERIFY)/.ready ## the math judge beside Math-Verify: accuracy, speed, hostile answers
 	$(BIN)/python -m benchmarks.math.bench
 
+.PHONY: bench-all
+bench-all: $(READY) ## every benchmark with a bar, met or missed by how much, into benchmarks/RESULTS.md; ONLY="bench-llm …"
+	$(BIN)/python -m benchmarks.all $(if $(ONLY),--only $(ONLY))
+
 .PHONY: bench-front-door
 bench-front-door: $(READY) $(MATH_VERIFY)/.ready ## the table at the top of the README: common reward code beside astuner
 	$(BIN)/python -m benchmarks.front_door.table

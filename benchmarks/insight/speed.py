@@ -19,6 +19,7 @@ from agentscope_tuner.records.reader import Line, read_lines
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from benchmarks.bars import at_most
 
 _GROUP = 16
 _STEP = 256
@@ -102,11 +103,12 @@ def main() -> None:
         report = agreement(read(first), None)
         spent = time.process_time() - begun
         print(f"agree    {asked.rows:,} rows: {spent:.1f} s of processor; {report['different']:,} differ")
+        at_most(f"astuner agree, {asked.rows:,} rows", spent, 10, "s")
         begun = time.process_time()
         found = compare(read(first), read(second))
-        print(
-            f"compare  {asked.rows:,} rows: {time.process_time() - begun:.1f} s of processor; {found.changed:,} changed"
-        )
+        spent = time.process_time() - begun
+        print(f"compare  {asked.rows:,} rows: {spent:.1f} s of processor; {found.changed:,} changed")
+        at_most(f"astuner compare, {asked.rows:,} rows", spent, 10, "s")
         bare, kept = logged(20_480, None), logged(20_480, Path(name) / "judged")
         print(f"log_dir  {20_480 / bare:,.0f} verdicts a second without, {20_480 / kept:,.0f} with it")
     spent, grown = watched(asked.watched)

@@ -28,6 +28,7 @@ import openai
 from agentscope_tuner import _loop
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.prompt.wording import closing, score_form, score_schema
+from benchmarks.bars import at_least, at_most
 
 CONCURRENCY = 64
 TEMPLATE = PromptTemplate(
@@ -109,7 +110,11 @@ def faults(stub: str | None, seed: int) -> bool:
     usage = subject.model.usage
     print(f"faults (seed {seed}), of 500: {honest} honest, {errors} errors, {wrong} wrong, {zeros} silent zeros;")
     print(f"    {usage.calls} completions, {usage.retries} retries, {seconds:.1f} s")
-    return bool(honest >= 498 and wrong == 0 and zeros == 0)
+    kept = [
+        at_least("LLM grading under faults, honest verdicts of 500", honest, 498, ""),
+        at_most("LLM grading under faults, wrong verdicts, silent zeros among them", wrong, 0, ""),
+    ]
+    return all(kept)
 
 
 def clean(stub: str | None, rounds: int, rows: int) -> bool:
@@ -141,7 +146,11 @@ def clean(stub: str | None, rounds: int, rows: int) -> bool:
     theirs, mine = median(rows / pair[0][0] for pair in pairs), median(rows / pair[1][0] for pair in pairs)
     print(f"clean, {rows} calls, {rounds} rounds: bare AsyncOpenAI {theirs:.0f} calls/s, LLMGrader {mine:.0f} calls/s;")
     print(f"    median ratios: speed {speed:.2f}, client CPU {cpu:.2f}")
-    return speed >= 0.9 and cpu <= 1.3
+    kept = [
+        at_least("LLM calls a second, beside a bare AsyncOpenAI", speed, 0.9),
+        at_most("CPU of an LLM call, beside a bare AsyncOpenAI", cpu, 1.3),
+    ]
+    return all(kept)
 
 
 def cached(stub: str | None) -> bool:
@@ -154,7 +163,8 @@ def cached(stub: str | None) -> bool:
     rate = 500 / again["cpu"]
     print(f"cached re-run in a new process: {rate:.0f} rows per CPU second, {500 / again['seconds']:.0f} by the clock,")
     print(f"    {again['calls']} calls, {again['honest']} honest of 500")
-    return bool(rate >= 5000 and again["calls"] == 0 and again["honest"] == 500)
+    fast = at_least("LLM verdicts from the cache in a new process", rate, 5000, "rows per CPU second")
+    return fast and bool(again["calls"] == 0 and again["honest"] == 500)
 
 
 def _cached_run(url: str, folder: str) -> dict[str, float]:

@@ -21,6 +21,7 @@ from agentscope_tuner.verify.math.answer import WORKER_STAGES
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.read import bare
 from agentscope_tuner.verify.math.text import Unreadable
+from benchmarks.bars import at_least
 from benchmarks.math import hostile
 from benchmarks.math.workload import solutions
 
@@ -40,8 +41,11 @@ class Timed:
         # of the judging process; what a worker of ours used is not in it, so these rows are counted
         self.cpu, self.in_worker = cpu, in_worker
 
+    def right(self, expected: Sequence[bool]) -> int:
+        return sum(v == e for v, e in zip(self.verdicts, expected, strict=True))
+
     def line(self, name: str, expected: Sequence[bool]) -> str:
-        right = sum(v == e for v, e in zip(self.verdicts, expected, strict=True))
+        right = self.right(expected)
         false_passes = sum(v is True and not e for v, e in zip(self.verdicts, expected, strict=True))
         return f"  {name:18} {right}/{len(expected)} right ({right / len(expected):.2%}), {false_passes} false passes"
 
@@ -207,6 +211,10 @@ def throughput() -> None:
         print(theirs.line("math-verify", expected))
         print(theirs.speed("math-verify"))
         print(f"  ratio              {theirs.wall / ours.wall:.0f}x; by CPU {theirs.cpu / ours.cpu:.0f}x")
+        at_least("2,000 made solutions, beside Math-Verify", theirs.wall / ours.wall, 40)
+        at_least(
+            "2,000 made solutions, right of them beside Math-Verify", ours.right(expected) / theirs.right(expected), 1
+        )
     roots = [(k, n) for k in range(2, 42) for n in range(2, 27)]
     hard = [(f"\\boxed{{\\sqrt[3]{{{k**3 * n}}}}}", f"{k}\\sqrt[3]{{{n}}}") for k, n in roots]
     for workers in (1, 2, 4):

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Page
 
+from benchmarks.bars import at_most
 from benchmarks.view.chromium import chromium, serving
 from benchmarks.view.rows import write_rows
 
@@ -51,15 +52,15 @@ def _hundred_thousand(browser: Browser, scored: Path) -> None:
         print(f"from the command to the first rows: {time.perf_counter() - started:.2f} s")
         _drawn(page, "100,000")
         print(f"from the command to the last row in the index: {time.perf_counter() - started:.2f} s")
-        _report("load", [_timed(lambda: _load(page, address)) for _ in range(_TIMES)])
+        _report("load", 3, [_timed(lambda: _load(page, address)) for _ in range(_TIMES)])
         for name, filters, count in _counts(page):
             taken = []
             for _ in range(_TIMES):
                 _go(page, "")
                 _drawn(page, "100,000")
                 taken.append(_timed(partial(_filter, page, filters, count)))
-            _report(f"filter {name} ({count} rows)", taken)
-        _report("a row that is appended", [_grown(page, scored, n) for n in range(_TIMES)])
+            _report(f"filter {name} ({count} rows)", 0.3, taken)
+        _report("a row that is appended", 2, [_grown(page, scored, n) for n in range(_TIMES)])
         page.close()
 
 
@@ -109,8 +110,9 @@ def _timed(act: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def _report(name: str, taken: list[float]) -> None:
+def _report(name: str, bar: float, taken: list[float]) -> None:
     print(f"{name}: {statistics.median(taken):.3f} s (of {', '.join(f'{one:.3f}' for one in taken)})", flush=True)
+    at_most(f"100,000 rows on the page, {name}", statistics.median(taken), bar, "s")
 
 
 if __name__ == "__main__":
