@@ -51,9 +51,9 @@ def read_choice(text: str, letters: str, options: Mapping[str, str] | None = Non
         return choices[-1] if len({choice.letters for choice in choices}) == 1 else Choice("", CONTRADICTION)
     tagged = find_answer(said, ["tag"])
     if tagged.text is not None:
-        return reader.stated(tagged.text)
+        return reader.stated(_WRAPPER.sub(r"\1", tagged.text))
     if tagged.where.startswith("no "):
-        return reader.stated(said)
+        return reader.stated(_WRAPPER.sub(r"\1", said))
     return Choice("", tagged.where)
 
 
@@ -173,7 +173,7 @@ class _ChoiceReader:
 
     def whole(self, text: str) -> Choice:
         """The choice that all of `text` is: `B`, `(B)`, `B. Paris`, `Option B`, or an option's text."""
-        text = text.strip().strip("*_`$ ").strip()
+        text = text.strip().strip("*_`$「」『』 ").strip()
         if letter := next((letter for letter, option in self._options.items() if option and option == plain(text)), ""):
             return Choice(letter)
         found = self._reader.read(text, _LEAD.match(text).end())  # type: ignore[union-attr]
@@ -193,7 +193,7 @@ class _ChoiceReader:
         if others:
             return Choice(found.letters) if others == [found.letters] else Choice("", CONTRADICTION)
         separated = re.match(r"[*_`]{0,3}\s{0,2}(?:[.:)\]）、]|[–—-]\s)", rest)
-        if separated and not self._reader.mentions(rest) and not is_denied(rest):
+        if separated and not (self._reader.mentions(rest) or is_denied(rest) or any(self._statements(rest))):
             return Choice(found.letters)
         return Choice("", f"{text!r:.60} is no option")
 

@@ -93,8 +93,12 @@ class LetterReader:
         return any(offered is not None and self._one(text, offered.end()) is not None for offered in offers)
 
     def mentions(self, text: str) -> bool:
-        """Whether a letter stands alone in `text`; an article or a pronoun may."""
-        return any(found[0] not in "AI" for found in self._lone.finditer(text))
+        """Whether a letter stands alone in `text`; an `A` or `I` between words may, as in `Vitamin A`."""
+        return any(
+            found[0] not in "AI"
+            or not (re.search(r"[^\W_]", text[: found.start()]) or _WORD_BEHIND.match(text, found.end()))
+            for found in self._lone.finditer(text)
+        )
 
     def _one(self, text: str, at: int) -> tuple[str, int] | None:
         opening = _OPEN.match(text, at)

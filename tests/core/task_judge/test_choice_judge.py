@@ -27,6 +27,10 @@ CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "New York"}
         "**(B)**",
         "`B`",
         "$B$",
+        "$\\mathbf{B}$",
+        "\\textbf{(B)}",
+        "The answer is $\\mathrm{B}$.",
+        "「B」",
         '"B"',
         "Ｂ",
         "（B）",
@@ -195,6 +199,11 @@ def test_the_letter_however_it_is_said(text: str) -> None:
         "B-2",
         "B2",
         "Because",
+        # the sentence behind a letter was taken for its option's text
+        "The answer is B. No wait, the answer is A.",
+        "The answer is B. No, the answer is A.",
+        "B. Then again, the answer is A.",
+        "B. A",
     ],
 )
 def test_what_does_not_choose_the_letter_is_not_paid(text: str) -> None:
@@ -222,6 +231,7 @@ def test_what_does_not_choose_the_letter_is_not_paid(text: str) -> None:
         ("A and C are correct.", "AC"),
         ("A, B and D are right.", "ABD"),
         ("不选A，选C", "C"),
+        ("B. Vitamin A", "B"),
         ("I think D. New York", ""),
     ],
 )
