@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from agentscope_tuner.cli.config import Overrides
-from agentscope_tuner.cli.console import config_errors, fail, opened, out
+from agentscope_tuner.cli.console import config_errors, fail, out
+from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.cli.stages_table import stages_table
 from agentscope_tuner.cli.verdict_tree import verdict_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.records import Line, parse_line, read_lines
-from agentscope_tuner.records.formats import FORMATS, as_rollouts
+from agentscope_tuner.records import Line, parse_line
+from agentscope_tuner.records.formats import FORMATS
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.verify.boxed import last_boxed
@@ -59,10 +60,8 @@ def explain(
             raise fail("--reference and --answer name a pair, --conf and --input a row: give one of the two")
         with config_errors():
             judge = load_judge(resolve(conf, overrides or ()))
-            with opened(input_) as (stream, name):
-                lines: Iterable[Line] = read_lines(stream, name)
-                lines = as_rollouts(lines, format_, map_ or ()) if format_ or map_ else lines
-                group, place = _rows(lines, id_, ranks=judge.traits.ranks)
+            with source_lines(input_) as (lines, _):
+                group, place = _rows(rollout_lines(lines, format_, map_), id_, ranks=judge.traits.ranks)
         _show(judge, group, place)
     elif reference_text is not None and answer is not None and conf is None and input_ is None:
         _compare(reference_text, answer, deadline, question)

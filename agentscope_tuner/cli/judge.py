@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
@@ -32,8 +31,9 @@ from agentscope_tuner.config import resolve
 from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, judged_before
 from agentscope_tuner.engines.local import score_lines
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import EarlierRow, Line, Row, ScoredFile, Summary, earlier_rows, parse_line
+from agentscope_tuner.records import EarlierRow, Line, Row, Summary, earlier_rows, parse_line
 from agentscope_tuner.records.formats import FORMATS
+from agentscope_tuner.records.output import scored_output, stage_of
 from agentscope_tuner.records.scored_file import furthest
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -51,6 +51,11 @@ _FORMAT = (
     "rollouts made of them. --input may then be a folder of JSONL, Parquet or torch files."
 )
 _TASKS = "Tasks whose metadata the rows get by their query, for dumps without the data set's columns, such as TRL's."
+_INPUT = (
+    "Rollouts: a file of JSON lines, Parquet or Arrow, or a folder or a pattern of them; a path or a URL; - reads "
+    "standard input."
+)
+_OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix Parquet or Arrow."
 _DRY_RUN = (
     "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
     "--resume, of the rows that --output lacks."
@@ -63,8 +68,8 @@ _MAP = (
 
 def judge(
     conf: Conf,
-    input_: Annotated[str, typer.Option("--input", help="Rollouts, one JSON object a line; - reads standard input.")],
-    output: Annotated[Path | None, typer.Option("--output", help="Where the scored rollouts go.")] = None,
+    input_: Annotated[str, typer.Option("--input", help=_INPUT)],
+    output: Annotated[str | None, typer.Option("--output", help=_OUTPUT)] = None,
     overrides: Overrides = None,
     resume: Annotated[
         bool,
@@ -96,7 +101,7 @@ def judge(
             raise fail("--format, --map and --tasks are read by --engine local")
         judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
         return
-    if str(output) == "-":
+    if output == "-":
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
     summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
@@ -107,7 +112,7 @@ def judge(
         try:
             with (
                 source_lines(input_, watched=partial(_watched, summary)) as (source, name),
-                ScoredFile(output, resume=resume) as scored,
+                scored_output(output, resume=resume) as scored,
             ):
                 lines = rollout_lines(islice(source, limit), format_, map_, tasks)
                 todo = _with_earlier(lines, scored.earlier(), digest) if resume else lines
@@ -134,7 +139,7 @@ def _say_what_it_costs(
     conf: str,
     overrides: list[str] | None,
     input_: str,
-    resumed: Path | None,
+    resumed: str | None,
     limit: int | None,
     rows: Callable[[Iterator[Line]], Iterator[Line]],
 ) -> None:
@@ -144,7 +149,7 @@ def _say_what_it_costs(
         line_judge, found = LineJudge(settings, digest), DryRun()
         with source_lines(input_, watched=partial(_watched, Summary())) as (source, name):
             lines = rows(islice(source, limit))
-            earlier = earlier_rows(furthest(resumed)) if resumed is not None else None
+            earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
             found.add(line_judge, lines if earlier is None else _with_earlier(lines, earlier, digest))
     out.print(found.table(f"{name}: nothing was sent"))
 

@@ -17,6 +17,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.on_ray.files import score_files
 from agentscope_tuner.on_ray.partition_source import input_files
 from agentscope_tuner.records import Summary
+from agentscope_tuner.storage.stored_file import is_url, plain
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.protocol import load_judge
 
@@ -38,16 +39,19 @@ def judge_on_ray(
     conf: str,
     overrides: Overrides,
     input_: str,
-    output: Path,
+    target: str,
     *,
     address: str | None,
     jobs: int | None,
     resume: bool,
 ) -> None:
-    """Judge the files that the pattern `input_` names into the folder `output`; exit code 3 when any row failed."""
+    """Judge the files that the pattern `input_` names into the folder `target`; exit code 3 when any row failed."""
     summary, counts, kept, started = Summary(), dict[str, list[int]](), 0, time.perf_counter()
     with config_errors():
         settings = resolve(conf, overrides or ())
+        if is_url(target):
+            raise ConfigError(f"--output must be a folder that every node sees, got {target!r}: mount the bucket")
+        output = Path(plain(target))
         if output.exists() and not output.is_dir():
             raise ConfigError(f"--output must be a folder with --engine ray, got the file {str(output)!r}")
         digest, files = settings.task_judge.digest(), input_files(input_)

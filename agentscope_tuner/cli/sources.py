@@ -11,16 +11,17 @@ from agentscope_tuner.cli.console import opened
 from agentscope_tuner.records.dump_files import dump_lines, is_dump
 from agentscope_tuner.records.formats import as_rollouts, references_of
 from agentscope_tuner.records.reader import Line, read_lines
+from agentscope_tuner.storage.stored_file import plain
 
 Watched = Callable[[Iterator[Line], BinaryIO], Iterator[Line]]
 
 
 @contextmanager
 def source_lines(source: str, *, watched: Watched | None = None) -> Iterator[tuple[Iterator[Line], str]]:
-    """The lines of `source` and its name in messages; a folder's files are read one after the other.
+    """The lines of `source` and its name in messages; several files are read one after the other.
 
     Args:
-        source: a file, `-` for standard input, or a folder.
+        source: a file of lines, Parquet or Arrow, a folder or a pattern of them, by path or URL; `-`: standard input.
         watched: draws a progress bar over a file's bytes while its lines are read.
 
     Raises:
@@ -29,7 +30,7 @@ def source_lines(source: str, *, watched: Watched | None = None) -> Iterator[tup
     if is_dump(source):
         yield dump_lines(source), Path(source).name
         return
-    with opened(source) as (stream, name):
+    with opened(plain(source)) as (stream, name):
         lines = read_lines(stream, name)
         yield (watched(lines, stream) if watched else lines), name
 

@@ -41,7 +41,7 @@ class _FileActor:
 
 def score_files(
     config: Source,
-    files: Sequence[Path],
+    files: Sequence[Path | str],
     folder: Path,
     *,
     digest: str,
@@ -54,7 +54,7 @@ def score_files(
 
     Args:
         config: as `load_judge` takes it.
-        files: absolute paths that every node sees, JSONL or Parquet; as `input_files` finds them.
+        files: absolute paths, or URLs, that every node sees, JSONL, Parquet or Arrow; as `input_files` finds them.
         folder: where the partitions go; every node sees it.
         digest: names the configuration and version.
         jobs: judge actors at most. None: for a judge that computes as many as the cluster has CPUs, else one.

@@ -1,24 +1,23 @@
-"""Cutting rollout files into partitions, and reading one: byte ranges of JSONL, row ranges of Parquet."""
+"""Cutting rollout files into partitions, and reading one: byte ranges of JSONL, row ranges of Parquet and Arrow."""
 
 from __future__ import annotations
 
 import glob
 import io
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.columnar import columnar_extent, columnar_lines
 from agentscope_tuner.records.reader import Line, read_lines
+from agentscope_tuner.storage.columns import is_columnar
+from agentscope_tuner.storage.stored_file import StoredFile, is_pattern, is_url, matching, plain
 
 _LEAST_BYTES, _MOST_BYTES = 64 * 2**10, 8 * 2**20
 # Partitions of a run: enough to share them evenly among workers, few enough for one directory
 _AIMED_AT, _MOST_PARTITIONS = 64, 8192
-_PARQUET = (".parquet", ".pq")
-_BUFFER_BYTES, _BATCH_ROWS = 2**20, 1024
-_NESTED = ("task", "output", "label")
+_BUFFER_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +26,8 @@ class Partition:
 
     Attributes:
         number: its place in the run; names its output file.
-        source: the input file's absolute path, the same on every node.
-        start: where it begins: a byte of a JSONL file, a row of a Parquet file. A line belongs where its first byte is.
+        source: the input file's absolute path or URL, the same on every node.
+        start: where it begins: a byte of a JSONL file, a row of another. A line belongs where its first byte is.
         end: where the next one begins.
     """
 
@@ -43,62 +42,62 @@ class Partition:
         return f"part-{self.number:05d}.jsonl"
 
 
-def input_files(patterns: str) -> list[Path]:
-    """The files that a glob pattern (`data/*.jsonl`, `**` for folders) or a plain path names, sorted, absolute.
+def input_files(patterns: str) -> list[Path | str]:
+    """The files that a glob pattern (`data/*.jsonl`, `**` for folders), a path or a URL names, in order, absolute.
 
     Raises:
-        ConfigError: there is none, one is no regular file, or a URL was given.
+        ConfigError: there is none, one is no regular file, or the URL is of this process's own memory.
     """
-    if "://" in patterns:
+    patterns = plain(patterns)
+    if patterns.startswith("memory://"):
         raise ConfigError(
-            f"--input must be a path that every node sees, got {patterns!r}: mount the bucket, or copy the files"
+            f"--input must be what every node sees, got {patterns!r}: each process has a memory of its own"
         )
-    found = [Path(name) for name in sorted(glob.glob(patterns, recursive=True))]
+    if is_url(patterns):
+        found: list[Path | str] = [file.source for file in matching(patterns)] if is_pattern(patterns) else [patterns]
+    else:
+        found = [Path(name) for name in sorted(glob.glob(patterns, recursive=True))]
     if not found:
         raise ConfigError(f"no file matches --input {patterns!r}")
     for path in found:
-        if not path.is_file():
-            raise ConfigError(f"--input must name files, got {str(path)!r}: for a folder's write {str(path / '*')!r}")
-    return [path.resolve() for path in found]
+        if not StoredFile(str(path)).exists():
+            raise ConfigError(f"--input must name files, got {str(path)!r}: for a folder's write {f'{path}/*'!r}")
+    return [path if isinstance(path, str) else path.resolve() for path in found]
 
 
-def partition_bytes(files: Sequence[Path]) -> int:
+def partition_bytes(files: Sequence[Path | str]) -> int:
     """How many bytes of input make a partition: by the input alone, so that another machine cuts it the same way."""
-    total = sum(path.stat().st_size for path in files)
+    total = sum(StoredFile(str(path)).size() for path in files)
     wanted = min(max(total // _AIMED_AT, _LEAST_BYTES), _MOST_BYTES)
     return int(max(wanted, total // _MOST_PARTITIONS))
 
 
-def plan(files: Sequence[Path], size: int | None) -> list[Partition]:
+def plan(files: Sequence[Path | str], size: int | None) -> list[Partition]:
     """`files` cut into partitions of about `size` bytes, in order; None leaves files whole. None is ever joined."""
     partitions: list[Partition] = []
     for path in files:
-        length, step = _parquet_rows(path, size) if is_parquet(path) else _bytes(path, size)
+        file = StoredFile(str(path))
+        length, step = _rows(file, size) if is_columnar(file.name) else _bytes(file, size)
         for start in range(0, length, step):
-            partitions.append(Partition(len(partitions), str(path), start, min(start + step, length)))
+            partitions.append(Partition(len(partitions), file.source, start, min(start + step, length)))
     return partitions
-
-
-def is_parquet(path: Path) -> bool:
-    """By its suffix."""
-    return path.suffix in _PARQUET
 
 
 def partition_lines(partition: Partition) -> Iterator[Line]:
     """The rows of one partition, in order, unparsed; `where` counts lines from the byte that it names."""
-    path = Path(partition.source)
-    if is_parquet(path):
-        yield from _parquet_lines(partition)
+    file = StoredFile(partition.source)
+    if is_columnar(file.name):
+        yield from columnar_lines(file, file.name, partition.start, partition.end)
         return
-    name = path.name if partition.start == 0 else f"{path.name}@{partition.start}"
-    with open(path, "rb", buffering=0) as raw, _Range(raw, partition.start, partition.end) as stream:
+    name = file.name if partition.start == 0 else f"{file.name}@{partition.start}"
+    with file.raw() as raw, _Range(raw, partition.start, partition.end) as stream:
         yield from read_lines(stream, name)
 
 
 class _Range(io.BufferedReader):
     """The lines that begin within a byte range of a file; the last one may end beyond it."""
 
-    def __init__(self, raw: io.FileIO, start: int, end: int) -> None:
+    def __init__(self, raw: io.RawIOBase, start: int, end: int) -> None:
         super().__init__(raw, _BUFFER_BYTES)
         self._end = end
         self._begins = True
@@ -119,64 +118,12 @@ class _Range(io.BufferedReader):
         return line
 
 
-def _bytes(path: Path, size: int | None) -> tuple[int, int]:
-    length = path.stat().st_size
+def _bytes(file: StoredFile, size: int | None) -> tuple[int, int]:
+    length = file.size()
     return length, max(size or length, 1)
 
 
-def _parquet_rows(path: Path, size: int | None) -> tuple[int, int]:
-    """A Parquet file's rows, and how many of them make about `size` bytes."""
-    with _parquet(path) as file:
-        rows = int(file.metadata.num_rows)
-        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-        weight = sum(group.total_byte_size for group in groups)
+def _rows(file: StoredFile, size: int | None) -> tuple[int, int]:
+    """A Parquet or Arrow file's rows, and how many of them make about `size` bytes."""
+    rows, weight = columnar_extent(file)
     return rows, max(rows if size is None else rows * size // max(weight, 1), 1)
-
-
-def _parquet(path: Path) -> Any:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ConfigError(f"{path} needs pyarrow to be read: {install('parquet')}") from None
-    try:
-        return parquet.ParquetFile(path)
-    except (OSError, pyarrow.ArrowException) as exc:
-        raise ConfigError(f"cannot read {str(path)!r}: {exc}") from exc
-
-
-def _parquet_lines(partition: Partition) -> Iterator[Line]:
-    name, position = Path(partition.source).name, 0
-    with _parquet(Path(partition.source)) as file:
-        for group in range(file.metadata.num_row_groups):
-            rows = file.metadata.row_group(group).num_rows
-            if position + rows <= partition.start or position >= partition.end:
-                position += rows
-                continue
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=[group]):
-                last = min(partition.end - position, batch.num_rows)
-                for index in range(max(partition.start - position, 0), last):
-                    yield _parquet_line(batch, index, f"{name}:{position + index + 1}")
-                position += batch.num_rows
-
-
-def _parquet_line(batch: Any, index: int, where: str) -> Line:
-    """A row as the line of JSON that it would be in a JSONL file; nested columns may also be JSON in text."""
-    try:
-        columns = zip(batch.schema.names, batch.columns, strict=True)
-        row = {name: _cell(column[index].as_py()) for name, column in columns}
-        for name in _NESTED:
-            if isinstance(row.get(name), str):
-                row[name] = json.loads(row[name])
-        return Line(where, json.dumps(row, ensure_ascii=False).encode(), None)
-    except (TypeError, ValueError, OverflowError, RecursionError) as exc:
-        return Line(where, b"", f"a cell has no form in JSON: {exc}")
-
-
-def _cell(value: Any) -> Any:
-    # A struct column lists the fields of all rows. A null stands for a field that this row lacks: leave it out
-    if isinstance(value, dict):
-        return {key: _cell(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [_cell(inner) for inner in value]
-    return value

@@ -1,99 +1,171 @@
-"""What trainers leave behind: one file or a folder of files, JSONL, Parquet, or torch's."""
+"""Files of rows that are no plain lines on this machine: Parquet, Arrow, gzip, torch's, folders, patterns and URLs."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.columnar import columnar_lines
 from agentscope_tuner.records.reader import Line, read_lines
+from agentscope_tuner.storage.columns import ARROW, PARQUET, is_columnar
+from agentscope_tuner.storage.stored_file import (
+    StoredFile,
+    inside,
+    is_folder,
+    is_pattern,
+    is_url,
+    matching,
+    plain,
+)
 
-_SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".parquet", ".pt")
-_BATCH_ROWS = 1024
+_TEXT = (".jsonl", ".json")
+_PACKED = (".jsonl.gz", ".pt", *PARQUET, *ARROW)
+_SUFFIXES = _TEXT + _PACKED
+# what `datasets.save_to_disk` leaves in a folder: of one split, and of several
+_SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
+_SPLIT = re.compile(r"(?<![a-z])(train|test|validation|valid|val|dev|eval)(?![a-z])", re.IGNORECASE)
 
 
 def is_dump(source: str) -> bool:
-    """Whether `source` is no plain file of lines: a folder, or a file that has to be unpacked."""
-    return source != "-" and (Path(source).is_dir() or source.endswith(_SUFFIXES[2:]))
+    """Whether `source` is no plain file of lines on this machine."""
+    source = plain(source)
+    if source == "-":
+        return False
+    return is_url(source) or source.endswith(_PACKED) or Path(source).is_dir() or is_pattern(source)
 
 
 def dump_lines(source: str) -> Iterator[Line]:
-    """The rows of a file, or of a folder's files in the order of the numbers in their names.
+    """The rows of a file, or of several in the order of the numbers in their names.
 
-    TRL's `completions/completions_00001.parquet`, verl's `<rollout_data_dir>/1.jsonl`, slime's `<path>/0.pt`.
+    TRL's `completions/completions_00001.parquet`, verl's `<rollout_data_dir>/1.jsonl`, slime's `<path>/0.pt`; a
+    Hugging Face data set, as `save_to_disk` writes it or with a file or more for its one split; `s3://bucket/run/*.jsonl`.
+
+    A file that breaks off becomes a row with its problem; the others are read.
 
     Raises:
         ConfigError: there is no such file, the folder holds none of them, or a package to read them is missing; before
             the first row is read.
     """
-    path = Path(source)
-    if not path.is_dir():
-        return _lines(path, path.name)
-    files = [file for file in sorted(path.iterdir(), key=natural) if file.name.endswith(_SUFFIXES) and file.is_file()]
-    if not files:
-        raise ConfigError(f"{source!r} holds no file that ends in {', '.join(_SUFFIXES)}")
+    source = plain(source)
+    if is_pattern(source):
+        files = matching(source)
+        if not files:
+            raise ConfigError(f"no file matches {source!r}")
+    elif is_folder(source):
+        files = _folder_files(source)
+    else:
+        file = StoredFile(source)
+        return _lines(file, file.name)
+    names = _names(files)
     # a place without a colon, whole, names a row: the same line number stands in every file
-    return (line._replace(where=line.where.replace(":", "/")) for file in files for line in _lines(file, file.name))
+    return (
+        line._replace(where=line.where.replace(":", "/"))
+        for file, name in zip(files, names, strict=True)
+        for line in _lines(file, name)
+    )
 
 
-def natural(path: Path) -> tuple[object, ...]:
-    """A key to sort by: 10.jsonl comes after 9.jsonl."""
-    parts = re.split(r"(\d+)", path.name)
-    return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
+def _folder_files(folder: str) -> list[StoredFile]:
+    """The files of a folder: a saved data set's, those that lie in it, or, where none does, those in its folders.
+
+    Raises:
+        ConfigError: there are none, or they belong to several splits.
+    """
+    folder = folder.rstrip("/")
+    if (splits := StoredFile(f"{folder}/{_SAVED_SPLITS}")).exists():
+        names = _json(splits).get("splits", [])
+        raise ConfigError(
+            f"{folder!r} holds the splits {', '.join(names)}: name one, such as {folder + '/' + names[0]!r}"
+        )
+    if (saved := StoredFile(f"{folder}/{_SAVED}")).exists():
+        return [StoredFile(f"{folder}/{row['filename']}") for row in _json(saved).get("_data_files", [])]
+    if files := inside(folder, _SUFFIXES):
+        return files
+    files = inside(folder, _SUFFIXES, deep=True)
+    if not files:
+        raise ConfigError(f"{folder!r} holds no file that ends in {', '.join(_SUFFIXES)}")
+    found = {match[1].lower() for file in files if (match := _SPLIT.search(file.source.removeprefix(folder)))}
+    if len(found) > 1:
+        example = next(file.source for file in files if _SPLIT.search(file.source.removeprefix(folder)))
+        pattern = re.sub(r"\d+(-of-\d+)?(?=[^/]*$)", "*", example)
+        raise ConfigError(
+            f"{folder!r} holds files of the splits {', '.join(sorted(found))}: name those of one, such as {pattern!r}"
+        )
+    return files
 
 
-def _lines(path: Path, name: str) -> Iterator[Line]:
+def _json(file: StoredFile) -> dict[str, Any]:
     try:
-        if path.suffix == ".parquet":
-            rows = _parquet_rows(path)
-        elif path.suffix == ".pt":
-            rows = _torch_rows(path)
-        else:
-            return _text_lines(path, name)
-        # the first row is read here: a file that cannot be read is an error of the command line
-        first = list(islice(rows, 1))
-    except (OSError, ValueError) as exc:
-        raise ConfigError(f"cannot read {str(path)!r}: {exc}") from exc
-    return _numbered(first, rows, name)
+        with file.open() as stream:
+            found = json.load(stream)
+    except ValueError as exc:
+        raise ConfigError(f"cannot read {file.source!r}: {exc}") from exc
+    return found if isinstance(found, dict) else {}
 
 
-def _numbered(first: list[dict[str, Any]], rows: Iterator[dict[str, Any]], name: str) -> Iterator[Line]:
-    number = 0
-    for part in (first, rows):
-        for row in part:
-            number += 1
-            yield Line(f"{name}:{number}", json.dumps(row, default=str).encode())
+def _names(files: Sequence[StoredFile]) -> list[str]:
+    """What each file is called in messages: its name, with folders where one name stands in several."""
+    names = [file.name for file in files]
+    if len(set(names)) == len(names):
+        return names
+    parts = [file.source.split("/") for file in files]
+    shared = 0
+    while len({tuple(part[: shared + 1]) for part in parts}) == 1:
+        shared += 1
+    return ["/".join(part[shared:]) for part in parts]
 
 
-def _text_lines(path: Path, name: str) -> Iterator[Line]:
-    with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as stream:
+def _lines(file: StoredFile, name: str) -> Iterator[Line]:
+    if is_columnar(file.name):
+        lines = columnar_lines(file, name)
+    elif file.name.endswith(".pt"):
+        lines = _torch_lines(file, name)
+    else:
+        lines = _text_lines(file, name)
+    # the first row is read here: a file that cannot be read is an error of the command line
+    try:
+        first = list(islice(lines, 1))
+    except (OSError, EOFError, ValueError) as exc:
+        raise ConfigError(f"cannot read {file.source!r}: {exc}") from exc
+    return (line for part in (first, _to_the_break(lines, name)) for line in part)
+
+
+def _to_the_break(lines: Iterator[Line], name: str) -> Iterator[Line]:
+    """The lines; one with a problem where the file breaks off."""
+    number = 1
+    try:
+        for line in lines:
+            number = int(line.where.rpartition(":")[2])
+            yield line
+    # a cut gzip member, a connection that is lost: each file system has errors of its own
+    except Exception as exc:  # noqa: BLE001
+        why = f"the file cannot be read from here on: {exc or type(exc).__name__}"
+        yield Line(f"{name}:{number + 1}", b"", why)
+
+
+def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
+    with file.open() as stored, gzip.open(stored) if file.name.endswith(".gz") else stored as stream:
         yield from read_lines(cast("BinaryIO", stream), name)
 
 
-def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        from pyarrow import parquet
-    except ImportError as exc:
-        raise ConfigError(f"{path.name!r} is Parquet: {install('parquet')}") from exc
-    with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=_BATCH_ROWS):
-            yield from batch.to_pylist()
-
-
-def _torch_rows(path: Path) -> Iterator[dict[str, Any]]:
+def _torch_lines(file: StoredFile, name: str) -> Iterator[Line]:
     """The samples that slime and miles save by `--save-debug-rollout-data`."""
     try:
         import torch
     except ImportError as exc:
-        raise ConfigError(f"{path.name!r} is written by torch.save: install torch to read it") from exc
+        raise ConfigError(f"{file.name!r} is written by torch.save: install torch to read it") from exc
     # weights_only: a pickle may run code
-    data = torch.load(path, weights_only=True, map_location="cpu")
+    with file.open() as stream:
+        data = torch.load(stream, weights_only=True, map_location="cpu")
     samples = data.get("samples") if isinstance(data, dict) else None
     if not isinstance(samples, list):
         raise ValueError("it holds no list of samples")
-    return ({"step": data.get("rollout_id"), **sample} for sample in samples)
+    for number, sample in enumerate(samples, 1):
+        row = {"step": data.get("rollout_id"), **sample}
+        yield Line(f"{name}:{number}", json.dumps(row, default=str).encode())

@@ -7,28 +7,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.errors import ConfigError, JudgeError, install
+from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rule_tables.table_row import Table, TableRow
+from agentscope_tuner.storage.columns import open_parquet, pyarrow_for
+from agentscope_tuner.storage.stored_file import StoredFile
 
 BATCH_ROWS = 1024
 
 
 @contextmanager
-def open_parquet(path: Path, encoding: str) -> Iterator[Table]:
+def open_parquet_table(path: Path, encoding: str) -> Iterator[Table]:
     """The Parquet table at `path`; text in Parquet is UTF-8, whatever `encoding` says."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ConfigError(f"{path} needs pyarrow to be read or written: {install('parquet')}") from None
-    try:
-        file = parquet.ParquetFile(path)
-    except (OSError, pyarrow.ArrowInvalid) as exc:
-        raise ConfigError(f"cannot read {str(path)!r}: {exc}") from exc
-    with file:
+    with open_parquet(StoredFile(str(path))) as file:
         try:
             yield ParquetTable(file)
-        except pyarrow.ArrowException as exc:
+        except (OSError, pyarrow_for(path.name).ArrowException) as exc:
             raise ConfigError(f"{path}: {exc}") from exc
 
 

@@ -15,7 +15,7 @@ _OPENERS = {
     ".csv": text_tables.open_csv,
     ".tsv": text_tables.open_tsv,
     ".jsonl": text_tables.open_jsonl,
-    ".parquet": parquet_table.open_parquet,
+    ".parquet": parquet_table.open_parquet_table,
 }
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from agentscope_tuner.records.dump_files import natural
 from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
+from agentscope_tuner.storage.stored_file import natural
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class NewLines:
     def _files(self) -> list[Path]:
         if self._run.is_dir():
             files = [path for path in self._run.iterdir() if path.suffix == ".jsonl" and path.name not in BESIDE]
-            return sorted(files, key=natural)
+            return sorted(files, key=lambda path: natural(path.name))
         return [self._run] if self._run.exists() else []
 
 

@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[3]
         ("rollouts.jsonl", "out", ["--strict"], "--engine local"),
         ("rollouts.jsonl", "rollouts.jsonl", [], "must be a folder"),
         ("none-*.jsonl", "out", [], "no file matches"),
-        ("s3://bucket/*.jsonl", "out", [], "mount the bucket"),
+        ("rollouts.jsonl", "s3://bucket/out", [], "mount the bucket"),
+        ("memory://bucket/*.jsonl", "out", [], "every node sees"),
     ],
 )
 def test_what_it_cannot_do_is_said_at_once(

@@ -23,6 +23,7 @@ FLOORS = {
     "config": 1,
     "verify": 1,
     "rules": 1,
+    "storage": 1,
     "rule_tables": 2,
     "graders": 2,
     "env_service": 2,

@@ -14,7 +14,7 @@ from agentscope_tuner import BaseJudge, ConfigError, JudgeError
 from agentscope_tuner.on_ray.partition_source import Partition, input_files, partition_bytes, partition_lines, plan
 from agentscope_tuner.on_ray.partition_worker import FileJob, PartitionWorker
 from agentscope_tuner.on_ray.partitions import MANIFEST, PartitionedOutput, PartitionRecord, damage
-from agentscope_tuner.records import Summary, read_lines
+from agentscope_tuner.records import Summary, parse_line, read_lines
 from agentscope_tuner.task_judge.judgement import Judgement
 
 
@@ -77,7 +77,7 @@ def test_listwise_judges_need_files_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "words"),
-    [("s3://bucket/*.jsonl", "mount"), ("none-*.jsonl", "no file matches"), (".", "must name files")],
+    [("memory://bucket/*.jsonl", "every node"), ("none-*.jsonl", "no file matches"), (".", "must name files")],
 )
 def test_an_input_that_is_no_file_is_refused(pattern: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
@@ -107,12 +107,14 @@ def test_parquet_columns_may_hold_json_text_and_a_bad_one_fails_alone(tmp_path: 
     path = tmp_path / "r.parquet"
     texts = {**PARQUET_ROWS[0], "task": json.dumps({"task_id": "t"}), "output": "{}", "blob": None}
     broken = {**texts, "output": "{no json"}
+    # a column that no judge reads fails no row
     binary = {**texts, "blob": b"\xff"}
     parquet.write_table(pyarrow.Table.from_pylist([texts, broken, binary]), path)
-    good, bad, unreadable = partition_lines(plan([path], None)[0])
+    good, bad, with_bytes = map(parse_line, partition_lines(plan([path], None)[0]))
     assert json.loads(good.raw)["task"] == {"task_id": "t"}
-    assert [line.problem is None for line in (good, bad, unreadable)] == [True, False, False]
-    assert "JSON" in str(unreadable.problem)
+    assert [row.problem is None for row in (good, bad, with_bytes)] == [True, False, True]
+    assert str(bad.problem).startswith("output: ")
+    assert json.loads(with_bytes.raw)["blob"] == "/w=="
 
 
 class Judge(BaseJudge):

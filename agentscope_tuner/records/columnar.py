@@ -1,0 +1,267 @@
+"""Rows of Parquet and Arrow files, as the lines of JSON that they would be in a JSONL file; a batch at a time."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.storage.columns import PARQUET, open_arrow, open_parquet
+from agentscope_tuner.storage.stored_file import StoredFile
+from agentscope_tuner.workflow import Task
+
+BATCH_ROWS = 1024
+#: In a file's metadata: the columns that hold JSON in text, as `columnar_output` writes them.
+JSON_COLUMNS = b"astuner.json"
+_OF_A_ROLLOUT = ("task", "output", "label", "judgement")
+_VERDICT = ("reward", "is_success", "error", "cause")
+_OF_A_TASK = frozenset(Task.model_fields)
+
+
+def columnar_lines(file: StoredFile, name: str, start: int = 0, end: int | None = None) -> Iterator[Line]:
+    """The rows `start` to `end` of a file, from 0; `where` counts from 1, as lines do.
+
+    An empty cell (null, or NaN, which is how data frames write it) is null, or no key where it stands inside a struct.
+    Times are texts, decimals with a fraction too; whole decimals are integers; bytes are text where they are UTF-8,
+    else base64. What cannot be read fails alone: a cell its row, a damaged stretch of the file the rows in it.
+
+    Raises:
+        ConfigError: the file cannot be opened, or the extra `parquet` is missing; when the first row is asked for.
+    """
+    read = _parquet_batches if file.name.lower().endswith(PARQUET) else _arrow_batches
+    position = 0
+    for found in read(file, start, end):
+        if isinstance(found, _Lost):
+            last = found.rows if end is None else min(found.rows, end - position)
+            for number in range(max(start - position, 0), last):
+                yield Line(f"{name}:{position + number + 1}", b"", found.why)
+            position += found.rows
+            continue
+        if isinstance(found, int):
+            position += found
+            continue
+        last = found.num_rows if end is None else min(end - position, found.num_rows)
+        first = max(start - position, 0)
+        if first < last:
+            rows = _Rows(found.slice(first, last - first))
+            for number, (raw, problem) in enumerate(rows, position + first + 1):
+                yield Line(f"{name}:{number}", raw, problem)
+        position += found.num_rows
+
+
+def columnar_extent(file: StoredFile) -> tuple[int, int]:
+    """How many rows a file has, and about how many bytes they take.
+
+    Raises:
+        ConfigError: it cannot be opened, or the extra `parquet` is missing.
+    """
+    if file.name.lower().endswith(PARQUET):
+        with open_parquet(file) as parquet:
+            groups = map(parquet.metadata.row_group, range(parquet.metadata.num_row_groups))
+            return int(parquet.metadata.num_rows), sum(group.total_byte_size for group in groups)
+    # Arrow counts its rows nowhere
+    found = (_rows_of(batch) for batch in _arrow_batches(file, 0, None))
+    return sum(found), file.size()
+
+
+class _Lost:
+    """Rows that cannot be read, and why."""
+
+    def __init__(self, rows: int, why: str) -> None:
+        self.rows = rows
+        self.why = why
+
+
+def _rows_of(found: Any) -> int:
+    return found.rows if isinstance(found, _Lost) else int(found.num_rows)
+
+
+def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[Any]:
+    """Batches; the number of rows of a row group that is passed over; or `_Lost`, the rest of one that is damaged."""
+    position = 0
+    with open_parquet(file) as parquet:
+        for group in range(parquet.metadata.num_row_groups):
+            rows = parquet.metadata.row_group(group).num_rows
+            position += rows
+            if position <= start or (end is not None and position - rows >= end):
+                yield rows
+                continue
+            try:
+                for batch in parquet.iter_batches(batch_size=BATCH_ROWS, row_groups=[group]):
+                    rows -= batch.num_rows
+                    yield batch
+            # pyarrow's errors, and those of the file system that it reads from
+            except Exception as exc:  # noqa: BLE001
+                yield _Lost(rows, f"row group {group} of {file.name} cannot be read: {_first_line(exc)}")
+
+
+def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[Any]:
+    """Batches; `_Lost` where one cannot be read. Of a file that ends too soon nobody knows how many rows it lacks."""
+    with open_arrow(file) as arrow:
+        numbered = hasattr(arrow, "num_record_batches")
+        number = 0
+        while not numbered or number < arrow.num_record_batches:
+            try:
+                batch = arrow.get_batch(number) if numbered else arrow.read_next_batch()
+            except StopIteration:
+                return
+            except Exception as exc:  # noqa: BLE001
+                yield _Lost(1, f"{file.name} cannot be read from its batch {number} on: {_first_line(exc)}")
+                return
+            number += 1
+            for first in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.slice(first, BATCH_ROWS)
+
+
+class _Rows:
+    """The rows of a batch: the JSON of each, and what is wrong with it."""
+
+    def __init__(self, batch: Any) -> None:
+        self._batch = batch
+        self._columns = {
+            field.name: _readable(column) for field, column in zip(batch.schema, batch.columns, strict=True)
+        }
+        named = (batch.schema.metadata or {}).get(JSON_COLUMNS)
+        self._json: list[str] | None = json.loads(named) if named else None
+        self._may_be_rollouts = not named and {"task", "output"} <= self._columns.keys()
+
+    def __iter__(self) -> Iterator[tuple[bytes, str | None]]:
+        try:
+            columns = [column.to_pylist(maps_as_pydicts="strict") for column in self._columns.values()]
+        # one cell in it has no form in Python: find it
+        except Exception:  # noqa: BLE001
+            yield from map(self._cell_by_cell, range(self._batch.num_rows))
+            return
+        for cells in zip(*columns, strict=True):
+            yield self._line(dict(zip(self._columns, cells, strict=True)), None)
+
+    def _cell_by_cell(self, index: int) -> tuple[bytes, str | None]:
+        row: dict[str, Any] = {}
+        problem = None
+        for name, column in self._columns.items():
+            try:
+                row[name] = column[index].as_py(maps_as_pydicts="strict")
+            except Exception as exc:  # noqa: BLE001
+                problem = f"{name!r} holds a {column.type} that cannot be read: {_first_line(exc)}"
+        return self._line(row, problem)
+
+    def _line(self, row: dict[str, Any], problem: str | None) -> tuple[bytes, str | None]:
+        try:
+            row = {name: _plain(value) for name, value in row.items()}
+            if self._json is not None:
+                _as_written(row, self._json)
+            if self._may_be_rollouts:
+                _own_form(row)
+            return _encoded(row), problem
+        except (TypeError, ValueError, OverflowError, RecursionError) as exc:
+            return b"", f"a cell has no form in JSON: {_first_line(exc)}"
+
+
+def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
+    """Make of a row that `columnar_file` wrote what it was: other rows' columns go, and its verdict is whole again."""
+    for name in in_json:
+        row[name] = _parsed(row[name])
+    for name in [name for name, value in row.items() if value is None]:
+        del row[name]
+    if isinstance(verdict := row.get("judgement"), dict):
+        row["judgement"] = {**dict.fromkeys(_VERDICT), **verdict}
+
+
+def _own_form(row: dict[str, Any]) -> None:
+    """Read JSON in text where the row is a rollout: its task is an object, or JSON of one.
+
+    Other rows, too, may have these columns, as texts, and the text of an output is the policy's: it must stay a text.
+    """
+    task = _parsed(row["task"])
+    if not isinstance(task, dict) or not task.keys() & _OF_A_TASK:
+        return
+    for name in _OF_A_ROLLOUT:
+        if isinstance(value := _parsed(row.get(name)), dict):
+            row[name] = value
+    # a data frame makes floats of integers where a cell is missing
+    if isinstance(row.get("id"), float) and row["id"].is_integer():
+        row["id"] = int(row["id"])
+
+
+def _parsed(value: Any) -> Any:
+    """What a text holds as JSON; the value as it is where it holds none."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _readable(column: Any) -> Any:
+    """The column, with times as texts: Python's own know neither nanoseconds nor years before 1."""
+    import pyarrow
+
+    try:
+        wanted = _readable_type(column.type)
+        return column if wanted.equals(column.type) else column.cast(wanted, safe=False)
+    except pyarrow.ArrowException:
+        return column
+
+
+def _readable_type(kind: Any) -> Any:
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind):
+        return pyarrow.string()
+    if types.is_duration(kind):
+        return pyarrow.duration("us")
+    if types.is_struct(kind):
+        return pyarrow.struct([field.with_type(_readable_type(field.type)) for field in kind])
+    if types.is_map(kind):
+        return pyarrow.map_(kind.key_type, _readable_type(kind.item_type))
+    if types.is_large_list(kind):
+        return pyarrow.large_list(_readable_type(kind.value_type))
+    if types.is_list(kind) or types.is_fixed_size_list(kind):
+        return pyarrow.list_(_readable_type(kind.value_type))
+    return kind
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return None if value != value else value
+    if isinstance(value, Mapping):
+        # A struct column lists the fields of all rows. A null stands for a field that this row lacks
+        found = ((str(key), _plain(inner)) for key, inner in value.items())
+        return {key: inner for key, inner in found if inner is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, Decimal):
+        return int(value) if value.as_tuple().exponent == 0 else str(value)
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, bytes):
+        return _text(value)
+    return str(value)
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return base64.b64encode(value).decode()
+
+
+def _encoded(row: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # JSON in a text may escape half a surrogate pair, which UTF-8 cannot hold
+        return json.dumps(row).encode()
+
+
+def _first_line(exc: BaseException) -> str:
+    return (str(exc) or type(exc).__name__).splitlines()[0]

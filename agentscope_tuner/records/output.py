@@ -1,0 +1,101 @@
+"""Where scored rows go: a file of lines, a Parquet or an Arrow file, each here or at a URL."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.columnar_file import write_columnar
+from agentscope_tuner.records.scored_file import ScoredFile, furthest
+from agentscope_tuner.storage.columns import is_columnar, pyarrow_for
+from agentscope_tuner.storage.stored_file import StoredFile, file_system, is_url, plain
+
+_STAGE = ".rows.jsonl"
+
+
+@contextmanager
+def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
+    """The file that rows are written to, which becomes `target` when the block ends well.
+
+    A file of lines on this machine is a `ScoredFile`. Parquet, Arrow and URLs can only be written as a whole: rows go
+    to a file of lines first (`stage_of`), which is turned and moved at the end, and is removed then. After an
+    interruption it stays, and `resume` goes on from it; so does a finished file of lines at a URL. A finished Parquet
+    or Arrow file is no file of lines: it cannot be resumed.
+
+    Raises:
+        ConfigError: as `ScoredFile`; or what writes `target` is not installed; or there is nothing to resume from.
+    """
+    target = plain(target)
+    stage = stage_of(target)
+    if str(stage) == target:
+        with ScoredFile(stage, resume=resume) as scored:
+            yield scored
+        return
+    file = StoredFile(target)
+    _check(file)
+    if resume and furthest(stage) is None:
+        _fetch(file, stage)
+    with ScoredFile(stage, resume=resume) as scored:
+        yield scored
+    try:
+        _deliver(stage, file)
+    except (ConfigError, OSError) as exc:
+        raise ConfigError(
+            f"{exc}; every row is scored and kept in {str(stage)!r}: --resume writes it again, nothing is judged"
+        ) from exc
+    stage.unlink()
+
+
+def stage_of(target: str) -> Path:
+    """Where the rows of `target` are gathered on this machine: itself, where it is a file of lines here."""
+    target = plain(target)
+    if is_url(target):
+        # one place for one URL, so that a later run finds the rows of an interrupted one
+        named = hashlib.blake2b(target.encode(), digest_size=6).hexdigest()
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "astuner" / "outputs"
+        return root / f"{named}-{StoredFile(target).name}{_STAGE}"
+    path = Path(target)
+    return path.with_name(path.name + _STAGE) if is_columnar(target) else path
+
+
+def _check(file: StoredFile) -> None:
+    """Whether there is all that writes the file: before the first row is judged."""
+    if is_columnar(file.name):
+        pyarrow_for(file.name)
+    if is_url(file.source):
+        file_system(file.source)
+    elif Path(file.source).exists() and not Path(file.source).is_file():
+        raise ConfigError(f"the output must be a regular file, got {file.source!r}")
+
+
+def _fetch(file: StoredFile, stage: Path) -> None:
+    if not file.exists():
+        return
+    if is_columnar(file.name):
+        raise ConfigError(
+            f"{file.source!r} is finished, and written as a whole: --resume goes on from an interrupted run's rows "
+            "only; run without it, or judge into a .jsonl file"
+        )
+    stage.parent.mkdir(parents=True, exist_ok=True)
+    file.get(stage)
+
+
+def _deliver(stage: Path, file: StoredFile) -> None:
+    """Put the rows in their place, whole or not at all."""
+    if not is_columnar(file.name):
+        file.put(stage)
+        return
+    # the suffix says what is written
+    whole = stage.with_name(f"{stage.name}.partial{Path(file.name).suffix}")
+    try:
+        write_columnar(stage, whole)
+        if is_url(file.source):
+            file.put(whole)
+        else:
+            os.replace(whole, file.source)
+    finally:
+        whole.unlink(missing_ok=True)

@@ -1,0 +1,75 @@
+"""Parquet and Arrow files, opened wherever they are; needs the extra `parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.storage.stored_file import StoredFile, is_url, told
+
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+_BUFFER_BYTES = 2**20
+
+
+def is_columnar(name: str) -> bool:
+    """Whether a file is Parquet or Arrow, by its suffix."""
+    return name.lower().endswith(PARQUET + ARROW)
+
+
+def pyarrow_for(name: str) -> Any:
+    """The module `pyarrow`.
+
+    Raises:
+        ConfigError: it is not installed, with the command that does it.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        kind = "Parquet" if name.lower().endswith(PARQUET) else "Arrow"
+        raise ConfigError(f"{name!r} is {kind}, which needs pyarrow: {install('parquet')}") from None
+    return pyarrow
+
+
+@contextmanager
+def open_parquet(file: StoredFile) -> Iterator[Any]:
+    """The `pyarrow.parquet.ParquetFile`, which reads a part of a row group at a time.
+
+    Raises:
+        ConfigError: there is no pyarrow, or the file cannot be read.
+    """
+    pyarrow_for(file.name)
+    from pyarrow import parquet
+
+    # a local file by its name: Python then stands in no read's way
+    source: Any = file.open() if is_url(file.source) else file.source
+    with told(f"cannot read {file.source!r}"):
+        # Without a buffer's size it would hold the columns of a whole row group, which may be the whole file
+        opened = parquet.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+    with opened:
+        yield opened
+
+
+@contextmanager
+def open_arrow(file: StoredFile) -> Iterator[Any]:
+    """The file's `RecordBatchFileReader`, or its `RecordBatchStreamReader` where it was written as a stream.
+
+    Raises:
+        ConfigError: there is no pyarrow, or the file cannot be read.
+    """
+    pyarrow = pyarrow_for(file.name)
+    from pyarrow import ipc
+
+    with told(f"cannot read {file.source!r}"):
+        source = pyarrow.PythonFile(file.open()) if is_url(file.source) else pyarrow.memory_map(file.source)
+    with source:
+        with told(f"cannot read {file.source!r}"):
+            try:
+                opened = ipc.open_file(source)
+            except pyarrow.ArrowInvalid:
+                source.seek(0)
+                opened = ipc.open_stream(source)
+        with opened:
+            yield opened

@@ -1,0 +1,208 @@
+"""A file by its path or URL: opened, measured, listed, and put in its place as a whole."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from agentscope_tuner.errors import ConfigError, install
+
+_BUFFER_BYTES = 2**20
+_LOCAL = ("file://", "local://")
+# a question mark stands in URLs for other reasons
+_MAGIC, _URL_MAGIC = re.compile(r"[*?\[]"), re.compile(r"[*\[]")
+_EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs"}
+
+
+def plain(source: str) -> str:
+    """`source`, with a `file://` URL as the path that it names."""
+    prefix = next((prefix for prefix in _LOCAL if source.startswith(prefix)), "")
+    return source.removeprefix(prefix)
+
+
+def is_url(source: str) -> bool:
+    """Whether `source` lies on another file system than this machine's: `s3://…`, `gs://…`, `memory://…`, `https://…`."""
+    return "://" in plain(source)
+
+
+def is_pattern(source: str) -> bool:
+    """Whether `source` names files by a pattern such as `run/*.jsonl`, and no file of that very name is there."""
+    if is_url(source):
+        return _URL_MAGIC.search(source) is not None
+    return _MAGIC.search(source) is not None and not os.path.exists(plain(source))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file.
+
+    Attributes:
+        source: its path, or its URL.
+    """
+
+    source: str
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return posixpath.basename(self.source.rstrip("/")) if is_url(self.source) else Path(self.source).name
+
+    def open(self) -> BinaryIO:
+        """Open it to be read, from any place of it.
+
+        Raises:
+            ConfigError: it cannot be read.
+        """
+        # fsspec's own readline looks at one block after the other in Python
+        return io.BufferedReader(self.raw(), _BUFFER_BYTES)
+
+    def raw(self) -> io.RawIOBase:
+        """The same, without a buffer of ours.
+
+        Raises:
+            ConfigError: it cannot be read.
+        """
+        with told(f"cannot read {self.source!r}"):
+            if not is_url(self.source):
+                return open(self.source, "rb", buffering=0)
+            system, path = file_system(self.source)
+            return cast("io.RawIOBase", system.open(path, "rb"))
+
+    def size(self) -> int:
+        """Its bytes.
+
+        Raises:
+            ConfigError: it is not there, or does not say.
+        """
+        with told(f"cannot read {self.source!r}"):
+            if not is_url(self.source):
+                return Path(self.source).stat().st_size
+            system, path = file_system(self.source)
+            return int(system.size(path))
+
+    def exists(self) -> bool:
+        """Whether it is there.
+
+        Raises:
+            ConfigError: its file system cannot be asked.
+        """
+        with told(f"cannot read {self.source!r}"):
+            if not is_url(self.source):
+                return Path(self.source).is_file()
+            system, path = file_system(self.source)
+            return bool(system.isfile(path))
+
+    def put(self, path: Path) -> None:
+        """Make it, on its own file system, of the local file `path`: other readers see the whole of it or nothing.
+
+        Raises:
+            ConfigError: it cannot be written.
+        """
+        with told(f"cannot write {self.source!r}"):
+            system, target = file_system(self.source)
+            system.put_file(str(path), target)
+
+    def get(self, path: Path) -> None:
+        """Copy it to the local file `path`.
+
+        Raises:
+            ConfigError: it cannot be read.
+        """
+        with told(f"cannot read {self.source!r}"):
+            system, target = file_system(self.source)
+            system.get_file(target, str(path))
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """fsspec's file system for `url`, and the path in it.
+
+    Raises:
+        ConfigError: fsspec, or the package that it needs for this kind of URL, is not installed; or it knows none.
+    """
+    scheme = url.partition("://")[0].rpartition("::")[2].lower()
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as exc:
+        raise ConfigError(f"{url!r} is a URL: {install(_EXTRAS.get(scheme, 'remote'))}") from exc
+    try:
+        system, path = url_to_fs(url)
+    except ImportError as exc:
+        way = install(_EXTRAS[scheme]) if scheme in _EXTRAS else f"install what fsspec asks for: {exc}"
+        raise ConfigError(f"{url!r} is of another file system: {way}") from exc
+    except ValueError as exc:
+        raise ConfigError(f"{url!r}: {exc}; a URL reads s3://…, gs://…, https://… or file://…") from exc
+    return system, str(path)
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Whatever a file system raises inside becomes a ConfigError that says `what` could not be done."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    # each file system has errors of its own: botocore's are no OSError
+    except Exception as exc:
+        raise ConfigError(f"{what}: {exc or type(exc).__name__}") from exc
+
+
+def is_folder(source: str) -> bool:
+    """Whether `source` is a folder.
+
+    Raises:
+        ConfigError: its file system cannot be asked.
+    """
+    if not is_url(source):
+        return Path(source).is_dir()
+    with told(f"cannot read {source!r}"):
+        system, path = file_system(source)
+        return bool(system.isdir(path))
+
+
+def inside(folder: str, suffixes: Sequence[str], *, deep: bool = False) -> list[StoredFile]:
+    """The files of a folder that end in one of `suffixes`, in the order of the numbers in their names.
+
+    Args:
+        deep: those of its folders, too.
+
+    Raises:
+        ConfigError: the folder cannot be read.
+    """
+    with told(f"cannot read {folder!r}"):
+        if is_url(folder):
+            system, path = file_system(folder)
+            entries = system.find(path) if deep else [row["name"] for row in system.ls(path) if row["type"] == "file"]
+            names = [system.unstrip_protocol(entry) for entry in entries]
+        else:
+            found = Path(folder).rglob("*") if deep else Path(folder).iterdir()
+            names = [str(path) for path in found if path.is_file()]
+    return [StoredFile(name) for name in sorted(names, key=natural) if name.endswith(tuple(suffixes))]
+
+
+def matching(pattern: str) -> list[StoredFile]:
+    """The files that a glob pattern names, `**` for folders in folders, in the order of the numbers in their names.
+
+    Raises:
+        ConfigError: the file system cannot be asked.
+    """
+    with told(f"cannot read {pattern!r}"):
+        if is_url(pattern):
+            system, path = file_system(pattern)
+            names = [system.unstrip_protocol(name) for name in system.glob(path) if system.isfile(name)]
+        else:
+            names = [name for name in glob.glob(pattern, recursive=True) if Path(name).is_file()]
+    return [StoredFile(name) for name in sorted(names, key=natural)]
+
+
+def natural(name: str) -> tuple[object, ...]:
+    """A key to sort by: 10.jsonl comes after 9.jsonl."""
+    parts = re.split(r"(\d+)", name)
+    return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))

@@ -1,0 +1,201 @@
+"""Scored rows as Parquet, as Arrow and at URLs: written whole at the end; `--resume` takes up the lines until then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import feather, parquet
+from typer.testing import CliRunner
+
+from agentscope_tuner.cli.app import app
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.records.output import scored_output, stage_of
+from agentscope_tuner.storage.stored_file import file_system
+
+NAN = float("nan")
+URL = "memory://out/scored.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache folder and a memory:// of this test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    system, _ = file_system(URL)
+    system.store.clear()
+
+
+def verdict(reward: float | None, **more: Any) -> dict[str, Any]:
+    failed = reward is None
+    return {
+        "status": "failed" if failed else "judged",
+        "reward": reward,
+        "is_success": None if failed else reward == 1.0,
+        "reason": "why",
+        "violations": ["no_code"] if failed else [],
+        "error": "no reference" if failed else None,
+        "cause": "reference" if failed else None,
+        "metrics": {"stage/exact": 1.0} if failed else {},
+        "seconds": 0.25,
+        **more,
+    }
+
+
+ROWS: list[dict[str, Any]] = [
+    {"id": "a", "task": {"metadata": {"answer": 1}}, "output": {}, "step": 1, "score": 1, "judgement": verdict(1.0)},
+    {"id": "b", "task": {"metadata": {"answer": "x"}}, "output": {"y": [1]}, "step": 2, "judgement": verdict(None)},
+    {
+        "id": "c",
+        "task": {},
+        "output": {},
+        "score": 0.5,
+        "big": 2**70,
+        "mixed": 1,
+        "judgement": verdict(0.0, config="d"),
+    },
+    {"id": "d", "task": {}, "output": {}, "big": 1, "mixed": "\ud800", "extra": {"k": []}, "judgement": verdict(0.5)},
+    # what could not be read as a rollout has no keys of its own
+    {"judgement": verdict(None)},
+]
+
+
+def lines_of(rows: list[dict[str, Any]]) -> list[bytes]:
+    return [json.dumps(row).encode() + b"\n" for row in rows]
+
+
+def write(target: str, rows: list[dict[str, Any]], *, resume: bool = False) -> None:
+    with scored_output(target, resume=resume) as scored:
+        for line in lines_of(rows):
+            scored.write(line)
+
+
+@pytest.mark.parametrize("name", ["s.parquet", "s.arrow", "s.feather"])
+def test_a_columnar_output_gives_its_rows_back(name: str, tmp_path: Path) -> None:
+    target = str(tmp_path / name)
+    write(target, ROWS)
+    assert [json.loads(line.raw) for line in dump_lines(target)] == ROWS
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_data_frame_finds_verdicts_and_numbers_in_their_own_types(tmp_path: Path) -> None:
+    write(str(tmp_path / "s.parquet"), ROWS)
+    table = parquet.read_table(tmp_path / "s.parquet")
+    assert table["judgement"].combine_chunks().field("reward").to_pylist() == [1.0, None, 0.0, 0.5, None]
+    kinds = {field.name: str(field.type) for field in table.schema}
+    assert kinds.pop("judgement").startswith("struct<status: string, reward: double")
+    assert kinds == {"id": "string", "task": "string", "output": "string", "step": "int64", "score": "double",
+                     "big": "string", "mixed": "string", "extra": "string"}  # fmt: skip
+    assert json.loads(table["task"][1].as_py()) == {"metadata": {"answer": "x"}}
+
+
+def test_an_output_without_a_row_is_a_file_without_rows(tmp_path: Path) -> None:
+    write(str(tmp_path / "s.arrow"), [])
+    assert feather.read_table(tmp_path / "s.arrow").num_rows == 0
+    assert list(dump_lines(str(tmp_path / "s.arrow"))) == []
+
+
+def interrupted(target: str, rows: list[dict[str, Any]]) -> None:
+    output = scored_output(target)
+    scored = output.__enter__()
+    for line in lines_of(rows):
+        scored.write(line)
+    assert not output.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+
+
+@pytest.mark.parametrize("target", ["s.parquet", URL, "memory://out/s.parquet"])
+def test_an_interrupted_run_leaves_its_rows_to_the_next_and_no_output(target: str, tmp_path: Path) -> None:
+    target = target if "://" in target else str(tmp_path / target)
+    interrupted(target, ROWS[:2])
+    system, path = file_system(target if "://" in target else f"file://{target}")
+    assert not system.exists(path)
+    with pytest.raises(ConfigError, match="add --resume to go on from them"), scored_output(target):
+        pass
+    with scored_output(target, resume=True) as scored:
+        assert [row.own["id"] for row in scored.earlier()] == ["a", "b"]
+        for line in lines_of(ROWS):
+            scored.write(line)
+    assert [json.loads(line.raw) for line in dump_lines(target)] == ROWS
+    assert not stage_of(target).exists()
+
+
+def test_a_finished_file_of_lines_at_a_url_is_resumed_and_a_finished_table_is_not(tmp_path: Path) -> None:
+    write(URL, ROWS)
+    with scored_output(URL, resume=True) as scored:
+        assert len(list(scored.earlier())) == len(ROWS)
+        scored.write(lines_of(ROWS)[0])
+    assert [json.loads(line.raw)["id"] for line in dump_lines(URL)] == ["a"]
+    table = str(tmp_path / "s.parquet")
+    write(table, ROWS)
+    before = Path(table).read_bytes()
+    with pytest.raises(ConfigError, match=r"s.parquet' is finished, and written as a whole: --resume goes on from an"):
+        write(table, ROWS, resume=True)
+    assert Path(table).read_bytes() == before
+
+
+def test_rows_that_cannot_be_delivered_are_kept_and_delivered_by_the_next_run() -> None:
+    target = "memory://out/folder"
+    system, path = file_system(target)
+    # a file stands where the URL's folder would be
+    system.pipe_file(path, b"x")
+    with pytest.raises(ConfigError, match=r"every row is scored and kept in '.*rows.jsonl': --resume writes it again"):
+        write(f"{target}/scored.jsonl", ROWS)
+    system.rm(path)
+    with scored_output(f"{target}/scored.jsonl", resume=True) as scored:
+        for row in scored.earlier():
+            scored.write(row.line)
+    assert len(list(dump_lines(f"{target}/scored.jsonl"))) == len(ROWS)
+
+
+def test_an_output_that_nothing_can_write_is_refused_before_the_first_row(tmp_path: Path) -> None:
+    (tmp_path / "folder.parquet").mkdir()
+    for target, words in (
+        (str(tmp_path / "folder.parquet"), "regular file"),
+        ("nosuch://a/b.jsonl", "Protocol not known"),
+    ):
+        with pytest.raises(ConfigError, match=words), scored_output(target):
+            pytest.fail("a row could be written")
+
+
+def run(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, list(words), env={"COLUMNS": "60"})
+    return done.exit_code, done.output
+
+
+def test_the_commands_read_and_write_parquet_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    conf = str(Path("configs/math.yaml").resolve())
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": number, "prompt": f"What is {number} + 1?", "completion": f"\\boxed{{{number + 1}}}", "answer": answer}
+        for number, answer in enumerate([1.0, 2.0, NAN, 5.0])
+    ]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), "rows.parquet", row_group_size=2)
+    columns = ["--map", "prompt=task.main_query", "--map", "completion=output.metadata.final_answer"]
+    columns += ["--map", "answer=task.metadata.answer"]
+    code, said = run("check", "--conf", conf, "--input", "rows.parquet", *columns)
+    assert code == 3, said
+    assert "1 could not be judged" in said
+    code, said = run(
+        "judge", "--conf", conf, "--input", "rows.parquet", "--output", "scored.parquet", "--jobs", "1", *columns
+    )
+    assert code == 3, said
+    scored = parquet.read_table("scored.parquet")
+    assert scored["id"].to_pylist() == ["0", "1", "2", "3"]
+    # a missing reference is a failed row: no 0, and no match of "nan"
+    assert [cell["reward"] for cell in scored["judgement"].to_pylist()] == [1.0, 1.0, None, 0.0]
+    Path("labels.jsonl").write_text("".join(json.dumps({"id": str(n), "label": n < 2}) + "\n" for n in range(4)))
+    code, said = run("agree", "--input", "scored.parquet", "--labels", "labels.jsonl", "--json")
+    assert code == 0, said
+    report = json.loads(said)
+    assert (report["rows"], report["failed"]["rows"], report["measures"]["accuracy"]["value"]) == (4, 1, 1.0)
+    code, said = run("compare", "scored.parquet", "scored.parquet", "--fail-on", "change")
+    assert code == 0, said
+    code, said = run("explain", "--conf", conf, "--input", "rows.parquet", "--id", "3", *columns)
+    assert code == 0, said
+    code, said = run("judge", "--conf", conf, "--input", "scored.parquet", "--output", URL, "--jobs", "1")
+    assert code == 3, said
+    again = [json.loads(line.raw)["judgement"]["reward"] for line in dump_lines(URL)]
+    assert again == [1.0, 1.0, None, 0.0]
