@@ -1,10 +1,11 @@
-"""A question to a child process, and its answer in time: for threads (`ask`) and for event loops (`aask`)."""
+"""Questions to a child process, and their answers in time: for threads (`ask`) and for event loops (`aask`)."""
 
 from __future__ import annotations
 
 import asyncio
 import select
 import time
+from collections import deque
 from collections.abc import Generator
 
 from agentscope_tuner._child.frames import FrameTooLongError
@@ -34,12 +35,80 @@ class CpuTimeUp(Exception):
     """The child used up the CPU time that the question may cost."""
 
 
+class Dialogue:
+    """Questions to one child, of which several may be under way: it answers each by one message, in order.
+
+    After an exception from here the child must be ended: its next message could belong to any question.
+    """
+
+    def __init__(self, child: ChildProcess) -> None:
+        self._child = child
+        self._unread: deque[bytes] = deque()
+        self._open = 0
+
+    def put(self, question: bytes | None) -> None:
+        """Send a question behind those under way; None expects a message that comes unasked.
+
+        Raises:
+            ChildLost: the child has ended, or has said something that nobody asked for.
+        """
+        try:
+            # A message that nobody asked for would be read as the answer to this question
+            if question is not None and not self._open and (self._unread or self._child.receive() != ([], False)):
+                raise ChildLost(begun=False)
+        except FrameTooLongError as exc:
+            raise ChildLost(begun=False) from exc
+        if question is not None:
+            self._child.send(question)
+        self._open += 1
+
+    def answer(self, *, wall_seconds: float, cpu_until: float | None = None) -> bytes:
+        """The answer to the oldest question under way.
+
+        Args:
+            wall_seconds: how long to wait at most.
+            cpu_until: by the child's CPU clock; a busy machine uses up none of it.
+
+        Raises:
+            ChildLost: the child has ended.
+            WallTimeUp: `wall_seconds` are over.
+            CpuTimeUp: the child's clock has passed `cpu_until`.
+        """
+        steps = self.steps(wall_seconds, cpu_until)
+        try:
+            while True:
+                _wait(self._child, next(steps))
+        except StopIteration as stop:
+            answer: bytes = stop.value
+            return answer
+
+    def steps(self, wall_seconds: float, cpu_until: float | None) -> Generator[float, None, bytes]:
+        """The steps of `answer`; each tells how many seconds to wait for the channel, at most, before the next."""
+        child, wall_end, begun = self._child, time.monotonic() + wall_seconds, not self._child.has_unsent
+        try:
+            while not self._unread:
+                messages, ended = child.receive()
+                if not (messages or ended) and child.is_dead():
+                    # what it sent before it died is an answer, too
+                    messages, ended = child.receive()[0], True
+                self._unread.extend(messages)
+                if len(self._unread) > self._open or (ended and not self._unread):
+                    raise ChildLost(begun=begun)
+                if self._unread:
+                    break
+                begun = not child.flush() or begun
+                yield _left(child, wall_end, cpu_until, begun=begun)
+        except (OSError, FrameTooLongError) as exc:
+            raise ChildLost(begun=begun) from exc
+        self._open -= 1
+        return self._unread.popleft()
+
+
 def ask(child: ChildProcess, question: bytes | None, *, wall_seconds: float, cpu_seconds: float | None = None) -> bytes:
     """The child's next message, after sending it `question`.
 
     Args:
-        child: answers each question by one message. After an exception from here it must be ended: its next message
-            could belong to this question.
+        child: as Dialogue has it.
         question: None waits for a message that comes unasked.
         wall_seconds: how long to wait at most.
         cpu_seconds: CPU time of the child that the answer may cost; a busy machine uses up none of it.
@@ -49,18 +118,20 @@ def ask(child: ChildProcess, question: bytes | None, *, wall_seconds: float, cpu
         WallTimeUp: `wall_seconds` are over.
         CpuTimeUp: `cpu_seconds` are used up.
     """
-    steps = _exchange(child, question, wall_seconds, cpu_seconds)
+    dialogue = Dialogue(child)
     try:
-        while True:
-            _wait(child, next(steps))
-    except StopIteration as stop:
-        answer: bytes = stop.value
-        return answer
+        cpu_until = None if cpu_seconds is None else child.cpu_seconds() + cpu_seconds
+    except OSError as exc:
+        raise ChildLost(begun=False) from exc
+    dialogue.put(question)
+    return dialogue.answer(wall_seconds=wall_seconds, cpu_until=cpu_until)
 
 
 async def aask(child: ChildProcess, question: bytes | None, *, wall_seconds: float) -> bytes:
     """`ask` for callers inside an event loop, without a limit on CPU time. Meanwhile nobody may close the child."""
-    steps = _exchange(child, question, wall_seconds, None)
+    dialogue = Dialogue(child)
+    dialogue.put(question)
+    steps = dialogue.steps(wall_seconds, None)
     try:
         while True:
             await _await(child, next(steps))
@@ -69,47 +140,17 @@ async def aask(child: ChildProcess, question: bytes | None, *, wall_seconds: flo
         return answer
 
 
-def _exchange(
-    child: ChildProcess, question: bytes | None, wall_seconds: float, cpu_seconds: float | None
-) -> Generator[float, None, bytes]:
-    """The steps of an exchange; each tells how many seconds to wait for the channel, at most, before the next."""
-    wall_end = time.monotonic() + wall_seconds
-    begun = question is None
-    try:
-        cpu_end = None if cpu_seconds is None else child.cpu_seconds() + cpu_seconds
-        if question is not None:
-            # A message that nobody asked for would be read as the answer to this question
-            if child.receive() != ([], False):
-                raise ChildLost(begun=False)
-            child.send(question)
-        while child.flush():
-            yield _wall_left(wall_end, begun=False)
-        begun = True
-        while True:
-            left = _wall_left(wall_end, begun=True)
-            if cpu_end is not None:
-                cpu_left = cpu_end - child.cpu_seconds()
-                if cpu_left <= 0:
-                    raise CpuTimeUp
-                # CPU time runs no faster than the wall's: there is nothing to look at before
-                left = min(left, cpu_left + 0.001)
-            yield left
-            messages, ended = child.receive()
-            if not (messages or ended) and child.is_dead():
-                # what it sent before it died is an answer, too
-                messages, ended = child.receive()[0], True
-            if len(messages) == 1:
-                return messages[0]
-            if messages or ended:
-                raise ChildLost(begun=True)
-    except (OSError, FrameTooLongError) as exc:
-        raise ChildLost(begun=begun) from exc
-
-
-def _wall_left(wall_end: float, *, begun: bool) -> float:
+def _left(child: ChildProcess, wall_end: float, cpu_until: float | None, *, begun: bool) -> float:
+    """Seconds after which to look again."""
     left = wall_end - time.monotonic()
     if left <= 0:
         raise WallTimeUp(begun=begun)
+    if cpu_until is not None and begun:
+        cpu_left = cpu_until - child.cpu_seconds()
+        if cpu_left <= 0:
+            raise CpuTimeUp
+        # CPU time runs no faster than the wall's: there is nothing to look at before
+        left = min(left, cpu_left + 0.001)
     return min(left, _LOOK_SECONDS)
 
 

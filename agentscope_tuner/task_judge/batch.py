@@ -19,6 +19,7 @@ from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.run_log import RunLog
 from agentscope_tuner.task_judge.time_limit import TimeLimit
+from agentscope_tuner.verify.turns import one_request
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
@@ -103,7 +104,8 @@ class ConfiguredJudge:
     async def ajudge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
         refused = self._refused(group)
-        judged = refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])
+        with one_request():
+            judged = refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])
         return self._logged(group, judged)
 
     def _refused(self, group: Sequence[Pair]) -> list[Judgement]:
@@ -165,11 +167,12 @@ class ConfiguredJudge:
                 helpers.extend(loop.create_task(work()) for _ in range(min(self._at_once, len(pairs)) - 1))
 
         loop = asyncio.get_running_loop()
-        # The loop calls `help_out` as soon as a row awaits something; where no row does, it is cancelled below
-        waiting = loop.call_soon(help_out)
         try:
-            await work()
-            await asyncio.gather(*helpers)
+            with one_request():
+                # The loop calls it as soon as a row awaits something; where no row does, it is cancelled below
+                waiting = loop.call_soon(help_out)
+                await work()
+                await asyncio.gather(*helpers)
         finally:
             waiting.cancel()
             for helper in helpers:

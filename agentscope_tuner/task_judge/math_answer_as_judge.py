@@ -14,13 +14,13 @@ from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.answer import MathVerdict, Verdict, acompare, check_reference, compare, compare_exact
+from agentscope_tuner.verify.math.answer import MathVerdict, acompare, check_reference, compare, compare_exact
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
 from agentscope_tuner.verify.math.pair import Pair
 from agentscope_tuner.verify.math.read import bare, reference
 from agentscope_tuner.verify.math.text import TooComplex
 from agentscope_tuner.verify.places import PlacedAnswer, find_answer
-from agentscope_tuner.verify.sandbox import shared
+from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -59,7 +59,9 @@ class MathAnswerAsJudge(BaseJudge):
         if settings.equivalence == "exact":
             verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
         else:
-            verdict = compare(found.text, truth, symbolic=self._in_worker, question=question, copied=settings.copied)
+            verdict = compare(
+                found.text, truth, symbolic=self._sandbox.compare, question=question, copied=settings.copied
+            )
         return self._reward(verdict, found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -73,7 +75,7 @@ class MathAnswerAsJudge(BaseJudge):
             verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
         else:
             verdict = await acompare(
-                found.text, truth, symbolic=self._in_worker, question=question, copied=settings.copied
+                found.text, truth, symbolic=self._sandbox.acompare, question=question, copied=settings.copied
             )
         return self._reward(verdict, found)
 
@@ -105,12 +107,10 @@ class MathAnswerAsJudge(BaseJudge):
         except JudgeError:
             return False
 
-    def _in_worker(
-        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
-    ) -> tuple[Verdict, str]:
+    @property
+    def _sandbox(self) -> Sandbox:
         # looked up each time: the judge may have been pickled or forked into another process since
-        sandbox = shared(self._settings.workers, self._settings.deadline)
-        return sandbox.compare(answer, ground_truth, question=question, stage=stage)
+        return shared(self._settings.workers, self._settings.deadline)
 
     def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
         equal, reason = verdict.outcome == "equal", verdict.reason

@@ -1,86 +1,39 @@
-"""Killable worker processes for the symbolic stage: what may run away runs here.
+"""Killable worker processes for the symbolic stage, and the one queue before them: what may run away runs here.
 
 A pool starts on first use, belongs to the process that started it (a forked child starts its own), and may be used from
-any thread. Its deadline counts the worker's CPU time, so that a loaded machine gives the same verdicts as an idle one.
+any thread and any event loop. Its deadline counts the worker's CPU time, so that a loaded machine gives the same
+verdicts as an idle one. The time that a comparison waits for its turn does not count.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import json
 import os
-import subprocess
 import sys
 import threading
 import weakref
-from pathlib import Path
-from typing import Any, cast
+from collections import deque
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
 
-from agentscope_tuner._child.ask import ChildLost, CpuTimeUp, ask
-from agentscope_tuner._child.process import ChildProcess, ChildProgram
+from agentscope_tuner._child.ask import ChildLost, CpuTimeUp
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.math.answer import Verdict
+from agentscope_tuner.verify.queued_pair import QueuedPair, Told, fail, first_guess, given_up, verdict_of
+from agentscope_tuner.verify.sandbox_process import SandboxProcess
+from agentscope_tuner.verify.turns import FairQueue, current_request
 
-MEMORY_BYTES = 512 * 1024**2
 DEADLINE = 0.5
-_START_SECONDS = 120.0
-# A worker that gets no CPU, as in a stopped container, must not hold up a trainer for ever: bound the wall time, too
-_WALL_FACTOR, _WALL_FLOOR = 40.0, 20.0
 _TRIES = 3
 # A worker that dies before it has the question says nothing about the answer: try again, but not without end
 _MOST_STARTS = 20
-_PACKAGE_PARENT = str(Path(__file__).parents[2])
-
-
-class _SymbolicWorker:
-    """One process of `sandbox_worker`; its owner uses it from one thread at a time."""
-
-    def __init__(self) -> None:
-        self.child = ChildProcess(
-            ChildProgram(
-                "agentscope_tuner.verify.sandbox_worker",
-                [MEMORY_BYTES],
-                path=[_PACKAGE_PARENT, *(entry for entry in sys.path if entry)],
-                isolated=True,
-            ),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self._ready = False
-        self._has_sympy = False
-
-    def ask(self, question: dict[str, Any], deadline: float) -> dict[str, Any]:
-        """One question, one answer.
-
-        Raises:
-            CpuTimeUp: the deadline, in CPU seconds, passed.
-            ChildLost: the worker is gone, or was given no CPU.
-            JudgeError: it could not start.
-        """
-        if not self._ready:
-            self._wait(None)
-            self._ready = True
-        if question["stage"] == "sympy" and not self._has_sympy:
-            # importing it takes longer than an answer may
-            self._wait(json.dumps({"prepare": "sympy"}).encode())
-            self._has_sympy = True
-        request = json.dumps({**question, "seconds": deadline}).encode()
-        wall = max(_WALL_FLOOR, deadline * _WALL_FACTOR)
-        reply = ask(self.child, request, wall_seconds=wall, cpu_seconds=deadline)
-        return cast("dict[str, Any]", json.loads(reply.decode()))
-
-    def _wait(self, request: bytes | None) -> None:
-        try:
-            started = json.loads(ask(self.child, request, wall_seconds=_START_SECONDS))
-        except ChildLost as exc:
-            raise ChildLost(begun=False) from exc
-        if "error" in started:
-            raise JudgeError(f"the symbolic worker could not start: {started['error']}", cause=Cause.WORKER)
-
-    def end(self) -> None:
-        """Kill it."""
-        self.child.end()
-        self.child.close()
+# Comparisons that a worker has at hand beyond the one it computes, so that it never waits for this process: their
+# expected seconds, and their number. The more it has, the longer one that comes later waits
+_AHEAD_SECONDS, _MOST_AHEAD = 0.01, 16
+# a thread without work ends after so many seconds
+_IDLE_SECONDS = 5.0
 
 
 class Sandbox:
@@ -99,15 +52,15 @@ class Sandbox:
 
     def _reset(self) -> None:
         """Start without workers. In a forked child: the workers are the parent's, and locks may have been held."""
-        self._free = threading.Semaphore(self.workers)
-        self._lock = threading.Lock()
-        self._idle: list[_SymbolicWorker] = []
-        self._all: set[_SymbolicWorker] = set()
+        self._changed = threading.Condition()
+        self._queue: FairQueue[QueuedPair] = FairQueue()
+        self._threads = self._idle_threads = 0
+        self._idle: list[SandboxProcess] = []
+        self._all: set[SandboxProcess] = set()
+        self._usual: dict[tuple[str, int], float] = {}
 
-    def compare(
-        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
-    ) -> tuple[Verdict, str]:
-        """A stage of the worker's on two bare answers; waits for a free worker.
+    def compare(self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic") -> Told:
+        """A stage of the worker's on two bare answers; waits for its turn, and for its answer.
 
         Returns:
             The verdict, and its reason where there is more to say than the pair.
@@ -115,96 +68,178 @@ class Sandbox:
         Raises:
             JudgeError: no worker could be started, or workers died under this pair.
         """
-        request = {"answer": answer, "truth": ground_truth, "question": question, "stage": stage}
-        died = not_begun = 0
-        with self._free:
-            while died < _TRIES and not_begun < _MOST_STARTS:
-                try:
-                    return _verdict(self._ask_one(request))
-                except CpuTimeUp:
-                    return "undecided", f"undecided: the {stage} stage took more than {self.deadline} s of CPU time"
-                except ChildLost as exc:
-                    died += exc.begun
-                    not_begun += not exc.begun
-        raise JudgeError(
-            f"{died + not_begun} symbolic workers died or starved one after another, {died} of them on the answer "
-            f"{answer[:80]!r}",
-            cause=Cause.WORKER,
-        )
+        told = self._ask(answer, ground_truth, question, stage)
+        try:
+            return told.result()
+        except BaseException:
+            # interrupted: nobody wants the answer any more
+            told.cancel()
+            raise
 
-    def _ask_one(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The reply of one worker; a worker that gives none is ended."""
+    async def acompare(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> Told:
+        """`compare` for callers inside an event loop; no thread waits meanwhile."""
+        return await asyncio.wrap_future(self._ask(answer, ground_truth, question, stage))
+
+    def _ask(self, answer: str, truth: str, question: str | None, stage: str) -> Future[Told]:
+        message = {"answer": answer, "truth": truth, "question": question, "stage": stage, "seconds": self.deadline}
+        kind = (stage, (len(answer) + len(truth)).bit_length())
+        comparison = QueuedPair(
+            json.dumps(message).encode(), answer[:80], stage, kind, 0.0, current_request(), Future()
+        )
+        with self._changed:
+            comparison.seconds = self._usual.get(kind) or first_guess(*kind)
+            self._queue.add(comparison, comparison.request, comparison.seconds)
+            # threads that were woken a moment ago still count as idle, and so do their comparisons as waiting
+            if len(self._queue) > self._idle_threads and self._threads < self.workers:
+                self._start_thread(comparison)
+            self._changed.notify()
+        return comparison.told
+
+    def _start_thread(self, comparison: QueuedPair) -> None:
+        try:
+            threading.Thread(target=self._run, name="astuner-sandbox", daemon=True).start()
+        except RuntimeError as exc:
+            if not self._threads:
+                comparison.told.cancel()
+                raise JudgeError(f"no thread could be started: {exc}", cause=Cause.WORKER) from exc
+        else:
+            self._threads += 1
+
+    def _run(self) -> None:
+        """Hand comparisons to one worker after another, until none has come for a while."""
+        changed = self._changed
+        while True:
+            with changed:
+                while (first := self._next()) is None:
+                    self._idle_threads += 1
+                    woken = changed.wait(_IDLE_SECONDS)
+                    self._idle_threads -= 1
+                    if not woken and not self._queue:
+                        self._threads -= 1
+                        return
+            under_way = deque([first])
+            try:
+                self._serve(under_way)
+            # boundary: whatever ends this worker's work must not leave a caller waiting
+            except BaseException as exc:  # noqa: BLE001
+                fail(under_way.popleft() if under_way else first, exc)
+            with changed:
+                for comparison in under_way:
+                    self._queue.charge(comparison.request, -comparison.seconds)
+                    self._queue.add(comparison, comparison.request, comparison.seconds)
+
+    def _next(self) -> QueuedPair | None:
+        """The next comparison that somebody still waits for. The caller holds the lock."""
+        while (found := self._queue.take()) is not None:
+            if found.told.running() or found.told.set_running_or_notify_cancel():
+                return found
+            self._queue.charge(found.request, -found.seconds)
+        return None
+
+    def _serve(self, under_way: deque[QueuedPair]) -> None:
+        """Have one worker compare `under_way` and what else waits; what is left there was not begun."""
         worker = self._take()
         try:
-            reply = worker.ask(request, self.deadline)
+            worker.put(under_way[0].question, needs_sympy=under_way[0].stage == "sympy")
+            while under_way:
+                self._send_ahead(worker, under_way)
+                reply, seconds = worker.answer(self.deadline)
+                self._settle(under_way.popleft(), reply, seconds)
         except CpuTimeUp:
             self._discard(worker, replace=True)
-            raise
+            self._settle(under_way.popleft(), None, self.deadline)
         except ChildLost as exc:
             # a worker that another thread took by closing the pool says nothing about the answer
-            raise ChildLost(begun=self._discard(worker) and exc.begun) from exc
+            begun = self._discard(worker) and exc.begun
+            under_way[0].died += begun
+            under_way[0].not_begun += not begun
+            if under_way[0].died >= _TRIES or under_way[0].not_begun >= _MOST_STARTS:
+                raise given_up(under_way[0]) from exc
         except BaseException:
-            # interrupted in the middle: the worker's next reply would answer the wrong question
+            # the worker's next reply would answer the wrong question
             self._discard(worker)
             raise
-        with self._lock:
-            # unless the pool was closed meanwhile
-            if worker in self._all:
-                self._idle.append(worker)
-        return reply
+        else:
+            with self._changed:
+                # unless the pool was closed meanwhile
+                if worker in self._all:
+                    self._idle.append(worker)
 
-    def _take(self) -> _SymbolicWorker:
-        with self._lock:
+    def _send_ahead(self, worker: SandboxProcess, under_way: deque[QueuedPair]) -> None:
+        while len(under_way) < 2 or (
+            len(under_way) < _MOST_AHEAD and sum(ahead.seconds for ahead in under_way) < _AHEAD_SECONDS
+        ):
+            with self._changed:
+                more = self._next()
+            if more is None:
+                return
+            under_way.append(more)
+            worker.put(more.question, needs_sympy=more.stage == "sympy")
+
+    def _settle(self, comparison: QueuedPair, reply: dict[str, Any] | None, seconds: float) -> None:
+        """Tell what came of a comparison: the worker's reply, or None where its time was up."""
+        with self._changed:
+            self._queue.charge(comparison.request, seconds - comparison.seconds)
+            usual = self._usual.get(comparison.kind, seconds)
+            self._usual[comparison.kind] = max(1e-6, usual + 0.1 * (seconds - usual))
+        if reply is None:
+            late = f"undecided: the {comparison.stage} stage took more than {self.deadline} s of CPU time"
+            comparison.told.set_result(("undecided", late))
+            return
+        try:
+            comparison.told.set_result(verdict_of(reply))
+        except JudgeError as exc:
+            comparison.told.set_exception(exc)
+
+    def _take(self) -> SandboxProcess:
+        if _ended:
+            raise JudgeError("no symbolic worker is started any more: this process ends", cause=Cause.INTERRUPTED)
+        with self._changed:
             if self._idle:
                 return self._idle.pop()
         try:
-            worker = _SymbolicWorker()
+            worker = SandboxProcess()
         except OSError as exc:
             raise JudgeError(
                 f"the symbolic worker could not be started with {sys.executable!r}: {exc}", cause=Cause.WORKER
             ) from exc
-        with self._lock:
+        with self._changed:
             self._all.add(worker)
         return worker
 
-    def _discard(self, worker: _SymbolicWorker, *, replace: bool = False) -> bool:
+    def _discard(self, worker: SandboxProcess, *, replace: bool = False) -> bool:
         """End a worker; whether it still was the pool's."""
-        with self._lock:
+        with self._changed:
             owned = worker in self._all
             self._all.discard(worker)
         worker.end()
         if replace:
             # the next answer finds a worker that has started meanwhile
-            fresh = self._take()
-            with self._lock:
-                self._idle.append(fresh)
+            with suppress(JudgeError):
+                fresh = self._take()
+                with self._changed:
+                    self._idle.append(fresh)
         return owned
 
     def pids(self) -> list[int]:
         """The process ids of the workers that run now."""
-        with self._lock:
+        with self._changed:
             return [worker.child.pid for worker in self._all]
 
     def close(self) -> None:
         """End every worker. The pool may be used again."""
-        with self._lock:
+        with self._changed:
             workers, self._all, self._idle = self._all, set(), []
         for worker in workers:
             worker.end()
 
 
-def _verdict(reply: dict[str, Any]) -> tuple[Verdict, str]:
-    if "judge_error" in reply:
-        raise JudgeError(str(reply["judge_error"]), cause=Cause(reply.get("cause", Cause.BUG)))
-    outcome = reply.get("outcome")
-    if outcome not in ("equal", "different", "undecided"):
-        raise JudgeError(f"the symbolic worker answered {reply!r}", cause=Cause.BUG)
-    return cast("Verdict", outcome), str(reply.get("reason", ""))
-
-
 _LIVE: weakref.WeakSet[Sandbox] = weakref.WeakSet()
 _shared: dict[tuple[int, float], Sandbox] = {}
 _shared_lock = threading.Lock()
+_ended = False
 
 
 def shared(workers: int = 1, deadline: float = DEADLINE) -> Sandbox:
@@ -221,6 +256,13 @@ def close_all() -> None:
         sandbox.close()
 
 
+def _end_all() -> None:
+    global _ended
+    # a thread whose worker is ended would start another
+    _ended = True
+    close_all()
+
+
 def _reset_all() -> None:
     global _shared_lock
     _shared_lock = threading.Lock()
@@ -228,5 +270,5 @@ def _reset_all() -> None:
         sandbox._reset()
 
 
-atexit.register(close_all)
+atexit.register(_end_all)
 os.register_at_fork(after_in_child=_reset_all)

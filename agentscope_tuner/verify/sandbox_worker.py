@@ -23,7 +23,8 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
 
     Args:
         channel: brings `{"answer", "truth", "question", "stage", "seconds"}`, `seconds` being the parent's deadline in
-            CPU time; takes `{"outcome", "reason"}`, or `{"judge_error"}`. `{"prepare": "sympy"}` imports sympy first.
+            CPU time; takes `{"outcome", "reason"}`, or `{"judge_error"}`, with this process's CPU clock as `cpu`.
+            `{"prepare": "sympy"}` imports sympy first.
         memory_bytes: the limit on this process's address space.
     """
     try:
@@ -77,7 +78,8 @@ def _limit(what: int, value: int) -> None:
 
 
 def _message(reply: dict[str, Any]) -> bytes:
-    return json.dumps(reply).encode()
+    # the next comparison's time begins here: it may have come already
+    return json.dumps({**reply, "cpu": time.process_time()}).encode()
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:

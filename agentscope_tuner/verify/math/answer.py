@@ -7,9 +7,9 @@ in docs/math_equivalence.md.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, Protocol
 
 from agentscope_tuner.verify.math.cheap import CheapComparer, is_rational
@@ -45,6 +45,14 @@ class Symbolic(Protocol):
     def __call__(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
     ) -> tuple[Verdict, str]: ...
+
+
+class AwaitedSymbolic(Protocol):
+    """The same for callers inside an event loop: `sandbox.Sandbox.acompare`."""
+
+    def __call__(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> Awaitable[tuple[Verdict, str]]: ...
 
 
 def check_reference(text: str) -> None:
@@ -87,19 +95,16 @@ async def acompare(
     answer: str,
     ground_truth: str,
     *,
-    symbolic: Symbolic,
+    symbolic: AwaitedSymbolic,
     question: str | None = None,
     copied: Copied = "refuse",
 ) -> MathVerdict:
-    """As `compare`; the cheap stages run at once, the others are awaited in a thread while their worker works."""
+    """As `compare`; the cheap stages run at once, the worker's are awaited."""
     text, truth = bare(answer), reference(ground_truth)
     if text == truth:
         return _same_text(text)
     pair = Pair.of(text, truth, question)
-    verdict = _cheap(pair, copied)
-    if verdict is not None:
-        return verdict
-    return await asyncio.to_thread(_worker, pair, symbolic, copied)
+    return _cheap(pair, copied) or await _aworker(pair, symbolic, copied)
 
 
 def compare_exact(
@@ -140,13 +145,37 @@ def _worker(pair: Pair, symbolic: Symbolic | None, copied: Copied) -> MathVerdic
         unknown = f"undecided without a symbolic stage: {_shown(pair, UNKNOWN)}"
         return MathVerdict("undecided", "structure", unknown)
     verdict = None
-    for stage in WORKER_STAGES:
-        found = run_stage(stage, pair, symbolic=symbolic, copied=copied)
-        verdict = found or verdict
+    for stage in _worker_stages(pair):
+        verdict = run_stage(stage, pair, symbolic=symbolic, copied=copied)
         if verdict is None or verdict.outcome != "undecided":
             break
     assert verdict is not None
     return verdict
+
+
+async def _aworker(pair: Pair, symbolic: AwaitedSymbolic, copied: Copied) -> MathVerdict:
+    verdict = None
+    for stage in _worker_stages(pair):
+        found = await symbolic(pair.answer, pair.truth, question=_text(pair.question), stage=stage)
+        verdict = run_stage(stage, pair, symbolic=partial(_told, found), copied=copied)
+        if verdict is None or verdict.outcome != "undecided":
+            break
+    assert verdict is not None
+    return verdict
+
+
+def _told(
+    found: tuple[Verdict, str], answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+) -> tuple[Verdict, str]:
+    """A `Symbolic` that has its answer already."""
+    return found
+
+
+def _worker_stages(pair: Pair) -> Iterator[str]:
+    # the second is looked for when the first has not decided
+    yield WORKER_STAGES[0]
+    if pair.is_for_sympy():
+        yield WORKER_STAGES[1]
 
 
 def run_stage(
@@ -181,9 +210,12 @@ def _is_copied(stage: str, pair: Pair) -> bool:
 def _in_worker(stage: str, pair: Pair, symbolic: Symbolic | None) -> MathVerdict | None:
     if symbolic is None or (stage == "sympy" and not pair.is_for_sympy()):
         return None
-    text = None if pair.question is None else pair.question.text
-    outcome, reason = symbolic(pair.answer, pair.truth, question=text, stage=stage)
+    outcome, reason = symbolic(pair.answer, pair.truth, question=_text(pair.question), stage=stage)
     return MathVerdict(outcome, stage, reason or f"{stage}: {_shown(pair, _OUTCOMES[outcome])}")
+
+
+def _text(question: Question | None) -> str | None:
+    return None if question is None else question.text
 
 
 def _exact(pair: Pair) -> tuple[Outcome, str]:

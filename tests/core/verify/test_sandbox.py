@@ -18,6 +18,7 @@ from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, loa
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.verify.math.answer import compare
 from agentscope_tuner.verify.sandbox import Sandbox, shared
+from agentscope_tuner.verify.turns import one_request
 
 RIGHT, WRONG = ("2\\sqrt{3}", "\\sqrt{12}"), ("2\\sqrt{3}", "\\sqrt{13}")
 # within every bound, and more work than a hundredth of a second of CPU time
@@ -43,6 +44,73 @@ def test_a_late_worker_is_killed_and_replaced() -> None:
     assert "CPU time" in reason
     sandbox.deadline = 5.0
     assert sandbox.compare(*RIGHT)[0] == "equal"
+    sandbox.close()
+
+
+async def compared(sandbox: Sandbox, name: str, count: int, done: list[str]) -> None:
+    """`count` comparisons of some milliseconds, as one request; each notes its name when it is done."""
+
+    async def one(a: int) -> None:
+        assert (await sandbox.acompare(f"2^{{x+{a}}}", f"{2**a} \\cdot 2^x"))[0] == "equal"
+        done.append(name)
+
+    with one_request():
+        await asyncio.gather(*(one(a) for a in range(2, 2 + count)))
+
+
+def test_a_request_with_few_comparisons_does_not_wait_for_one_with_many() -> None:
+    sandbox, done = Sandbox(), list[str]()
+
+    async def both() -> None:
+        many = asyncio.create_task(compared(sandbox, "many", 24, done))
+        await asyncio.sleep(0)
+        await asyncio.gather(many, compared(sandbox, "few", 2, done))
+
+    asyncio.run(both())
+    assert len(done) == 26
+    assert max(at for at, name in enumerate(done) if name == "few") < 20
+    sandbox.close()
+
+
+def test_comparisons_under_way_in_a_worker_that_is_killed_are_made_by_another() -> None:
+    sandbox, done = Sandbox(), list[str]()
+
+    async def killed_on_the_way() -> None:
+        all_of_them = asyncio.create_task(compared(sandbox, "x", 24, done))
+        while not done:
+            await asyncio.wait((all_of_them,), timeout=0.001)
+        for pid in sandbox.pids():
+            os.kill(pid, signal.SIGKILL)
+        await all_of_them
+
+    asyncio.run(killed_on_the_way())
+    assert len(done) == 24
+    sandbox.close()
+
+
+def test_each_of_several_comparisons_at_hand_has_its_own_time() -> None:
+    # together they take more than the deadline of one
+    sandbox, done = Sandbox(deadline=0.1), list[str]()
+    asyncio.run(compared(sandbox, "x", 40, done))
+    assert len(done) == 40
+    sandbox.close()
+
+
+def test_nobody_computes_what_nobody_waits_for() -> None:
+    sandbox = Sandbox(deadline=60.0)
+
+    async def given_up() -> None:
+        # a minute's work
+        waiting = [asyncio.create_task(sandbox.acompare(*SLOW)) for _ in range(200)]
+        await asyncio.sleep(0)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        # its turn has come, though 200 were before it
+        assert (await sandbox.acompare(*WRONG))[0] == "different"
+
+    asyncio.run(given_up())
+    assert len(sandbox._queue) == 0
     sandbox.close()
 
 

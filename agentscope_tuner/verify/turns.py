@@ -1,0 +1,123 @@
+"""Whose work is done next: requests take turns by the seconds that they have used, each with its shortest work first.
+
+This is fair queueing by virtual time (Demers, Keshav and Shenker 1989; Goyal, Vin and Cheng 1996): the request that has
+used the least is next, and one that comes later starts level with it, so it neither waits for the whole queue before it
+nor passes by all who wait. Work that took longer than expected is charged to its own request.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Request:
+    """Work that one caller waits for together, such as the rows of a batch; it shares one place in the queue."""
+
+
+_request: ContextVar[Request | None] = ContextVar("astuner_request", default=None)
+
+
+@contextmanager
+def one_request() -> Iterator[None]:
+    """What is asked for within it, also in tasks started there, belongs to one request; the outermost counts."""
+    token = _request.set(_request.get() or Request())
+    try:
+        yield
+    finally:
+        _request.reset(token)
+
+
+def current_request() -> Request:
+    """The request that the caller works for; one of its own where none was named."""
+    return _request.get() or Request()
+
+
+@dataclass(order=True, slots=True)
+class _Waiting(Generic[T]):
+    turn: float
+    order: int
+    item: T = field(compare=False)
+    seconds: float = field(compare=False)
+
+
+@dataclass(eq=False, slots=True)
+class _RequestShare(Generic[T]):
+    """One request in the queue.
+
+    Attributes:
+        used: virtual seconds; only its difference from other requests' means something.
+        waiting: a heap.
+        version: of its place among the requests; an older place there is void.
+    """
+
+    used: float = 0.0
+    waiting: list[_Waiting[T]] = field(default_factory=list)
+    version: int = 0
+
+
+class FairQueue(Generic[T]):
+    """Items that wait, of any number of requests. Its owner holds a lock around each call."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._order = itertools.count()
+        self._shares: weakref.WeakKeyDictionary[Request, _RequestShare[T]] = weakref.WeakKeyDictionary()
+        self._places: list[tuple[float, int, int, _RequestShare[T]]] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, item: T, request: Request, seconds: float) -> None:
+        """Have an item wait.
+
+        Args:
+            item: is handed out by `take`.
+            request: what the item is part of; the item, or its caller, keeps it alive.
+            seconds: that it is expected to take, above 0.
+        """
+        share = self._shares.get(request)
+        if share is None:
+            share = self._shares[request] = _RequestShare()
+        if not share.waiting:
+            share.used = max(share.used, self._now)
+        # By what the request had used when the item came, too: so no stream of short items passes a long one for ever
+        heapq.heappush(share.waiting, _Waiting(share.used + seconds, next(self._order), item, seconds))
+        self._count += 1
+        self._place(share)
+
+    def take(self) -> T | None:
+        """The next item, which is charged to its request; None where none waits."""
+        while self._places:
+            _, _, version, share = heapq.heappop(self._places)
+            if version != share.version:
+                continue
+            work = heapq.heappop(share.waiting)
+            self._count -= 1
+            self._now = max(self._now, share.used)
+            share.used += work.seconds
+            self._place(share)
+            return work.item
+        return None
+
+    def charge(self, request: Request, seconds: float) -> None:
+        """Add to what a request has used: what its item took beyond the expected seconds, or less than those."""
+        share = self._shares.get(request)
+        if share is not None:
+            share.used += seconds
+            self._place(share)
+
+    def _place(self, share: _RequestShare[T]) -> None:
+        share.version += 1
+        if share.waiting:
+            turn = share.used + share.waiting[0].seconds
+            heapq.heappush(self._places, (turn, next(self._order), share.version, share))
