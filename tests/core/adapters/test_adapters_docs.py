@@ -1,12 +1,21 @@
-"""The trainers' guide: its code compiles, its YAML reads, both languages show the same, and what it names exists."""
+"""The trainers' guide: its code compiles and rewards, its YAML reads, both languages show the same, and what it names
+exists. The snippets that import their trainer run in tests/with_trainers.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
+
+from agentscope_tuner.task_judge.batch import judge_for
+from tests.core.adapters.test_adapters_more import Sample
 
 ROOT = Path(__file__).parents[3]
 GUIDES = ["docs/trainers.md", "docs/trainers.zh.md"]
@@ -40,3 +49,87 @@ def test_the_files_and_targets_it_names_exist(guide: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"make (test-[a-z0-9]+)", text):
         assert f"{target}:" in makefile or target == "test-trainers", target
+
+
+def snippet(heading: str, place: int = 0) -> dict[str, Any]:
+    """What a piece of Python under `heading` of the guide defines, run as it is printed."""
+    text = (ROOT / GUIDES[0]).read_text(encoding="utf-8")
+    section = re.split(r"^## ", text.split(f"\n## {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+    code = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)[place]
+    names: dict[str, Any] = {"__name__": "snippet"}
+    exec(compile(code, f"{GUIDES[0]}, {heading}", "exec"), names)  # noqa: S102, the guide is ours
+    return names
+
+
+@pytest.fixture
+def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the guide's relative paths lead somewhere, beside the types of trainers that are not on PyPI."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "stand_ins"))
+
+
+RIGHT, WRONG = r"\boxed{\frac{84}{2}}", r"\boxed{41}"
+
+
+def trl_combined(said: str) -> Any:
+    return snippet("TRL", 1)["reward_funcs"](["6*7?"], [said], answer=["42"])[0] // 1
+
+
+def openrlhf_file(said: str) -> Any:
+    return snippet("OpenRLHF")["reward_func"]([f"6*7?{said}"], ["6*7?"], ["42"])["rewards"]
+
+
+def slime_rm(said: str) -> Any:
+    return asyncio.run(snippet("slime and miles")["reward"](None, Sample(said)))
+
+
+def areal_fn(said: str) -> Any:
+    return snippet("AReaL")["reward_fn"]("6*7?", said, [1], [2], answer="42")
+
+
+def rllm_fn(said: str) -> Any:
+    return snippet("rLLM")["reward"]({"question": "6*7?", "answer": "42"}, said).reward
+
+
+def open_instruct_verifier(said: str) -> Any:
+    return snippet("open-instruct")["MathJudge"]()([1], said, "42", "6*7?").score
+
+
+def art_rollout(said: str) -> Any:
+    return asyncio.run(snippet("OpenPipe ART")["judged"](trajectory(said), "6*7?", "42")).reward
+
+
+def axolotl_function(said: str) -> Any:
+    return snippet("Axolotl and Unsloth")["math"](["6*7?"], [said], answer=["42"])[0]
+
+
+def trajectory(said: str) -> Any:
+    turns = [{"role": "user", "content": "6*7?"}, {"role": "assistant", "content": said}]
+    return SimpleNamespace(messages=lambda: turns, reward=0.0, metrics={})
+
+
+SNIPPETS = [
+    trl_combined, openrlhf_file, slime_rm, areal_fn, rllm_fn, open_instruct_verifier, art_rollout, axolotl_function,
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("in_the_checkout")
+@pytest.mark.parametrize("ask", SNIPPETS)
+def test_a_snippet_rewards_as_it_is_printed(ask: Callable[[str], Any]) -> None:
+    assert (ask(RIGHT), ask(WRONG)) == (1.0, 0.0)
+
+
+@pytest.mark.usefixtures("in_the_checkout")
+def test_a_snippet_gives_a_judge_the_fields_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row's value may be `{"target": 12, "nums": [3, 4]}`, also as text: under `answer` alone its fields are hidden."""
+    names = snippet("OpenPipe ART")
+    names["judge_for"] = lambda _: judge_for("configs/countdown.yaml")
+    for truth in ({"target": 12, "nums": [3, 4]}, '{"target": 12, "nums": [3, 4]}'):
+        assert asyncio.run(names["judged"](trajectory(r"\boxed{3*4}"), "Make 12.", truth)).reward == 1.0
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_no_snippet_hides_a_records_fields(guide: str) -> None:
+    asked = [code for code in blocks(guide, "python") if "as_rollout(" in code]
+    assert len(asked) >= 4
+    assert all("ground_truth_metadata(" in code and '{"answer":' not in code for code in asked)
