@@ -25,7 +25,7 @@ class RoutedJudge(AsksJudges):
     """`judge_type: routed`: reads at `by` which kind of task it is, and asks the judge of that route.
 
     The metric `route/<name>` of a verdict is its reward. A value that names no route goes to the route `default`, where
-    there is one; a value that is missing goes nowhere.
+    there is one; a value that is missing, or a blank text, goes nowhere.
 
     Raises:
         ConfigError: the section is wrong, or the judge of a route cannot be loaded.
@@ -73,7 +73,7 @@ class RoutedJudge(AsksJudges):
         """The name of the route that an output to `task` takes.
 
         Raises:
-            JudgeError: nothing stands at `by`, or no route has that value and there is no `default`.
+            JudgeError: nothing or a blank text stands at `by`, or no route has that value and there is no `default`.
         """
         value = read_path(self.by, WorkflowTask(task=task), output or WorkflowOutput())
         name = route_name(value)
@@ -81,7 +81,8 @@ class RoutedJudge(AsksJudges):
             return name
         cause = Cause.REFERENCE if self.by.startswith("task.") else Cause.INPUT
         known = f"the routes are {_shown(self.routes)}"
-        if name is None:
+        # an empty cell of a CSV file is a blank text where Parquet has None and pandas NaN
+        if name is None or not name.strip():
             raise JudgeError(
                 f"{self.by} must be a text or a number that names a route, got {value!r:.100}; {known}", cause=cause
             )

@@ -90,7 +90,9 @@ def test_a_value_that_names_no_route_lists_the_routes(value: object) -> None:
     assert judged(routed({"gsm8k": says("b"), "default": says("a")}), task(value), a=1.0).reward == 1.0
 
 
-@pytest.mark.parametrize("value", [float("nan"), ["gsm8k"], {"gsm8k": 1}, np.float64("nan"), float("inf"), b"gsm8k"])
+@pytest.mark.parametrize(
+    "value", [float("nan"), "", " ", "\u3000\n", ["gsm8k"], {"gsm8k": 1}, np.float64("nan"), float("inf"), b"gsm8k"]
+)
 def test_a_value_that_is_none_goes_nowhere_even_with_a_default(value: object) -> None:
     """A missing cell is broken data: the default is for kinds of tasks, not for tasks of no kind."""
     verdict = judged(routed({"gsm8k": says("a"), "default": says("a")}), task(value), a=1.0)
