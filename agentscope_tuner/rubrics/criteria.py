@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from agentscope_tuner.graders.prompt.visible import plain
+
 Aggregation = Literal["auto", "points", "weighted_mean", "required_pass", "all_pass", "any_pass"]
 
 # weights of Rubrics as Rewards' categories where a criterion names its category and no weight (arXiv 2507.17746)
@@ -51,16 +53,18 @@ def read_rubrics(value: Any) -> Rubrics:
 
     Known are `{criterion, points}` of HealthBench; `{title, description, weight}` of Rubrics as Rewards, also with a
     category (Essential, Important, Optional, Pitfall) in place of the weight; `{description, weight, polarity,
-    importance}` of Harbor's rewardkit; `{criterion, weight}` of open-instruct; plain texts, of weight 1.
+    importance}` of Harbor's rewardkit; `{criterion, weight}` of open-instruct; plain texts, of weight 1. A criterion
+    that stands there again, in the same words and with the same weight, counts once.
 
     Raises:
-        ValueError: names the criterion by its number, its value, and what is wrong.
+        ValueError: names the criterion by its number, its value, and what is wrong; also one that stands there
+            with two weights.
     """
     if isinstance(value, Mapping):
         value = value.get("criteria", value.get("rubrics", value))
     if not isinstance(value, Sequence) or isinstance(value, str) or not 0 < len(value) <= _MOST_CRITERIA:
         raise ValueError(f"rubrics must be a list of 1 to {_MOST_CRITERIA} criteria, got {value!r:.200}")
-    criteria = tuple(_criterion(item, number) for number, item in enumerate(value, start=1))
+    criteria = _merged([_criterion(item, number) for number, item in enumerate(value, start=1)])
     names = [criterion.name for criterion in criteria]
     for name in names:
         if names.count(name) > 1:
@@ -71,6 +75,28 @@ def read_rubrics(value: Any) -> Rubrics:
     harbor = any(isinstance(item, Mapping) and "polarity" in item for item in value)
     negative = any(criterion.weight < 0 for criterion in criteria)
     return Rubrics(criteria, "points" if by_points or (negative and not harbor) else "weighted_mean")
+
+
+def _merged(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """`criteria` without those that repeat an earlier one, which would count twice."""
+    kept: dict[str, Criterion] = {}
+    for criterion in criteria:
+        first = kept.setdefault(_same(criterion.text), criterion)
+        if (first.weight, first.must_have) != (criterion.weight, criterion.must_have):
+            raise ValueError(
+                f"the criterion {criterion.text!r:.100} stands there twice, {_worth(first)} and {_worth(criterion)}: "
+                "give it once"
+            )
+    return tuple(kept.values())
+
+
+def _same(text: str) -> str:
+    # signs and case may tell two criteria apart: "is at most 3", "x < 3", "x > 3"
+    return plain(text).rstrip(" .;。；")
+
+
+def _worth(criterion: Criterion) -> str:
+    return f"{criterion.name!r} of weight {criterion.weight:g}{', a must-have' if criterion.must_have else ''}"
 
 
 def _criterion(item: Any, number: int) -> Criterion:

@@ -109,6 +109,37 @@ def test_what_is_no_rubric_is_refused(value: Any, message: str) -> None:
         read_rubrics(value)
 
 
+def test_a_criterion_that_stands_there_twice_counts_once() -> None:
+    rubrics = read_rubrics(
+        [
+            {"criterion": "Is polite", "points": 2},
+            {"criterion": "Is right", "points": 4, "id": "right"},
+            {"criterion": " Is  polite. ", "points": 2},
+            {"criterion": "Ｉｓ right", "points": 4, "id": "right"},
+            {"criterion": "Says x < 3", "points": 1},
+            {"criterion": "Says x > 3", "points": 1},
+            {"criterion": "Says X > 3", "points": 1},
+        ]
+    )
+    assert [(one.name, one.weight) for one in rubrics.criteria] == [
+        ("c1", 2.0), ("right", 4.0), ("c5", 1.0), ("c6", 1.0), ("c7", 1.0),
+    ]  # fmt: skip
+    assert aggregated(rubrics, (1, 0, 0, 0, 0), "auto") == pytest.approx(2 / 9)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"criterion": "Is polite.", "points": 3},
+        {"criterion": "Is polite", "points": -2},
+        {"criterion": "Is polite", "weight": 2, "importance": "must_have"},
+    ],
+)
+def test_a_criterion_of_two_weights_is_refused(second: Any) -> None:
+    with pytest.raises(ValueError, match=r"'Is polite.*' stands there twice, 'c1' of weight 2 and 'c2' of weight"):
+        read_rubrics([{"criterion": "Is polite", "points": 2}, second])
+
+
 def test_must_haves_that_nobody_named_cannot_decide() -> None:
     for how, gate in (("required_pass", False), ("points", True)):
         with pytest.raises(ValueError, match="no criterion has importance: must_have"):
