@@ -46,25 +46,41 @@ async def evaluate(
     learned, plain = await asyncio.gather(
         _verdicts(config, model, rubrics, samples, done), _verdicts(config, model, "", samples, done)
     )
-    both = [index for index in range(len(samples)) if learned[index] is not None and plain[index] is not None]
     failures = [sum(verdict is None for verdict in verdicts) for verdicts in (learned, plain)]
-    if 2 * len(both) <= len(samples):
-        raise GraderError(f"{failures} of twice {len(samples)} verdicts failed: the evaluation would mean nothing")
     if mean is None:
         mean = _mean([label for sample in samples for label in sample.labels])
-    by_rubrics = [_pairs(samples[index], learned[index]) for index in both]
-    by_nothing = [_pairs(samples[index], plain[index]) for index in both]
-    by_mean = [_pairs(samples[index], [mean] * len(samples[index].labels)) for index in both]
-    chance = agreement.rank_p_value(by_rubrics, config.seed)
-    # answers to one query are alike: what is drawn for an interval are queries
-    by_rubrics, by_nothing, by_mean = (
-        _by_query([samples[index] for index in both], pairs) for pairs in (by_rubrics, by_nothing, by_mean)
-    )
+    both = [
+        (sample, by, without) for sample, by, without in zip(samples, learned, plain, strict=True) if by and without
+    ]
+    if 2 * len(both) <= len(samples):
+        raise GraderError(f"{failures} of twice {len(samples)} verdicts failed: the evaluation would mean nothing")
     return {
         "samples": len(samples),
-        "queries": len(by_rubrics),
+        "queries": len({sample.same_query for sample, _, _ in both}),
         "failed": {"learned": failures[0], "no_rubrics": failures[1]},
         "tolerance": tolerance(config),
+        **_report(
+            config, [sample for sample, _, _ in both], [by for _, by, _ in both], [no for _, _, no in both], mean
+        ),
+    }
+
+
+def _report(
+    config: AutoGraderConfig,
+    samples: Sequence[Sample],
+    learned: Sequence[Sequence[float]],
+    plain: Sequence[Sequence[float]],
+    mean: float,
+) -> dict[str, Any]:
+    """How all three agree with the labels, on samples for which each has a prediction."""
+    pairs = [_pairs(sample, predicted) for sample, predicted in zip(samples, learned, strict=True)]
+    chance = agreement.rank_p_value(pairs, config.seed)
+    # answers to one query are alike: what is drawn for an interval are queries
+    by_rubrics, by_nothing, by_mean = (
+        _by_query(samples, [_pairs(sample, predicted) for sample, predicted in zip(samples, guesses, strict=True)])
+        for guesses in (learned, plain, [[mean] * len(sample.labels) for sample in samples])
+    )
+    return {
         "learned": {**_measured(config, by_rubrics), "order_by_chance": None if chance is None else round(chance, 5)},
         "no_rubrics": _measured(config, by_nothing),
         "constant_mean": {"value": round(mean, 4), **_measured(config, by_mean)},
@@ -109,8 +125,7 @@ async def _verdicts(
     return await asyncio.gather(*map(one, samples))
 
 
-def _pairs(sample: Sample, predicted: Sequence[float] | None) -> Pairs:
-    assert predicted is not None
+def _pairs(sample: Sample, predicted: Sequence[float]) -> Pairs:
     return list(zip(sample.labels, predicted, strict=True))
 
 
