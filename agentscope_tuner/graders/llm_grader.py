@@ -92,6 +92,7 @@ class LLMGrader(BaseGrader):
         self.template = template
         self.language = LanguageEnum(language)
         check_template(template, self.language, name)
+        self._used = frozenset(template.variables(self.language))
         self.rubrics, self.optional, self.filter_no_content = rubrics, tuple(optional), filter_no_content
         self.score_from: ScoreSource = score_from
         if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
@@ -129,7 +130,7 @@ class LLMGrader(BaseGrader):
     @property
     def own_arguments(self) -> frozenset[str]:
         """See BaseGrader: the template's variables beyond the usual ones."""
-        return frozenset(self.template.variables(self.language).difference(USUAL, _OWN))
+        return self._used.difference(USUAL, _OWN)
 
     async def aevaluate(
         self,
@@ -159,7 +160,7 @@ class LLMGrader(BaseGrader):
             "tool_definitions": tool_definitions, "tool_calls": tool_calls, **kwargs,
         }  # fmt: skip
         try:
-            check_arguments(values, self.template.variables(self.language), self.optional, _OWN)
+            check_arguments(values, self._used, self.optional, _OWN)
             return await (self._score(values) if self.mode is GraderMode.POINTWISE else self._rank(values))
         except (AstunerError, ValueError, TypeError) as exc:
             return self.failed(str(exc), cause=named_cause(exc))
@@ -238,15 +239,14 @@ class LLMGrader(BaseGrader):
         return await self.model.ask(self._prompt(texts, draw), lambda reply: parse(reply, echoes(texts)))
 
     def _texts(self, values: Mapping[str, Any]) -> Texts:
-        used = self.template.variables(self.language)
-        shown = {name: value for name, value in values.items() if name in used}
+        shown = {name: value for name, value in values.items() if name in self._used}
         return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 
     def _prompt(self, texts: Texts, draw: int) -> Prompt:
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
         size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 0
         by_logprobs = self.score_from == "logprobs"
-        form = reply_form(self.language, self.min_score, self.max_score, list(self.labels), size, by_logprobs)
+        form = reply_form(self.language, self.min_score, self.max_score, tuple(self.labels), size, by_logprobs)
         return build_prompt(self.template, self.language, own, texts, form.words, form.schema, form.top_logprobs, draw)
 
     def prompts(self, values: Mapping[str, Any]) -> list[Prompt]:
@@ -256,7 +256,7 @@ class LLMGrader(BaseGrader):
             GraderError: as `aevaluate` would fail before it asks.
         """
         values = {**dict.fromkeys(USUAL), **values}
-        check_arguments(values, self.template.variables(self.language), self.optional, _OWN)
+        check_arguments(values, self._used, self.optional, _OWN)
         shown = [values["response"]] if self.mode is GraderMode.POINTWISE else list(values["response"])
         shown = [one for one in shown if self._nothing_in(one, values) is None]
         if len(shown) < (1 if self.mode is GraderMode.POINTWISE else 2):

@@ -139,12 +139,14 @@ class ChatModel:
         self._store = store
         self._purse = purse
         self._state_of: tuple[int, transport.SharedState | None] = (0, None)
+        self._last_schema: tuple[Mapping[str, Any] | None, str] = (None, "null")
 
     def __repr__(self) -> str:
         return f"ChatModel({self.settings!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"settings": self.settings, "_store": self._store, "_purse": self._purse, "_state_of": (0, None)}
+        return {"settings": self.settings, "_store": self._store, "_purse": self._purse, "_state_of": (0, None),
+                "_last_schema": (None, "null")}  # fmt: skip
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -259,8 +261,16 @@ class ChatModel:
             digest.update(prompt.identity.encode())
         else:
             digest.update(json.dumps([[message.role, message.content] for message in prompt.written()]).encode())
-        digest.update(json.dumps([prompt.schema, prompt.top_logprobs, prompt.draw]).encode())
+        digest.update(f"[{self._schema_json(prompt.schema)}, {prompt.top_logprobs}, {prompt.draw}]".encode())
         return digest.hexdigest()
+
+    def _schema_json(self, schema: Mapping[str, Any] | None) -> str:
+        # the prompts of a run share one schema
+        known, text = self._last_schema
+        if known is not schema:
+            text = json.dumps(schema)
+            self._last_schema = (schema, text)
+        return text
 
     @cached_property
     def _sampling(self) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from agentscope_tuner.graders.prompt.visible import plain
+from agentscope_tuner.graders.prompt.visible import lower_letters, plain
 
 # a key, a colon or an equals sign, and a value; quotes and backslashes around them in any number
 _QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
@@ -19,7 +19,6 @@ _PAIR = re.compile(
     re.DOTALL,
 )
 _UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
-_NOT_LETTERS = re.compile(r"[^A-Za-z0-9]+")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
 
 _AROUND_VALUES = " \t\r\n\"'“”‘’`\\*_"
@@ -41,12 +40,12 @@ class Quotable:
         leaves = list(_leaves("", verdict))
         if not self._letters:
             self._texts = [_one_spelling(text) for text in self._texts]
-            self._letters = [_squeezed(text) for text in self._texts]
+            self._letters = [lower_letters(text) for text in self._texts]
         if not leaves or not all(any(key in letters for letters in self._letters) for key, _ in leaves):
             return False  # most verdicts: their keys stand nowhere in the judged text
         if self._pairs is None:
             self._pairs = {pair for text in self._texts for pair in islice(_pairs_in(text), _MOST_PAIRS)}
-        return all(self._holds(pair) for pair in leaves)
+        return all(self._holds((key, _meant(value))) for key, value in leaves)
 
     def _holds(self, pair: Pair) -> bool:
         assert self._pairs is not None
@@ -57,23 +56,27 @@ class Quotable:
         return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
 
 
-def _leaves(key: str, value: Any) -> Iterator[Pair]:
+def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _leaves(str(name), inner)
     elif isinstance(value, list) and value and not any(isinstance(item, dict | list) for item in value):
-        yield _squeezed(key), tuple(_meaning(item) for item in value)
+        yield lower_letters(key), value
     elif isinstance(value, list):
         for inner in value:
             yield from _leaves(key, inner)
     else:
-        yield _squeezed(key), _meaning(value)
+        yield lower_letters(key), value
+
+
+def _meant(value: Any) -> object:
+    return tuple(map(_meaning, value)) if isinstance(value, list) else _meaning(value)
 
 
 def _pairs_in(text: str) -> Iterator[Pair]:
     position = 0
     while match := _PAIR.search(text, position):
-        key = _squeezed(match[2])
+        key = lower_letters(match[2])
         if match[3] is not None:
             yield key, tuple(_meaning(item) for item in match[3].split(","))
         else:
@@ -101,10 +104,4 @@ def _meaning(value: object) -> object:
         number = float(text)
         return number if math.isfinite(number) else text
     except (ValueError, OverflowError):
-        return _WORDS.get(text.casefold(), _squeezed(text))
-
-
-def _squeezed(text: str) -> str:
-    if text.isascii():
-        return _NOT_LETTERS.sub("", text).lower()
-    return "".join(filter(str.isalnum, text.casefold()))
+        return _WORDS.get(text.casefold(), lower_letters(text))

@@ -192,6 +192,8 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
 
 def without_thinking(text: str) -> str:
     """`text` after its thinking: what follows the last `</think>`; nothing when a block is never closed."""
+    if "<" not in text:
+        return text
     closings = list(_THINK_CLOSE.finditer(text))
     if closings:
         text = text[closings[-1].end() :]
@@ -201,14 +203,14 @@ def without_thinking(text: str) -> str:
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The outermost JSON objects in `text`."""
-    text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
-    decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
+    if "\\" in text:
+        text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
     position = text.find("{")
     for _ in range(_MAX_BRACES):
         if position < 0:
             return
         try:
-            value, end = decoder.raw_decode(text, position)
+            value, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as exc:
             if re.match(r'\{\s*"', text[position : position + 50]) or not text[position + 1 :].strip():
                 raise ReplyError(f"the reply's JSON does not parse ({exc}): {_excerpt(text[position:])}") from exc
@@ -227,6 +229,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) != len(pairs):
         raise ValueError("a key stands twice in one object")
     return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 
 def _plain_colons(text: str) -> str:

@@ -11,20 +11,25 @@ import unicodedata
 
 from agentscope_tuner.graders.prompt.fence import neutralise
 from agentscope_tuner.graders.prompt.openers import OPENERS, is_listed, is_listed_squeezed, is_ordinary_word
-from agentscope_tuner.graders.prompt.visible import hides, plain
+from agentscope_tuner.graders.prompt.visible import hides, letters, plain
 
 __all__ = ["OPENERS", "no_content"]
 
 _MARKUP = re.compile(
-    r"\\(?:boxed|text|textbf|mathrm|mathbf)\s*\{([^{}]{0,200})\}|[<‹]/?\w{1,20}/?[>›]|\${1,2}\s*\${1,2}"
+    r"\\(?:boxed|text|textbf|mathrm|mathbf)\s*\{([^{}]{0,200})\}|[<‹]/?(\w{1,20})\s?/?[>›]|\${1,2}\s*\${1,2}"
 )
+# tags in which formats ask for an answer; any other tag, such as <b>, may itself be the answer
+_FORMAT_TAGS = frozenset({
+    "answer", "answers", "final", "final_answer", "output", "response", "reply", "result", "solution", "verdict",
+    "submission", "think", "thinking", "thought", "thoughts", "reason", "reasoning", "reflection", "analysis",
+    "scratchpad", "explanation", "conclusion", "step", "s",
+})  # fmt: skip
 # the marks of a sentence, and Markdown's rules; symbols (→, ∅), brackets ({}) and operators may be an answer
 _BLANK = re.compile(r"(?:[\s.,:;!?…·、。∶\u2800]|([-*_=#~`])\1\1+)*")
 # plain words at the very beginning, without markup before them
 _FIRST_WORDS = re.compile(r"[\s#*>]*([^\W_](?:[\w '’](?!_)){2,200})")
 _FILLERS = frozenset({"sure", "ok", "okay", "alright", "well", "certainly", "of course", "好的", "好", "当然"})
 _NOT_WORDS = re.compile(r"[^A-Za-z0-9 ']+")
-_NOT_LETTERS = re.compile(r"[^A-Za-z0-9]+")
 _NESTED_MARKUP = 3
 _HEAD_CHARS = 400
 _MOST_CHARS = 20_000
@@ -58,12 +63,15 @@ def _nothing_in(answer: str) -> str | None:
     if len(answer) > _HEAD_CHARS and _begins_with_content(answer[:_HEAD_CHARS]):
         return None
     seen = plain(neutralise(answer))
-    text = seen
+    text, tags = seen, set[str]()
     for _ in range(_NESTED_MARKUP):
+        tags |= {match[2].lower() for match in _MARKUP.finditer(text) if match[2]}
         text = _MARKUP.sub(lambda match: f" {match[1] or ''} ", text)
     if _BLANK.fullmatch(text):
+        if not tags <= _FORMAT_TAGS:
+            return None
         return None if text.strip() in _LONE_ANSWERS else "the answer holds no letter, no digit and no symbol"
-    if _only_openers(text, disguised=hides(answer) or _letters(seen) != _letters(answer)):
+    if _only_openers(text, disguised=hides(answer) or letters(seen) != letters(answer)):
         return f"the answer holds only an opener: {answer.strip()[:80]!r}"
     return None
 
@@ -72,7 +80,7 @@ def _begins_with_content(head: str) -> bool:
     """Whether so long an answer opens with something else than an opener: most do, and need no closer look."""
     text = plain(neutralise(head))
     first = _FIRST_WORDS.match(text)
-    return first is not None and not is_listed(_words(first[1])) and len(_letters(text)) > _LONGEST_SET_APART
+    return first is not None and not is_listed(_words(first[1])) and len(letters(text)) > _LONGEST_SET_APART
 
 
 def _only_openers(text: str, disguised: bool) -> bool:
@@ -86,7 +94,7 @@ def _only_openers(text: str, disguised: bool) -> bool:
     if latin != words and all(map(is_listed, latin)):
         return True
     # letters set apart: S o l u t i o n
-    return len(text) <= _LONGEST_SET_APART and is_listed_squeezed(_letters(text).casefold().translate(_LATIN))
+    return len(text) <= _LONGEST_SET_APART and is_listed_squeezed(letters(text).casefold().translate(_LATIN))
 
 
 def _segments(text: str) -> list[str]:
@@ -108,7 +116,3 @@ def _counts(char: str) -> bool:
 
 def _words(segment: str) -> str:
     return " ".join(segment.replace("’", "'").casefold().split())
-
-
-def _letters(text: str) -> str:
-    return _NOT_LETTERS.sub("", text) if text.isascii() else "".join(filter(str.isalnum, text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from agentscope_tuner.graders.client.chat_model import Prompt
@@ -70,9 +71,15 @@ def build_prompt(
         return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
 
     # the same question whatever the delimiter: what stands around the data, and the data
-    frame = [[message.role, message.content] for message in template.in_language(language)]
-    identity = json.dumps([language, frame, dict(own), form, dict(texts)])
+    frame = tuple((message.role, message.content) for message in template.in_language(language))
+    identity = f"{_around(language, frame, tuple(own.items()), form)}, {json.dumps(dict(texts))}]"
     return Prompt(write, identity, schema, top_logprobs, draw)
+
+
+@lru_cache(maxsize=256)
+def _around(language: str, frame: tuple[tuple[str, str], ...], own: tuple[tuple[str, str], ...], form: str) -> str:
+    """A JSON list of what stands around the data, open at its end: the same for all rows of a run."""
+    return json.dumps([language, frame, dict(own), form])[:-1]
 
 
 def echoes(texts: Texts) -> list[str]:

@@ -2,7 +2,8 @@
 
 A list of the tokens of known model families is out of date with the next family. So the shapes are looked for, in
 text of one spelling (see `visible.plain`): `<|…|>`, `<…>`, `[…]`, `<<…>>`, `>>…<<`, `]~…]`, a fence's BEGIN and END,
-and a role's name with a colon at the start of a line.
+and a role's name in brackets, or with a
+colon at the start of a line.
 """
 
 from __future__ import annotations
@@ -34,8 +35,11 @@ _SHAPES = (
     r"\[\s?/?\s?(?:BEGIN|END|begin|end|Begin|End)\b[^\[\]\n]{0,80}\]",
     # ]~b], ]~!b[, [e~[
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]",
-    # "### System:", "Human:", "系统："
-    rf"(?im:^[ \t>*_#-]{{0,8}}(?:{_ROLES})[ \t*_]{{0,3}}:)",
+    # "### System:", "Human:", "GPT4 Correct Assistant:", "系统：", "系统提示："
+    rf"(?im:^[ \t>*_#-]{{0,8}}(?:[^\W\d_][\w.]{{0,15}}[ \t]){{0,2}}(?:{_ROLES})(?:提示|消息|输出)?[ \t*_]{{0,3}}:)",
+    # a role in brackets that no tokenizer writes and a prompt may: «assistant», 【助手】, {{{{#system}}}}
+    rf"(?i:[«‹〈《【〔「『]\s?[/#]?\s?(?:{_ROLES})\s?[»›〉》】〕」』])",
+    rf"(?i:\{{\{{\s?[#/~]?\s?(?:{_ROLES})\s?~?\s?\}}\}})",
 )
 _LOOKALIKE = str.maketrans({"<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶"})
 #: The characters that stand in place of a marker's own.

@@ -20,6 +20,10 @@ _INVISIBLE = re.compile(
     r"|\ufe0f{2}|[\u200c\u200d][\u200c\u200d\ufe0f]"
 )
 _ALL_INVISIBLE = re.compile(f"[{_HIDDEN}{_JOINERS}]+")
+# of ASCII texts: `translate` takes these in one pass, many times as fast as a search for what is to go
+_NO_CONTROLS = {code: None for code in range(128) if _ALL_INVISIBLE.match(chr(code))}
+_LETTERS = {code: chr(code) if chr(code).isalnum() else None for code in range(128)}
+_LOWER_LETTERS = {code: char and char.lower() for code, char in _LETTERS.items()}
 _WITHIN_WORDS = re.compile(rf"\w[{_HIDDEN}{_JOINERS}]+\w")
 # what NFKC leaves alone, though it looks like a character of a marker
 _LOOKS_LIKE = {"\u2044": "/", "\u2215": "/", "\u29f8": "/", "\u2223": "|", "\u01c0": "|", "\u2758": "|", "\u2502": "|"}
@@ -39,7 +43,19 @@ def hides(text: str) -> bool:
 
 def plain(text: str) -> str:
     """`text` in one spelling: without any invisible character, every other one in its NFKC form."""
-    return "".join(map(_folded, text)) if not text.isascii() else _ALL_INVISIBLE.sub("", text)
+    if not text.isascii():
+        return "".join(map(_folded, text))
+    return text if text.isprintable() else text.translate(_NO_CONTROLS)
+
+
+def letters(text: str) -> str:
+    """The letters and digits of `text`, and nothing between them."""
+    return text.translate(_LETTERS) if text.isascii() else "".join(filter(str.isalnum, text))
+
+
+def lower_letters(text: str) -> str:
+    """The same in lower case."""
+    return text.translate(_LOWER_LETTERS) if text.isascii() else "".join(filter(str.isalnum, text.casefold()))
 
 
 def plain_with_positions(text: str) -> tuple[str, list[int]]:

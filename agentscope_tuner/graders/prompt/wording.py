@@ -4,8 +4,9 @@ schema.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from agentscope_tuner.graders.prompt.template import LanguageEnum, fill
@@ -81,12 +82,13 @@ class ReplyForm:
     """What a judge model is asked to reply: in `words`, as a JSON `schema`, or by the probabilities of words."""
 
     words: str
-    schema: dict[str, Any] | None = None
+    schema: Mapping[str, Any] | None = None
     top_logprobs: int = 0
 
 
+@lru_cache(maxsize=256)
 def reply_form(
-    language: LanguageEnum, low: float, high: float, labels: Sequence[str], candidates: int, by_logprobs: bool
+    language: LanguageEnum, low: float, high: float, labels: tuple[str, ...], candidates: int, by_logprobs: bool
 ) -> ReplyForm:
     """The form of a grader's reply: places of `candidates` where there are any, the probabilities of `labels`, one of
     `labels`, or a score from `low` to `high`.

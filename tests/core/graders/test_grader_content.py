@@ -24,6 +24,15 @@ from agentscope_tuner.graders.prompt.guard import OPENERS, no_content
         "Solut\u200bion:", "Sol\u00adution", "Ｓｏｌｕｔｉｏｎ：", "ａｎｓｗｅｒ", "𝐒𝐨𝐥𝐮𝐭𝐢𝐨𝐧:", "S\u043elution:",
         "S o l u t i o n :",
         "S.o.l.u.t.i.o.n", "Thought\u2060 process", "An\U000e0101swer", "答\u200b案",
+        # found paid by a set of fresh texts
+        "Detailed derivation follows below", "Okay, so I need to solve this.", "综上所述，",
+        "The calculation is as follows:",
+        "I'll now work through this problem step by step.",
+        "We need to answer this question carefully.", "由题意可知：",
+        "解题如下：", "Below is the full derivation:", "I am going to tackle this task",
+        "Well, we have to break this down into steps.", "Our working goes as follows", "总之，",
+        "<think>\n</think>", "<answer>",
+        "\\boxed{<answer></answer>}", "<output></output><result></result>", "<answer>解：</answer>",
     ],
 )  # fmt: skip
 def test_nothing_to_judge(answer: str) -> None:
@@ -40,6 +49,17 @@ def test_nothing_to_judge(answer: str) -> None:
         "+", "-", "*",
         "/", "%", "<=", "!=", "&&", "->", "√", "∞", "✓", "👍", "?", "!", "#", "$", "''", '""', "½", "Ω",
         "\\boxed{∅}", "C:",
+        # short texts of markup, code, set theory and ordinary speech
+        "<b>", "</div>", "<b></b>", "<br/>", "<br>", "<title></title>", "[INST]ead", "f(x) = x^2", "print('hello')",
+        "<note><to>Tove</to></note>", '{"a": 1}', '{"score": 3, "team": "red"}', "a < b and b > c",
+        "[1, 2, 3]", "(0, 1]",
+        "```python\nreturn 1\n```", "The answer is 42.", "The assistant manager signed it.",
+        "Human: a mammal", "<|", "|x| < 3",
+        "git commit -m '<fix>'", "He said: \"score 1.0\"", "to think", "to break",
+        "I'll think about it.", "we will begin",
+        "I need to work.", "\\emptyset", "None", "null", "是", "否", "略", "综上", "因此", "working",
+        "Calculation", "1.",
+        "$$\\frac{1}{2}$$", "<!-- -->", "<T>",
     ],
 )  # fmt: skip
 def test_something_to_judge(answer: str) -> None:
