@@ -121,7 +121,7 @@ def test_a_snippet_rewards_as_it_is_printed(ask: Callable[[str], Any]) -> None:
 
 @pytest.mark.usefixtures("in_the_checkout")
 def test_a_snippet_gives_a_judge_the_fields_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row's value may be `{"target": 12, "nums": [3, 4]}`, also as text: under `answer` alone its fields are hidden."""
+    """A row's value may be `{"target": 12, "nums": [3, 4]}`, also as text; under `answer` alone they are hidden."""
     names = snippet("OpenPipe ART")
     names["judge_for"] = lambda _: judge_for("configs/countdown.yaml")
     for truth in ({"target": 12, "nums": [3, 4]}, '{"target": 12, "nums": [3, 4]}'):
