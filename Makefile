@@ -338,7 +338,7 @@ test-view: $(NODE_READY) $(VIEW)/.ready $(CHROMIUM) ## the page in headless Chro
 	cd web && npm run --silent types && node build.mjs --out ../out/page && diff -r ../out/page ../agentscope_tuner/view/static
 	$(VIEW)/bin/python -m pytest -W default tests/with_browser
 
-.PHONY: insight-runs bench-detect bench-audit bench-insight
+.PHONY: insight-runs bench-detect bench-audit bench-insight bench-watch
 insight-runs: .venvs/trl/.trainer ## train the 24 recorded GRPO runs again, 12 honest and 12 gamed; about 45 minutes
 	$(TRAINER_ENV) .venvs/trl/bin/python -W ignore -m benchmarks.insight.runs --again
 
@@ -348,8 +348,11 @@ bench-detect: $(AUDIT_PEERS)/.ready ## who sees which of the 24 recorded runs be
 bench-audit: $(AUDIT_PEERS)/.ready ## `astuner audit` beside reward-doctor and rewardprobe, on ten judges
 	$(AUDIT_PEERS)/bin/python -m benchmarks.insight.audit_peers
 
-bench-insight: $(READY) ## agree and compare on 100,000 rows, watch over a million: seconds and memory
+bench-insight: $(READY) ## agree and compare on 100,000 rows: seconds
 	$(BIN)/python -m benchmarks.insight.speed
+
+bench-watch: $(READY) ## what log_dir adds to a judge, and the watch over a million rows: processor time and memory
+	$(BIN)/python -m benchmarks.insight.watch_cost
 
 .PHONY: bench-combined
 bench-combined: $(READY) ## a combined judge of three cheap parts beside the three alone: at least 0.8 of their rate

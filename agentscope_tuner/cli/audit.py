@@ -40,7 +40,7 @@ def audit(
     """Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy would learn."""
     with config_errors():
         settings = resolve(conf, overrides or ())
-        judge = ConfiguredJudge(settings)
+        judge = ConfiguredJudge(settings, logs=False)
         if judge.listwise:
             raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
         keys = load_judge(settings).inner.reference_keys

@@ -92,6 +92,8 @@ class TaskJudgeConfig(StrictSection):
     deadline: float | None = Field(default=300.0, gt=0)
     # a folder for every row that trains and its judgement, which `astuner watch` reads
     log_dir: str | None = None
+    # of the advantage groups, how many are logged, each whole or not at all
+    log_share: float = Field(default=1.0, gt=0, le=1)
     # verdicts beyond their deadline, in threads that nothing can end, at which the judge is asked no more
     max_abandoned: int = Field(default=32, ge=1)
     math: MathConfig = Field(default_factory=MathConfig)
@@ -132,7 +134,8 @@ TaskJudgeConfig.model_rebuild()
 
 def _deciding(section: dict[str, Any]) -> dict[str, Any]:
     """A section without the keys that decide no verdict, down to parts of parts."""
-    kept = {key: value for key, value in section.items() if key not in ("name", "metric_names", "concurrency")}
+    no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share")
+    kept = {key: value for key, value in section.items() if key not in no_part}
     for key in ("llm", "task_rubrics", "rubrics_auto_grader"):
         kept[key] = _without_spending(kept[key])
     for key in ("parts", "routes"):

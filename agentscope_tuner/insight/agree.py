@@ -107,12 +107,7 @@ def agreement(
         columns.add(row, labels, value_at(row.row, by) if by else "")
     if not columns.labels:
         raise ConfigError(f"none of {columns.rows} rows has a verdict and a label: labels name rows by their id")
-    if threshold is None and not 0 <= min(columns.labels) <= max(columns.labels) <= 1:
-        raise ConfigError(
-            f"the labels reach from {min(columns.labels):g} to {max(columns.labels):g}: say by --threshold from which "
-            "label on an answer is right"
-        )
-    threshold = _PASSED if threshold is None else threshold
+    threshold = _threshold(columns.labels) if threshold is None else threshold
     differences = columns.differences(threshold)
     return {
         "rows": columns.rows,
@@ -125,6 +120,15 @@ def agreement(
         "differences": differences[:_MOST_DIFFERENCES],
         "different": len(differences),
     }
+
+
+def _threshold(labels: Sequence[float]) -> float:
+    if not 0 <= min(labels) <= max(labels) <= 1:
+        raise ConfigError(
+            f"the labels reach from {min(labels):g} to {max(labels):g}: say by --threshold from which label on an "
+            "answer is right"
+        )
+    return _PASSED
 
 
 def _arrays(columns: _Columns, chosen: Sequence[int] | None = None) -> tuple[NDArray[numpy.float64], ...]:

@@ -65,11 +65,14 @@ def bootstrap(
             if name in found and math.isfinite(value):
                 found[name].append(value)
     scale = math.sqrt(drawn / len(names))
-    intervals = {}
-    for name, values in found.items():
-        if len(values) * 2 >= draws and math.isfinite(whole[name]):
-            low, high = np.quantile(values, [0.025, 0.975])
-            # drawn == all: the plain percentiles
-            shift = whole[name] * (1 - scale)
-            intervals[name] = (float(shift + scale * low), float(shift + scale * high))
-    return intervals
+    defined = [name for name, values in found.items() if len(values) * 2 >= draws and math.isfinite(whole[name])]
+    return {name: _percentiles(found[name], whole[name], scale) for name in defined}
+
+
+def _percentiles(values: Sequence[float], whole: float, scale: float) -> Interval:
+    """The middle 95 % of `values`, their distances from `whole` scaled; with a scale of 1 the plain percentiles."""
+    import numpy as np
+
+    low, high = np.quantile(values, [0.025, 0.975])
+    shift = whole * (1 - scale)
+    return float(shift + scale * low), float(shift + scale * high)

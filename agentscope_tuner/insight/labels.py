@@ -62,7 +62,7 @@ def _take(labels: dict[Key, float | None], seen: Counter[str], row: Any, where: 
         if value is not None:
             labels[key] = value
         return
-    key = (name, int(row.get("nth") or 0))
+    key = (name, _nth(row.get("nth"), where))
     given = next((row[column] for column in _KEYS if column in row), None)
     if given is None or given == "":
         labels.pop(key, None)
@@ -84,6 +84,15 @@ def _first_number(mapping: object, keys: tuple[str, ...]) -> float | None:
     values = [mapping.get(key) for key in keys] if isinstance(mapping, Mapping) else []
     # a missing cell of a data set is NaN, which is no label
     return next((float(value) for value in values if isinstance(value, bool | int | float) and value == value), None)
+
+
+def _nth(value: object, where: str) -> int:
+    """How many rows of the id stand before the labelled one; tables write numbers as text, and nothing as nothing."""
+    if value is None or value == "":
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).isdecimal():
+        raise ConfigError(f"{where}: nth counts the earlier rows of one id, 0, 1, 2 …, got {value!r:.60}")
+    return int(value)
 
 
 def _number(value: object, where: str) -> float | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
+import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -24,12 +26,31 @@ from agentscope_tuner.storage.stored_file import (
     plain,
 )
 
+_log = logging.getLogger(__name__)
+
 _TEXT = (".jsonl", ".json")
 _PACKED = (".jsonl.gz", ".pt", *PARQUET, *ARROW)
 _SUFFIXES = _TEXT + _PACKED
 # what `datasets.save_to_disk` leaves in a folder: of one split, and of several
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
 _SPLIT = re.compile(r"(?<![a-z])(train|test|validation|valid|val|dev|eval)(?![a-z])", re.IGNORECASE)
+
+_BESIDE = re.compile(r"(?:.+\.)?(?:alarms|labels)\.jsonl")
+_LOGGED = re.compile(r"judged-.+\.jsonl")
+
+
+def is_beside(name: str) -> bool:
+    """Whether a file of a run's folder holds alarms or labels, which `watch` and `view` write there, and no rows."""
+    return _BESIDE.fullmatch(name) is not None
+
+
+def is_cut_short(raw: bytes) -> bool:
+    """Whether a file's last line, which lacks its end, is no whole JSON: a crash has cut it short."""
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def is_dump(source: str) -> bool:
@@ -85,7 +106,7 @@ def _folder_files(folder: str) -> list[StoredFile]:
         )
     if (saved := StoredFile(f"{folder}/{_SAVED}")).exists():
         return [StoredFile(f"{folder}/{row['filename']}") for row in _json(saved).get("_data_files", [])]
-    if files := inside(folder, _SUFFIXES):
+    if files := [file for file in inside(folder, _SUFFIXES) if not is_beside(file.name)]:
         return files
     files = inside(folder, _SUFFIXES, deep=True)
     if not files:
@@ -151,7 +172,24 @@ def _to_the_break(lines: Iterator[Line], name: str) -> Iterator[Line]:
 
 def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
     with file.open() as stored, gzip.open(stored) if file.name.endswith(".gz") else stored as stream:
-        yield from read_lines(cast("BinaryIO", stream), name)
+        lines = read_lines(cast("BinaryIO", stream), name)
+        yield from lines if _LOGGED.fullmatch(file.name) is None else _whole(lines, stored)
+
+
+def _whole(lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
+    """The lines of a training's log without its last one where a crash has cut it short."""
+    held: Line | None = None
+    for line in lines:
+        if held is not None:
+            yield held
+        held = line
+    if held is None:
+        return
+    stream.seek(-1, os.SEEK_END)
+    if stream.read() == b"\n" or held.problem is not None or not is_cut_short(held.raw):
+        yield held
+    else:
+        _log.warning("%s is passed over: it was cut short", held.where)
 
 
 def _torch_lines(file: StoredFile, name: str) -> Iterator[Line]:

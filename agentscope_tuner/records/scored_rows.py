@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -71,16 +71,24 @@ def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
         yield row
 
 
-def scored_row(line: Line, seen: Counter[str]) -> ScoredRow:
+class UnjudgedRow(ValueError):
+    """A row that nobody has judged: another file than the one that was meant, or a trainer's."""
+
+
+def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = None) -> ScoredRow:
     """One row; `seen` counts the ids so far.
 
+    Args:
+        counted: the only ids to count; None for all of them.
+
     Raises:
-        ValueError: the line holds no verdict; the message says why.
+        UnjudgedRow: the row has no judgement.
+        ValueError: the line cannot be read as a row, or its verdict is none; the message says why.
     """
     row = _object(line)
     verdict = row.get("judgement")
     if not isinstance(verdict, dict) or verdict.get("status") not in _STATUSES:
-        raise ValueError("the row has no judgement: judge the file first, or name its --format")
+        raise UnjudgedRow("the row has no judgement: judge the file first, or name its --format")
     task, output = _mapping(row.get("task")), _mapping(row.get("output"))
     given, said = _mapping(task.get("metadata")), _mapping(output.get("metadata"))
     status: Status = verdict["status"]
@@ -90,7 +98,9 @@ def scored_row(line: Line, seen: Counter[str]) -> ScoredRow:
     elif isinstance(reward, bool) or not isinstance(reward, int | float) or not math.isfinite(reward):
         raise ValueError(f"the reward is {reward!r:.60}, which is no finite number")
     name = str(row["id"]) if row.get("id") is not None else line.where
-    nth, seen[name] = seen[name], seen[name] + 1
+    nth = seen[name]
+    if counted is None or name in counted:
+        seen[name] = nth + 1
     success = verdict.get("is_success")
     answer = said.get("final_answer")
     return ScoredRow(

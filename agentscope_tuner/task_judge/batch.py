@@ -10,17 +10,19 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.run_log import RunLog
 from agentscope_tuner.task_judge.time_limit import TimeLimit
 from agentscope_tuner.verify.turns import one_request
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+if TYPE_CHECKING:
+    from agentscope_tuner.task_judge.run_log import RunLog
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
@@ -33,6 +35,8 @@ class ConfiguredJudge:
 
     Args:
         config: as `load_judge` takes it; not changed.
+        logs: whether verdicts are written to `log_dir`, where the configuration names one: those of an audit, or of a
+            second opinion, are no rows of the run.
 
     Attributes:
         name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
@@ -43,7 +47,7 @@ class ConfiguredJudge:
         ConfigError: the judge cannot be loaded.
     """
 
-    def __init__(self, config: Source) -> None:
+    def __init__(self, config: Source, *, logs: bool = True) -> None:
         settings = resolve(config)
         self._judge = load_judge(settings)
         section = settings.task_judge
@@ -56,7 +60,11 @@ class ConfiguredJudge:
         self._at_once = self._judge.at_once(section.concurrency)
         #: The training step that a trainer is in, for the log; None where its adapter does not know.
         self.step: int | None = None
-        self._run_log = RunLog(Path(section.log_dir)) if section.log_dir else None
+        self._run_log: RunLog | None = None
+        if section.log_dir and logs:
+            from agentscope_tuner.task_judge.run_log import RunLog
+
+            self._run_log = RunLog(Path(section.log_dir), share=section.log_share)
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the account of why there is none."""

@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import os
+import re
+import secrets
+import socket
 import threading
-from collections.abc import Iterable, Mapping
+import time
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator
+from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import IO, Any
-
-import pydantic_core
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.logged_row import Verdict, encoded, rows_of
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
+_log = logging.getLogger(__name__)
+
 _FILE_BYTES = 64 * 2**20
+_BLOCK_BYTES = 64 * 2**10
+_WAIT_SECONDS = 0.5
+
+_open_logs: weakref.WeakSet[RunLog] = weakref.WeakSet()
 
 
 class RunLog:
     """A folder of scored rows, which `astuner watch`, `view`, `agree` and `compare` read.
 
-    Each process appends to files of its own, `judged-<pid>-<n>.jsonl`, and begins another after 64 MB. A batch is
-    written whole before its rewards are handed on: what a crash cuts short is the last line at most.
+    Each process appends to files of its own, `judged-<host>-<pid>-<token>-<n>.jsonl`, and begins another after 64 MB:
+    no restart, no other host and no second log of the process writes into them. A row waits for at most half a second
+    until it is written, together with those after it, in one block of whole lines; rows that come after a pause of
+    half a second are written at once. A process that is killed loses those that wait, at most; its verdicts were
+    handed on.
 
     Args:
         folder: made with the first row.
+        share: of the advantage groups, which are logged whole or not at all; over 0, at most 1.
         file_bytes: where another file begins.
     """
 
-    def __init__(self, folder: Path, *, file_bytes: int = _FILE_BYTES) -> None:
+    def __init__(self, folder: Path, *, share: float = 1.0, file_bytes: int = _FILE_BYTES) -> None:
         self.folder = folder
-        self._file_bytes = file_bytes
+        self._share, self._file_bytes = share, file_bytes
+        self._forget()
+        _open_logs.add(self)
+
+    def _forget(self) -> None:
+        """Start anew, in a forked child as in the constructor: the parent writes what it has buffered."""
         self._lock = threading.Lock()
-        self._stream: IO[bytes] | None = None
-        self._pid = self._files = self._rows = 0
+        self._token = secrets.token_hex(4)
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+        self._descriptor: int | None = None
+        self._timer: threading.Timer | None = None
+        self._rows = self._files = self._written = 0
+        self._last = -_WAIT_SECONDS
 
     def add(
         self, pairs: Iterable[tuple[WorkflowTask, WorkflowOutput]], judgements: Iterable[Judgement], step: int | None
@@ -43,64 +68,120 @@ class RunLog:
 
         Raises:
             ConfigError: the folder cannot be written: rows that are silently missing would look like a shorter run.
+                The rows are kept, and the next call tries again.
+        """
+        verdicts = zip(pairs, judgements, strict=True)
+        chosen = verdicts if self._share >= 1 else self._chosen(verdicts, step)
+        with self._lock:
+            rows = rows_of(self._token, self._rows, chosen, step, time.time())
+            if not rows:
+                return
+            self._rows += len(rows)
+            lines = encoded(rows)
+            self._waiting.append(lines)
+            self._waiting_bytes += len(lines)
+            if self._waiting_bytes >= _BLOCK_BYTES or time.monotonic() - self._last >= _WAIT_SECONDS:
+                self._write()
+            elif self._timer is None:
+                self._write_later()
+
+    def _chosen(self, verdicts: Iterable[Verdict], step: int | None) -> Iterator[Verdict]:
+        last, chosen = None, False
+        for verdict in verdicts:
+            task = verdict[0][0]
+            group = task.task_id or task.task.main_query
+            # a group's rows are neighbours, as a rule
+            if group != last:
+                last = group
+                # the same in every process: a group whose rows several processes judge is logged whole
+                chosen = zlib.crc32(f"{group}\0{step}".encode("utf-8", "replace")) < self._share * 2**32
+            if chosen:
+                yield verdict
+
+    def _write_later(self) -> None:
+        self._timer = threading.Timer(_WAIT_SECONDS, self._write_waiting)
+        self._timer.daemon = True
+        try:
+            self._timer.start()
+        except RuntimeError:
+            # the interpreter shuts down and starts no more threads
+            self._timer = None
+            self._write()
+
+    def _write_waiting(self) -> None:
+        with self._lock:
+            self._timer = None
+            try:
+                self._write()
+            except ConfigError as exc:
+                # nobody waits here who could be told: the next row tries again, and raises
+                _log.warning("%s", exc)
+
+    def _write(self) -> None:
+        block = b"".join(self._waiting)
+        try:
+            while block:
+                if self._descriptor is None:
+                    self._descriptor = self._opened()
+                written = os.write(self._descriptor, block)
+                self._written += written
+                block = block[written:]
+        except OSError as exc:
+            raise ConfigError(f"cannot write log_dir {str(self.folder)!r}: {exc}") from exc
+        finally:
+            # a full disk takes half of a block: the next write goes on where this one ended
+            self._waiting, self._waiting_bytes = [block] if block else [], len(block)
+        self._last = time.monotonic()
+        if self._written >= self._file_bytes:
+            self._end_file()
+
+    def _opened(self) -> int:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self._files:
+            # also in children of multiprocessing, which end without atexit's functions
+            Finalize(None, flush_logs, exitpriority=0)
+        host = re.sub(r"[^0-9A-Za-z]+", "-", socket.gethostname())[:40]
+        self._files, self._written = self._files + 1, 0
+        path = self.folder / f"judged-{host}-{os.getpid()}-{self._token}-{self._files}.jsonl"
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+
+    def _end_file(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def flush(self) -> None:
+        """Write the rows that wait.
+
+        Raises:
+            ConfigError: as `add`.
         """
         with self._lock:
-            lines = [
-                self._line(task, output, judgement, step)
-                for (task, output), judgement in zip(pairs, judgements, strict=True)
-            ]
-            try:
-                self._open().write(b"".join(lines))
-            except OSError as exc:
-                raise ConfigError(f"cannot write log_dir {str(self.folder)!r}: {exc}") from exc
-
-    def _open(self) -> IO[bytes]:
-        # a forked process must not write into its parent's file
-        if self._stream is not None and self._pid == os.getpid() and self._stream.tell() < self._file_bytes:
-            return self._stream
-        if self._pid != os.getpid():
-            self._pid, self._files = os.getpid(), 0
-        elif self._stream is not None:
-            self._stream.close()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._files += 1
-        # unbuffered: a batch is one write
-        self._stream = open(self.folder / f"judged-{self._pid}-{self._files}.jsonl", "ab", buffering=0)  # noqa: SIM115
-        return self._stream
+            self._write()
 
     def close(self) -> None:
-        """Close the file; the next row opens another."""
+        """Write the rows that wait and close the file; the next row opens another.
+
+        Raises:
+            ConfigError: as `add`.
+        """
         with self._lock:
-            if self._stream is not None:
-                self._stream.close()
-                self._stream = None
+            self._write()
+            self._end_file()
 
-    def _line(self, task: WorkflowTask, output: WorkflowOutput, judgement: Judgement, step: int | None) -> bytes:
-        self._rows += 1
-        row: dict[str, Any] = {
-            "id": f"{os.getpid()}-{self._rows}",
-            "task": task.task,
-            "output": {"metadata": output.metadata},
-            "judgement": judgement.to_dict(),
-        }
-        if step is not None:
-            row["step"] = step
+
+def flush_logs() -> None:
+    """Write the rows that wait in this process's logs; a folder that cannot be written is logged."""
+    for log in list(_open_logs):
         try:
-            # a workflow may leave anything in its metadata
-            return pydantic_core.to_json(row, fallback=repr) + b"\n"
-        except ValueError:
-            pass
-        try:
-            # half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
-            return json.dumps({**row, "task": task.task.model_dump()}, default=repr).encode() + b"\n"
-        except (ValueError, RecursionError):
-            # a policy's arguments may be nested a thousand deep: its verdict is a row all the same
-            told = {"main_query": task.task.main_query, "task_id": task.task_id}
-            row["task"] = {**told, "metadata": _flat(task.task.metadata)}
-            row["output"] = {"metadata": _flat(output.metadata)}
-            return json.dumps(row).encode() + b"\n"
+            log.flush()
+        except ConfigError as exc:
+            _log.warning("%s", exc)
 
 
-def _flat(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    plain = (str, int, float, type(None))
-    return {str(key): value if isinstance(value, plain) else "cannot be written" for key, value in metadata.items()}
+def _forget_after_fork() -> None:
+    for log in list(_open_logs):
+        log._forget()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)

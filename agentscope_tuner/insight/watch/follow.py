@@ -1,28 +1,30 @@
-"""Rows of a run that is still being written: whole lines as they come, over all files of its folder."""
+"""Lines of a run that is still being written: whole ones as they come, over all files of its folder."""
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterator
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.dump_files import is_beside, is_cut_short
 from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
 from agentscope_tuner.storage.stored_file import natural
 
 _log = logging.getLogger(__name__)
 
-#: What stands in a run's folder and is no row.
-BESIDE = ("alarms.jsonl", "labels.jsonl")
-_POLL_SECONDS = 0.5
+_PROCESS = re.compile(r"(judged-.+)-\d+\.jsonl")
 
 
 class NewLines:
     """Whole lines that a run has written since the last look: of a file, or of a folder's `.jsonl` files in order.
 
     Half a line, as a crash leaves it, is held back until its end is written. A line of more than `MAX_LINE_BYTES` is
-    passed over, with a warning: the rows behind it count.
+    passed over, with a warning: the rows behind it count. A file that has become shorter is read from its start.
 
     Args:
         run: need not exist yet.
@@ -33,27 +35,65 @@ class NewLines:
         self._places: dict[Path, tuple[int, int]] = {}
 
     def read(self) -> Iterator[Line]:
-        """The lines that are new."""
+        """The lines that are new, one process after the other."""
+        return chain.from_iterable(self.processes())
+
+    def processes(self) -> list[Iterator[Line]]:
+        """The lines that are new, of each process that has written some: its files in their order.
+
+        Files that no `log_dir` has named are one process's.
+        """
+        written = defaultdict(list)
+        for path in self._files():
+            found = _PROCESS.fullmatch(path.name)
+            written[found[1] if found else ""].append(path)
+        return [self._of_files(paths) for paths in written.values()]
+
+    def rest(self) -> Iterator[Line]:
+        """After `read`, when the run is over: last lines that are whole but for their end.
+
+        A last line that a crash has cut short is passed over, with a warning.
+        """
         for path in self._files():
             start, number = self._places.get(path, (0, 0))
             with open(path, "rb") as stream:
                 stream.seek(start)
-                while raw := stream.readline(MAX_LINE_BYTES):
-                    whole = raw.endswith(b"\n")
-                    if not whole and not _passed_over(stream):
-                        break
-                    number += 1
-                    self._places[path] = stream.tell(), number
-                    if not whole:
-                        _log.warning("%s:%d is passed over: more than %d bytes", path, number, MAX_LINE_BYTES)
-                    elif raw.strip():
-                        yield Line(f"{path.name}:{number}", raw.strip())
+                raw = stream.read(MAX_LINE_BYTES).strip()
+            where = f"{path.name}:{number + 1}"
+            if raw and is_cut_short(raw):
+                _log.warning("%s is passed over: it was cut short", where)
+            elif raw:
+                yield Line(where, raw)
+
+    def _of_files(self, paths: Sequence[Path]) -> Iterator[Line]:
+        for path in paths:
+            start, number = self._places.get(path, (0, 0))
+            size = path.stat().st_size
+            if size == start:
+                continue
+            if size < start:
+                start, number = 0, 0
+            with open(path, "rb") as stream:
+                stream.seek(start)
+                yield from self._of_file(path, stream, number)
+
+    def _of_file(self, path: Path, stream: BinaryIO, number: int) -> Iterator[Line]:
+        while raw := stream.readline(MAX_LINE_BYTES):
+            whole = raw.endswith(b"\n")
+            if not whole and not _passed_over(stream):
+                return
+            number += 1
+            self._places[path] = stream.tell(), number
+            if not whole:
+                _log.warning("%s:%d is passed over: more than %d bytes", path, number, MAX_LINE_BYTES)
+            elif raw.strip():
+                yield Line(f"{path.name}:{number}", raw.strip())
 
     def _files(self) -> list[Path]:
-        if self._run.is_dir():
-            files = [path for path in self._run.iterdir() if path.suffix == ".jsonl" and path.name not in BESIDE]
-            return sorted(files, key=lambda path: natural(path.name))
-        return [self._run] if self._run.exists() else []
+        if not self._run.is_dir():
+            return [self._run] if self._run.exists() else []
+        files = [path for path in self._run.iterdir() if path.suffix == ".jsonl" and not is_beside(path.name)]
+        return sorted(files, key=lambda path: natural(path.name))
 
 
 def _passed_over(stream: BinaryIO) -> bool:
@@ -64,22 +104,13 @@ def _passed_over(stream: BinaryIO) -> bool:
     return False
 
 
-def followed(
-    run: Path, idle: float, *, clock: Callable[[], float] = time.monotonic, wait: Callable[[float], None] = time.sleep
-) -> Iterator[Line]:
-    """The lines of a run as they are written.
+def refuse_unfollowable(run: Path) -> None:
+    """Refuse a run that is no JSON lines.
 
-    Args:
-        run: a file or a folder, which need not exist yet.
-        idle: seconds without a new line after which the run counts as over.
-        clock, wait: for tests.
+    Raises:
+        ConfigError: it holds Parquet files, torch's or packed ones alone, which are read when they are complete.
     """
-    lines = NewLines(run)
-    last = clock()
-    while clock() - last < idle:
-        before = last
-        for line in lines.read():
-            yield line
-            last = clock()
-        if last == before:
-            wait(_POLL_SECONDS)
+    files = [path for path in run.iterdir() if not is_beside(path.name)] if run.is_dir() else [run]
+    other = [path.name for path in files if path.suffix in (".parquet", ".pt", ".gz", ".json")]
+    if other and len(other) == len(files):
+        raise ConfigError(f"--follow reads JSON lines as they are written, and {other[0]!r} is none: leave it out")

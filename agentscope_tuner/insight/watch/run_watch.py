@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ from agentscope_tuner.insight.watch.second_opinion import SecondOpinion
 from agentscope_tuner.insight.watch.step_stats import Novelty, StepStats, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 
-#: Steps of a run whose rows name none.
-ROWS_A_STEP = 256
 _TOGETHER = 2
 
 
@@ -123,19 +121,3 @@ class AlarmsFile:
     def __exit__(self, *raised: object) -> None:
         if not self._lines and self._path.exists():
             self._put()
-
-
-def by_step(rows: Iterable[ScoredRow]) -> Iterator[tuple[float, list[ScoredRow]]]:
-    """The rows of each step, in the order in which they were written; rows that name no step in blocks of 256."""
-    step: float | None = None
-    held: list[ScoredRow] = []
-    blocks = 0
-    for row in rows:
-        if held and (row.step != step or (row.step is None and len(held) >= ROWS_A_STEP)):
-            blocks += 1
-            yield (float(blocks) if step is None else step), held
-            held = []
-        step = row.step
-        held.append(row)
-    if held:
-        yield (float(blocks + 1) if step is None else step), held

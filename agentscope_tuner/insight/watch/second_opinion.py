@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
@@ -29,6 +30,7 @@ class SecondOpinion:
         ask: the second judge.
         rate: asked rows as a share of all rows; three times as many while monitors are worried.
         most: asked rows as a share of all rows so far, at most.
+        budget: asked rows over the whole run, at most; None for no such bound.
         tolerance, alpha: as `FalsePassTest` takes them.
         seed: of the drawing.
     """
@@ -39,11 +41,13 @@ class SecondOpinion:
         *,
         rate: float = 0.02,
         most: float = 0.05,
+        budget: int | None = None,
         tolerance: float = 0.1,
         alpha: float = 0.05,
         seed: int = 0,
     ) -> None:
         self._ask, self._rate, self._most = ask, rate, max(rate, most)
+        self._budget = sys.maxsize if budget is None else budget
         self._random = random.Random(seed)
         self.test = FalsePassTest(tolerance, alpha)
         self.rows = self.asked = self.unanswered = 0
@@ -54,7 +58,7 @@ class SecondOpinion:
         self.rows += len(rows)
         self._owed += len(rows) * self._rate * (_WORRIED if worried else 1.0)
         passes = [row for row in rows if paid(row)]
-        budget = int(self.rows * self._most) - self.asked
+        budget = min(int(self.rows * self._most), self._budget) - self.asked
         count = max(0, min(int(self._owed), budget, len(passes)))
         # what a step without passes leaves over is not asked for in a burst later
         self._owed = min(self._owed - count, 4.0 + len(rows) * self._rate)

@@ -20,6 +20,7 @@ LONG_MODULES = {
 }
 LONG_FUNCTIONS = {
     "cli/serve.py serve": "the options of a command are its parameters, each with its help text",
+    "cli/watch.py watch": "the options of a command are its parameters, each with its help text",
     "cli/judge.py judge": "the options of a command are its parameters, each with its help text",
 }
 # a room may have files that are named for their part in it: config.py, server.py, settings.py

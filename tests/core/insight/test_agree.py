@@ -84,7 +84,20 @@ def test_labels_are_read_as_people_write_them(tmp_path: Path, name: str, text: s
 
 
 @pytest.mark.parametrize(
-    "text", ['{"id": 1, "label": "maybe"}', '{"label": true}', "[1]", "{", '{"id": 1, "label": NaN}', "", '{"id": 1}']
+    "text",
+    [
+        '{"id": 1, "label": "maybe"}',
+        '{"label": true}',
+        "[1]",
+        "{",
+        '{"id": 1, "label": NaN}',
+        "",
+        '{"id": 1}',
+        '{"id": 1, "nth": [1], "label": "right"}',
+        '{"id": 1, "nth": -1, "label": "right"}',
+        '{"id": 1, "nth": true, "label": "right"}',
+        '{"id": 1, "nth": "two", "label": "right"}',
+    ],
 )
 def test_labels_that_are_none_are_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "l.jsonl"

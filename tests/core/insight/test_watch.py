@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,15 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.insight.watch.false_passes import FalsePassTest, Wealth
-from agentscope_tuner.insight.watch.follow import NewLines, followed
-from agentscope_tuner.insight.watch.run_watch import Alarm, AlarmsFile, RunWatch, by_step
+from agentscope_tuner.insight.watch.live import LiveWatch
+from agentscope_tuner.insight.watch.run_watch import Alarm, AlarmsFile, RunWatch
+from agentscope_tuner.insight.watch.scalars import step_scalars
 from agentscope_tuner.insight.watch.second_opinion import SecondOpinion, asks_judge, asks_labels
 from agentscope_tuner.insight.watch.step_stats import Novelty, step_stats
-from agentscope_tuner.records.reader import MAX_LINE_BYTES
-from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
+from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.run_log import RunLog
-from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-from benchmarks.insight.replay import replay
-from benchmarks.insight.traces import TRACES, trace_steps
 from tests.scored_lines import rows, scored, written
 
 
@@ -67,10 +64,9 @@ def test_the_wealth_is_a_fair_game_on_the_edge_of_the_hypothesis() -> None:
 def test_gaming_that_begins_late_is_found_soon() -> None:
     generator, delays = random.Random(2), []
     for _ in range(50):
-        test = FalsePassTest()
+        wealth = Wealth(0.1)
         for row in range(400):
-            test.add(generator.random() < (0.02 if row < 200 else 0.6))
-            if test.alarmed:
+            if wealth.add(float(generator.random() < (0.02 if row < 200 else 0.6))) >= 1 / 0.05:
                 delays.append(row - 200)
                 break
     assert len(delays) == 50
@@ -205,13 +201,6 @@ def test_a_gamed_run_is_found_and_an_honest_one_with_the_same_curve_is_not() -> 
     assert not run(honest=True).gamed
 
 
-def test_rows_are_parted_by_step_and_in_blocks_where_they_name_none() -> None:
-    named = rows([*step_of(1, [1.0] * 4), *step_of(2, [0.0] * 2), *step_of(3, [1.0])])
-    assert [(step, len(held)) for step, held in by_step(named)] == [(1.0, 4), (2.0, 2), (3.0, 1)]
-    nameless = rows([scored(str(number), 1.0) for number in range(600)])
-    assert [(step, len(held)) for step, held in by_step(nameless)] == [(1.0, 256), (2.0, 256), (3.0, 88)]
-
-
 def test_alarms_stand_beside_the_run_and_a_clean_run_clears_an_earlier_one(tmp_path: Path) -> None:
     path = AlarmsFile.beside(tmp_path / "scored.jsonl")
     assert path == tmp_path / "scored.alarms.jsonl"
@@ -222,101 +211,6 @@ def test_alarms_stand_beside_the_run_and_a_clean_run_clears_an_earlier_one(tmp_p
     with AlarmsFile(path):
         pass
     assert path.read_text() == ""
-
-
-def test_a_run_is_followed_over_files_and_half_a_line_waits(tmp_path: Path) -> None:
-    lines = NewLines(tmp_path)
-    assert list(lines.read()) == []
-    (tmp_path / "judged-1-1.jsonl").write_bytes(b'{"a": 1}\n{"a"')
-    (tmp_path / "alarms.jsonl").write_bytes(b"{}\n")
-    assert [line.raw for line in lines.read()] == [b'{"a": 1}']
-    with open(tmp_path / "judged-1-1.jsonl", "ab") as stream:
-        stream.write(b": 2}\n")
-    (tmp_path / "judged-1-10.jsonl").write_bytes(b'{"a": 4}\n')
-    (tmp_path / "judged-1-2.jsonl").write_bytes(b'{"a": 3}\n')
-    assert [line.raw for line in lines.read()] == [b'{"a": 2}', b'{"a": 3}', b'{"a": 4}']
-
-
-def test_a_line_over_the_bound_does_not_end_the_watch_of_its_file(tmp_path: Path) -> None:
-    path, lines = tmp_path / "run.jsonl", NewLines(tmp_path)
-    path.write_bytes(b'{"a": 1}\n{"a": "' + b"x" * (MAX_LINE_BYTES + 10))
-    assert [line.raw for line in lines.read()] == [b'{"a": 1}']
-    with open(path, "ab") as stream:
-        stream.write(b'"}\n{"a": 2}\n')
-    assert [(line.where, line.raw) for line in lines.read()] == [("run.jsonl:3", b'{"a": 2}')]
-
-
-def test_following_ends_when_the_run_writes_no_more(tmp_path: Path) -> None:
-    now = [0.0]
-
-    def wait(seconds: float) -> None:
-        now[0] += seconds
-        if now[0] == 2.0:
-            (tmp_path / "late.jsonl").write_bytes(b"{}\n")
-
-    found = list(followed(tmp_path, 5.0, clock=lambda: now[0], wait=wait))
-    assert len(found) == 1
-    assert now[0] == pytest.approx(7.0)
-
-
-# --- the log that a training writes
-
-
-def test_a_judge_logs_what_it_says_in_files_that_are_read_again(tmp_path: Path) -> None:
-    config = {"astuner": {"task_judge": {
-        "judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge",
-        "log_dir": str(tmp_path / "judged"),
-    }}}  # fmt: skip
-    judge = ConfiguredJudge(config)
-    task = WorkflowTask(task=Task(main_query="6*7?", task_id="t", metadata={"answer": "42"}))
-    answers = ("\\boxed{42}", "no \ud800")
-    outputs = [WorkflowOutput(metadata={"final_answer": answer, "odd": {1, 2}}) for answer in answers]
-    judge.step = 3
-    judge.judge_batch([(task, output) for output in outputs])
-    judge.judge(task, WorkflowOutput(metadata={}))
-    judge.close_log()
-    found = rows(json.loads(line.raw) for line in NewLines(tmp_path / "judged").read())
-    assert [(row.reward, row.step, row.status) for row in found] == [
-        (1.0, 3.0, "judged"), (0.0, 3.0, "judged"), (None, 3.0, "failed"),
-    ]  # fmt: skip
-    assert len({row.id for row in found}) == 3
-
-
-@pytest.mark.parametrize("levels", [200, 300, 5_000])
-def test_a_row_nested_however_deep_is_logged_and_read_again(levels: int, tmp_path: Path) -> None:
-    deep: Any = "x"
-    for _ in range(levels):
-        deep = [deep]
-    log, task = RunLog(tmp_path), WorkflowTask(task=Task(main_query="6*7?", task_id="t"))
-    output = WorkflowOutput(metadata={"final_answer": "42 \ud800", "arguments": deep})
-    log.add([(task, output)], [Judgement("judged", 1.0, True, "r")], 3)
-    log.close()
-    [found] = scored_rows(NewLines(tmp_path).read())
-    assert (found.task, found.answer, found.reward, found.step) == ("t", "42 \ud800", 1.0, 3.0)
-
-
-def test_a_replayed_run_logs_the_rewards_that_its_training_paid(tmp_path: Path) -> None:
-    short = tmp_path / "short.jsonl.gz"
-    with gzip.open(TRACES / "gamed-substring-20.jsonl.gz", "rb") as whole:
-        short.write_bytes(gzip.compress(whole.readline() + whole.readline()))
-    config = tmp_path / "judge.yaml"
-    lenient = Path("configs/math_lenient.yaml").read_text(encoding="utf-8")
-    config.write_text(f"{lenient}    log_dir: {tmp_path / 'judged'}\n", encoding="utf-8")
-    assert replay(short, config) == 256
-    found = rows(json.loads(line.raw) for line in NewLines(tmp_path / "judged").read())
-    paid = [(step.step, row.reward, row.status) for step in trace_steps(short) for row in step.rows]
-    assert [(row.step, row.reward, row.status) for row in found] == paid
-
-
-def test_a_log_begins_another_file_when_one_is_full(tmp_path: Path) -> None:
-    log = RunLog(tmp_path, file_bytes=300)
-    pair = WorkflowTask(task=Task(main_query="q")), WorkflowOutput(metadata={"final_answer": "a"})
-    for _ in range(5):
-        log.add([pair], [Judgement("judged", 1.0, True)], None)
-    log.close()
-    files = sorted(tmp_path.iterdir())
-    assert len(files) > 1
-    assert sum(len(file.read_bytes().splitlines()) for file in files) == 5
 
 
 # --- the command
@@ -346,8 +240,9 @@ def test_the_command_says_that_a_run_is_gamed_and_writes_its_alarms(tmp_path: Pa
     assert "this run is being gamed" in result.output
     alarms = [json.loads(line) for line in (tmp_path / "scored.alarms.jsonl").read_text().splitlines()]
     assert "second opinion" in {alarm["monitor"] for alarm in alarms}
-    assert CliRunner().invoke(app, [*command, "--fail-on", "never"]).exit_code == 0
-    said = [json.loads(line) for line in CliRunner().invoke(app, [*command, "--json"]).output.splitlines()]
+    result = CliRunner().invoke(app, [*command, "--json", "--fail-on", "never"])
+    assert result.exit_code == 0
+    said = [json.loads(line) for line in result.stdout.splitlines()]
     assert [line["step"] for line in said if line["type"] == "step"] == list(range(1, 30))
     assert [line for line in said if line["type"] == "alarm"]
 
@@ -366,3 +261,106 @@ def test_a_second_opinion_that_answers_nothing_is_not_taken_for_a_clean_run(tmp_
     said = " ".join(CliRunner().invoke(app, ["watch", path, "--second-opinion", str(labels)]).output.split())
     assert "sampled passes got a second opinion" in said
     assert "not shown to be gamed" not in said
+
+
+# --- settings and curves
+
+
+def test_a_configuration_says_who_gives_second_opinions(tmp_path: Path) -> None:
+    config = tmp_path / "run.yaml"
+    strict = "{judge_protocol: agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge}"
+    config.write_text(f"astuner:\n  second_opinion:\n    task_judge: {strict}\n    rate: 0.1\n    most: 0.1\n")
+    path = written(tmp_path / "scored.jsonl", gamed_run())
+    result = CliRunner().invoke(app, ["watch", path, "--conf", str(config)])
+    assert result.exit_code == 1, result.output
+    assert "this run is being gamed" in result.output
+    # an option of the command wins; with a budget of 5 nothing can be shown
+    result = CliRunner().invoke(app, ["watch", path, "--conf", str(config), "--budget", "5"])
+    assert result.exit_code == 0, result.output
+    assert re.search(r"refuses \d of 5 sampled passes", " ".join(result.output.split()))
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ({}, "name one of conf, task_judge and labels"),
+        ({"conf": "a.yaml", "labels": "b.jsonl"}, "named are ['conf', 'labels']"),
+        ({"conf": "configs/math.yaml", "share": 0.1}, "allowed keys are conf, task_judge, labels, rate"),
+        ({"conf": "configs/math.yaml", "rate": 2}, "rate: input should be less than or equal to 1, got 2"),
+        ({"conf": "configs/nowhere.yaml"}, "no configuration file"),
+        ({"labels": "nowhere.jsonl"}, "cannot read the labels"),
+    ],
+)
+def test_a_second_opinion_that_cannot_be_asked_is_named_before_the_run_is_read(
+    section: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "run.yaml"
+    config.write_text(json.dumps({"astuner": {"second_opinion": section}}))
+    path = written(tmp_path / "scored.jsonl", [scored("1", 1.0)])
+    result = CliRunner().invoke(app, ["watch", path, "--conf", str(config)])
+    assert result.exit_code == 2
+    assert told in " ".join(result.output.split())
+
+
+def test_options_of_a_second_opinion_that_nobody_gives_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "scored.jsonl", [scored("1", 1.0)])
+    for options in (["--rate", "0.1"], ["--conf", "configs/math.yaml"]):
+        result = CliRunner().invoke(app, ["watch", path, *options])
+        assert result.exit_code == 2
+        assert "nobody is named for second opinions" in " ".join(result.output.split())
+
+
+def test_a_trainer_looks_after_every_step_and_learns_that_it_is_gamed(tmp_path: Path) -> None:
+    section = {"conf": "configs/math.yaml", "rate": 0.1, "most": 0.1}
+    curves = Recorded()
+    config = {"astuner": {"task_judge": {"log_dir": str(tmp_path)}, "second_opinion": section}}
+    live = LiveWatch(config=config, scalars=[curves])
+    steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for line in gamed_run():
+        steps[line["task"]["metadata"]["step"]].append(line)
+    for step, lines in steps.items():
+        written(tmp_path / f"judged-h-1-a-{step}.jsonl", lines)
+        live.look()
+        if live.watch.gamed:
+            break
+    assert 1 < step < 29
+    assert live.alarms[-1].monitor == "second opinion"
+    assert json.loads((tmp_path / "alarms.jsonl").read_text().splitlines()[-1])["step"] == step
+    live.close()
+    assert curves.closed
+    assert [number for number, _ in curves.steps] == list(range(1, step + 1))
+    last = curves.steps[-1][1]
+    assert last["astuner/second_opinion/evidence"] == 1.0
+    assert 0 < last["astuner/reward"] <= 1
+    assert last["astuner/alarms"] >= 1
+    assert "astuner/step" not in last
+    with pytest.raises(ConfigError, match="nobody is named"):
+        LiveWatch(tmp_path)
+    with pytest.raises(ConfigError, match="name its log_dir"):
+        LiveWatch(second_opinion="configs/math.yaml")
+
+
+class Recorded:
+    def __init__(self) -> None:
+        self.steps: list[tuple[float, Mapping[str, float]]] = []
+        self.closed = False
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None:
+        self.steps.append((step, numbers))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_the_curves_of_a_step_leave_out_what_it_does_not_have() -> None:
+    watch = RunWatch()
+    lines = step_of(
+        1, [None] * 4 + [1.0] * 4 + [1.0, 0.0] * 2, answer="a", metrics={"part/form": 0.5, "part/right": 0.5}
+    )
+    stats, alarms = watch.step(1.0, rows(lines))
+    numbers = step_scalars(stats, alarms, watch)
+    assert numbers["astuner/flat/all_failed"] == pytest.approx(1 / 3)
+    assert numbers["astuner/flat_groups"] == pytest.approx(2 / 3)
+    assert numbers["astuner/part/form"] == 0.5
+    assert "astuner/length_pays" not in numbers
+    assert not any(name.startswith("astuner/second_opinion") for name in numbers)

@@ -1,0 +1,104 @@
+"""The numbers of a run's steps, where people look at curves: TensorBoard and Weights & Biases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.insight.watch.run_watch import Alarm, RunWatch
+from agentscope_tuner.insight.watch.step_stats import StepStats
+
+
+class Scalars(Protocol):
+    """Takes the numbers of one step; `close` ends the curves."""
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def step_scalars(stats: StepStats, alarms: list[Alarm], watch: RunWatch) -> dict[str, float]:
+    """The numbers of a step by name, `astuner/…`; one that the step does not have is left out."""
+    plain = stats.to_dict()
+    numbers = {name: float(value) for name, value in plain.items() if isinstance(value, int | float) and name != "step"}
+    for why, count in stats.flat.items():
+        numbers[f"flat/{why.replace(' ', '_')}"] = count / stats.groups
+    numbers["flat_groups"] = sum(stats.flat.values()) / stats.groups if stats.groups else 0.0
+    numbers |= {f"part/{name}": share for name, share in stats.parts.items()}
+    numbers["alarms"] = float(len(alarms))
+    opinion = watch.second_opinion
+    if opinion is not None:
+        numbers["second_opinion/asked"] = float(opinion.asked)
+        numbers["second_opinion/evidence"] = opinion.test.evidence
+        numbers["second_opinion/false_passes_at_least"] = opinion.test.lower_bound
+        if opinion.test.rows:
+            numbers["second_opinion/refused"] = opinion.test.false / opinion.test.rows
+    return {f"astuner/{name}": value for name, value in numbers.items()}
+
+
+class TensorBoardScalars:
+    """Event files that TensorBoard reads, beside those of the trainer.
+
+    Args:
+        folder: made with the first step.
+
+    Raises:
+        ConfigError: tensorboard is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            # what torch's SummaryWriter stands on; it needs no torch
+            from tensorboard.compat.proto.event_pb2 import Event
+            from tensorboard.compat.proto.summary_pb2 import Summary
+            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+        except ImportError as exc:
+            raise ConfigError(f"no tensorboard, which writes its files: pip install tensorboard ({exc})") from exc
+        self._event, self._summary = Event, Summary
+        self._writer = EventFileWriter(str(folder))
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None:
+        """Add a step."""
+        values = [self._summary.Value(tag=name, simple_value=value) for name, value in numbers.items()]
+        event = self._event(wall_time=time.time(), step=int(step), summary=self._summary(value=values))
+        self._writer.add_event(event)
+        # a step is minutes of training, and somebody looks on
+        self._writer.flush()
+
+    def close(self) -> None:
+        """End the file."""
+        self._writer.close()
+
+
+class WandbScalars:
+    """A run of Weights & Biases: the process's own, where a trainer has begun one, else a new one of `project`.
+
+    Args:
+        project: for a new run; its mode and key are wandb's own settings, such as WANDB_MODE=offline.
+        name: of a new run.
+
+    Raises:
+        ConfigError: wandb is not installed.
+    """
+
+    def __init__(self, project: str | None = None, name: str | None = None) -> None:
+        try:
+            import wandb
+        except ImportError as exc:
+            raise ConfigError(f"no wandb, which sends the numbers: pip install wandb ({exc})") from exc
+        self._own = wandb.run is None
+        self._run: Any = wandb.init(project=project or "astuner", name=name) if self._own else wandb.run
+        # a step of ours along an axis of ours: a trainer's run counts its own steps, and refuses earlier ones
+        self._run.define_metric("astuner/*", step_metric="astuner/step")
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None:
+        """Add a step."""
+        self._run.log({**numbers, "astuner/step": step})
+
+    def close(self) -> None:
+        """End the run, unless it is the trainer's."""
+        if self._own:
+            self._run.finish()
