@@ -1,6 +1,8 @@
 # Every target does its own set-up in .venv (or .venvs/<name> for the heavier ones): nothing is installed globally, and nothing
 # is installed twice until setup.cfg changes.
 PYTHON ?= python3
+# Where the caller's environment forbids it, every child process of a test would compile the package anew
+export PYTHONDONTWRITEBYTECODE :=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -26,8 +28,9 @@ lint: $(READY) ## ruff: style and formatting
 types: $(READY) ## mypy, strict
 	$(BIN)/mypy
 
+# by file: what a file imports and its fixtures make is paid for once
 unit: $(READY) ## pytest on every core
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 .PHONY: test-slow
 test-slow: $(READY) ## the tests of the core that take seconds each

@@ -15,6 +15,7 @@ from agentscope_tuner.config.settings import (
     read_section,
     resolve,
     task_judge_section,
+    with_section,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "route_name",
     "task_judge_section",
     "validate_section",
+    "with_section",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import AnyNode, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from agentscope_tuner.config.misplaced import check_places
@@ -58,16 +59,32 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         merged = OmegaConf.merge(OmegaConf.create({}), _read(source), OmegaConf.from_dotlist(list(overrides)))
         assert isinstance(merged, DictConfig)
         check_places(merged)
-        section = read_section(TaskJudgeConfig, merged, SECTION)
-        # The flag belongs to the caller's configuration: this is a copy
-        OmegaConf.set_readonly(merged, False)
-        # Judges read the whole configuration and expect our defaults in it
-        OmegaConf.update(merged, SECTION, section.model_dump(), merge=False, force_add=True)
+        return _completed(merged, read_section(TaskJudgeConfig, merged, SECTION))
     # OmegaConf says TypeError of a list merged into a mapping, and lets the YAML of an override fail as YAML
     except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:
         raise ConfigError(f"cannot merge the configuration: {exc}") from exc
-    vars(merged)[_VALIDATED] = (repr(_plain(merged, SECTION)), section)
-    return Settings(merged, section)
+
+
+def with_section(config: Mapping[str, Any] | DictConfig, section: TaskJudgeConfig) -> Settings:
+    """The settings of `config`, which is not changed, with `section` for its `astuner.task_judge`."""
+    whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
+    room, name = SECTION.split(".")
+    beside = OmegaConf.select(whole, room)
+    known: dict[int, Any] = {}
+    if isinstance(beside, DictConfig) and name in beside and not OmegaConf.is_interpolation(beside, name):
+        # `deepcopy` takes this section for copied: a combined judge's holds one for each part, and is replaced below
+        known[id(beside[name])] = AnyNode()
+    return _completed(copy.deepcopy(whole, known), section)
+
+
+def _completed(whole: DictConfig, section: TaskJudgeConfig) -> Settings:
+    """Settings of `whole`, which is a copy of the caller's, once `section` and its defaults stand in it."""
+    # The flag belongs to the caller's configuration
+    OmegaConf.set_readonly(whole, False)
+    # Judges read the whole configuration and expect our defaults in it
+    OmegaConf.update(whole, SECTION, section.model_dump(), merge=False, force_add=True)
+    vars(whole)[_VALIDATED] = (repr(_plain(whole, SECTION)), section)
+    return Settings(whole, section)
 
 
 def load_config(

@@ -97,10 +97,19 @@ def quadratic_kappa(labels: Floats, scores: Floats) -> float:
 
 
 def auc(labels: Bools, scores: Floats) -> float:
-    """The chance that a right row is scored above a wrong one, ties counting half; NaN without both kinds."""
-    from sklearn.metrics import roc_auc_score
+    """The chance that a right row is scored above a wrong one, ties counting half; NaN without both kinds.
 
-    return float(roc_auc_score(labels, scores)) if labels.any() and not labels.all() else math.nan
+    By the sum of the right rows' ranks (Mann and Whitney 1947). A bootstrap asks for it hundreds of times, and
+    scikit-learn's `roc_auc_score` spends fifty times as long on looking at its input.
+    """
+    from scipy.stats import rankdata
+
+    right = int(labels.sum())
+    wrong = len(labels) - right
+    if not right or not wrong:
+        return math.nan
+    ranks = float(rankdata(scores)[labels].sum())
+    return (ranks - right * (right + 1) / 2) / (right * wrong)
 
 
 def best_threshold(labels: Bools, scores: Floats) -> tuple[float, float] | None:

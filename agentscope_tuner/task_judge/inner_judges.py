@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
-
-from agentscope_tuner.config import SECTION, TaskJudgeConfig, resolve
+from agentscope_tuner.config import SECTION, TaskJudgeConfig, with_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, judge_error
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
@@ -41,11 +38,8 @@ def load_inner(config: Any, section: TaskJudgeConfig, inner: TaskJudgeConfig, ke
     _check_depth(section, inner, where)
     fields = inner.model_dump(include=set(TaskJudgeConfig.model_fields))
     fields["deadline"] = _sooner(inner.deadline, section.deadline)
-    whole = copy.deepcopy(config) if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
-    OmegaConf.set_readonly(whole, False)
-    OmegaConf.update(whole, SECTION, fields, merge=False, force_add=True)
     try:
-        return load_judge(resolve(whole))
+        return load_judge(with_section(config, TaskJudgeConfig.model_validate(fields)))
     except ConfigError as exc:
         told = str(exc)
         raise ConfigError(told.replace(SECTION, where) if SECTION in told else f"{where}: {told}") from exc

@@ -264,7 +264,7 @@ def test_people_read_counts_and_first_places(tmp_path: Path) -> None:
     assert "\x1b" not in said
 
 
-@pytest.mark.parametrize("columns", ["60", "200"])
+@pytest.mark.parametrize("columns", ["60", pytest.param("200", marks=pytest.mark.slow)])
 def test_it_fits_the_terminal(columns: str, tmp_path: Path) -> None:
     rows = tmp_path / "tasks.jsonl"
     rows.write_text("\n".join(task(f"t{number}" * 9, answer="x" * 20_000) for number in range(3)), encoding="utf-8")

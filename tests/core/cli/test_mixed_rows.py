@@ -12,7 +12,7 @@ from agentscope_tuner.cli.app import app
 from tests.mixed_rows import CONFIG, COUNT, DIGEST, digest, write_rows
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_thousand_rows_of_five_kinds_are_paid_the_same_bits(tmp_path: Path, jobs: str) -> None:
     source, target = write_rows(tmp_path / "rows.jsonl"), tmp_path / "judged.jsonl"
     arguments = ["judge", "--conf", CONFIG, "--input", str(source), "--output", str(target), "--jobs", jobs]

@@ -72,6 +72,7 @@ COMMANDS = [line[2:] for block in blocks("console") for line in block.splitlines
 BY_CI = ("git clone", "cd ", "make ")
 
 
+@pytest.mark.slow
 def test_its_commands_run_one_after_the_other(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     script = "from agentscope_tuner.cli import main; main()"

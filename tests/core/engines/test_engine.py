@@ -28,6 +28,11 @@ ROOT = Path(__file__).parents[3]
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 
 
+SLOW = pytest.mark.slow
+# a worker process takes most of a second to start
+ONE_OR_TWO = [1, pytest.param(2, marks=SLOW)]
+
+
 def config(name: str, notes: Path | None = None, **kwargs: Any) -> dict[str, Any]:
     protocol = name if "->" in name else f"tests.engine_judges->{name}"
     return {"astuner": {"task_judge": {"judge_protocol": protocol, "judge_kwargs": {"notes": str(notes), **kwargs}}}}
@@ -68,8 +73,9 @@ def has_ended(pid: int, seconds: float = 20.0) -> bool:
     return bool(ended)
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
-@pytest.mark.parametrize("judge", ["Obedient", "InThisProcess"])
+@pytest.mark.parametrize(
+    ("judge", "jobs"), [("Obedient", 1), ("Obedient", 2), pytest.param("Obedient", 3, marks=SLOW), ("InThisProcess", 3)]
+)
 def test_every_row_is_judged_once_and_in_order(judge: str, jobs: int, tmp_path: Path) -> None:
     found = list(score(config(judge, tmp_path), rollouts(300), jobs=jobs))
     assert [place for place, _ in found] == list(range(300))
@@ -88,7 +94,7 @@ def test_without_order_a_slow_row_holds_nobody_up(tmp_path: Path) -> None:
     assert sorted([*places, *(place for place, _ in results)]) == list(range(200))
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", ONE_OR_TWO)
 def test_the_input_is_read_only_as_needed(jobs: int, tmp_path: Path) -> None:
     taken = 0
 
@@ -206,7 +212,7 @@ def test_a_judge_that_cancels_fails_its_row_and_not_the_run() -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-@pytest.mark.parametrize("judge", ["Obedient", "InThisProcess", "Meeting"])
+@pytest.mark.parametrize("judge", [pytest.param("Obedient", marks=SLOW), "InThisProcess", "Meeting"])
 def test_rows_before_an_error_of_the_input_are_handed_on(judge: str, jobs: int, tmp_path: Path) -> None:
     def breaking() -> Iterator[Rollout]:
         yield from rollouts(20)
@@ -243,7 +249,7 @@ def test_one_number_limits_the_rows_that_are_awaited_by_an_engine_and_in_a_train
 GROUPED = ["a", "a", "b", "", "", "a"]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", ONE_OR_TWO)
 def test_neighbours_of_one_task_are_ranked_together(jobs: int, tmp_path: Path) -> None:
     rows = [rollout(name, answer="x" * at) for at, name in enumerate(GROUPED)]
     found = dict(score(config("Ranking", tmp_path), rows, jobs=jobs))
@@ -279,13 +285,13 @@ def test_settled_lines_keep_their_place_and_a_group_with_a_new_row_is_ranked_ane
     (tmp_path / "begun").unlink()
     partly: list[Line | JudgedBefore] = [JudgedBefore(line, scored) for line, scored in zip(source, first, strict=True)]
     partly[3] = source[3]
-    second = list(score_lines(judge, partly, jobs=2))
+    second = list(score_lines(judge, partly, jobs=1))
     assert [row.name for row in second] == ["a", "a", "b", "b", "c"]
     assert noted(tmp_path, "begun") == {"b": 1}
     assert second[:2] == first[:2]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", ONE_OR_TWO)
 def test_a_line_that_cannot_be_read_does_not_part_its_group(jobs: int, tmp_path: Path) -> None:
     """The row behind it was ranked by itself, and came first whatever it held."""
     source = lines(rollout("a", answer="x" * length) for length in (3, 2, 1))
@@ -299,7 +305,7 @@ def test_a_line_that_cannot_be_read_does_not_part_its_group(jobs: int, tmp_path:
     ]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", ONE_OR_TWO)
 def test_lines_leave_ready_to_be_written(jobs: int, tmp_path: Path) -> None:
     source = [*lines(rollouts(3, r1="die" if jobs == 2 else "interrupt no one")), Line("f:3", b"{not json")]
     found = list(score_lines(LineJudge(config("Obedient", tmp_path), "d1"), source, jobs=jobs))
@@ -310,7 +316,7 @@ def test_lines_leave_ready_to_be_written(jobs: int, tmp_path: Path) -> None:
     assert (found[3].name, found[3].judgement.error) == ("f:3", f"f:3: {found[3].judgement.reason[9:]} at column 2")
 
 
-@pytest.mark.parametrize("hanging", [False, True])
+@pytest.mark.parametrize("hanging", [pytest.param(False, marks=SLOW), True])
 def test_an_abandoned_run_leaves_no_process_even_if_its_judge_hangs(hanging: bool, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "news")
     rows = rollouts(50, r10="hang" if hanging else "")

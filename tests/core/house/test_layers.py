@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -69,11 +70,11 @@ def imported(tree: ast.Module, package: str) -> Iterator[str]:
                 yield from (f"{PACKAGE}.{alias.name}" for alias in node.names)
 
 
-def offences(source: str, module: str) -> list[str]:
+def offences(tree: ast.Module, module: str) -> list[str]:
     """What `module` imports from a higher floor, or from a neighbour on its own."""
     own = module.split(".")[1]
     found = []
-    for name in imported(ast.parse(source), module):
+    for name in imported(tree, module):
         parts = name.split(".")
         if parts[0] != PACKAGE or len(parts) == 1 or parts[1] not in FLOORS:
             continue
@@ -86,18 +87,33 @@ def offences(source: str, module: str) -> list[str]:
 DOORS = {"__init__.py", "__main__.py", "rules/__main__.py"}
 # what `astuner init` writes into a user's folder: files of this package, not modules
 STARTERS = ROOT / "starters"
-MODULES = [
-    path
-    for path in sorted(ROOT.rglob("*.py"))
-    if path.relative_to(ROOT).as_posix() not in DOORS and STARTERS not in path.parents
-]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=[path.relative_to(ROOT).as_posix() for path in MODULES])
-def test_imports_keep_to_their_floor(path: Path) -> None:
-    module = ".".join([PACKAGE, *path.relative_to(ROOT).with_suffix("").parts])
-    assert module.split(".")[1] in FLOORS, f"{module} has no floor: give it one here and in docs/design.md"
-    assert offences(path.read_text(encoding="utf-8"), module) == []
+@functools.cache
+def sources() -> dict[str, str]:
+    """The text of each module, by its path in the package; read when asked, for every worker of pytest imports this."""
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(ROOT.rglob("*.py"))
+        if STARTERS not in path.parents
+    }
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """The syntax of each module."""
+    return {name: ast.parse(source) for name, source in sources().items()}
+
+
+def test_imports_keep_to_their_floor() -> None:
+    found = []
+    for name, tree in trees().items():
+        if name in DOORS:
+            continue
+        module = ".".join([PACKAGE, *name.removesuffix(".py").split("/")])
+        assert module.split(".")[1] in FLOORS, f"{module} has no floor: give it one here and in docs/design.md"
+        found += offences(tree, module)
+    assert found == []
 
 
 @pytest.mark.parametrize(
@@ -119,13 +135,12 @@ def test_imports_keep_to_their_floor(path: Path) -> None:
     ],
 )
 def test_a_broken_floor_is_seen(source: str, module: str, count: int) -> None:
-    assert len(offences(source, module)) == count
+    assert len(offences(ast.parse(source), module)) == count
 
 
 def test_the_package_never_imports_the_tutorial() -> None:
-    for path in ROOT.rglob("*.py"):
-        names = list(imported(ast.parse(path.read_text(encoding="utf-8")), path.name))
-        assert not [name for name in names if name.split(".")[0] == "tutorial"], path
+    for name, tree in trees().items():
+        assert not [module for module in imported(tree, name) if module.split(".")[0] == "tutorial"], name
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.core.house.test_layers import PACKAGE, ROOT, executed
+from tests.core.house.test_layers import PACKAGE, executed, sources, trees
 
 MOST_MODULE_LINES = 300
 MOST_FUNCTION_LINES = 40
@@ -26,18 +26,10 @@ LONG_FUNCTIONS = {
 # a room may have files that are named for their part in it: config.py, server.py, settings.py
 NAMED_ONCE = {"worker.py", "worker_process.py", "exchange.py"}
 
-# `starters` holds what `astuner init` writes into a user's folder: no modules of this package
-SOURCES = {
-    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-    for path in sorted(ROOT.rglob("*.py"))
-    if ROOT / "starters" not in path.parents
-}
-TREES = {name: ast.parse(source) for name, source in SOURCES.items()}
-
 
 def test_no_class_has_the_name_of_another() -> None:
     found = defaultdict(list)
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(f"{name}:{node.lineno}")
@@ -46,7 +38,7 @@ def test_no_class_has_the_name_of_another() -> None:
 
 def test_no_file_has_the_name_of_another_in_its_room() -> None:
     found = defaultdict(list)
-    for name in SOURCES:
+    for name in sources():
         room, _, file = name.rpartition("/")
         if file not in {"__init__.py", "__main__.py"}:
             found["anywhere" if file in NAMED_ONCE else room.partition("/")[0], file].append(name)
@@ -54,7 +46,7 @@ def test_no_file_has_the_name_of_another_in_its_room() -> None:
 
 
 def test_modules_are_short() -> None:
-    lines = {name: len(source.splitlines()) for name, source in SOURCES.items()}
+    lines = {name: len(source.splitlines()) for name, source in sources().items()}
     long = {name for name, count in lines.items() if count > MOST_MODULE_LINES}
     assert {name: lines[name] for name in long if name not in LONG_MODULES} == {}
 
@@ -69,7 +61,7 @@ def functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def test_functions_are_short() -> None:
-    lines = {f"{name} {function}": count for name, tree in TREES.items() for function, count in functions(tree)}
+    lines = {f"{name} {function}": count for name, tree in trees().items() for function, count in functions(tree)}
     long = {name for name, count in lines.items() if count > MOST_FUNCTION_LINES}
     assert {name: lines[name] for name in long if name not in LONG_FUNCTIONS} == {}
 
@@ -128,7 +120,7 @@ def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
 
 
 def test_no_circle_of_imports() -> None:
-    assert circles(imports(TREES)) == []
+    assert circles(imports(trees())) == []
 
 
 @pytest.mark.parametrize(

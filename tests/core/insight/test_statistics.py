@@ -1,4 +1,7 @@
-"""The statistics beside scikit-learn, scipy and tables worked by hand."""
+"""The statistics beside scikit-learn, scipy and tables worked by hand.
+
+Both are imported in the tests that ask them: every worker of pytest imports every file, and these take seconds.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
-from sklearn import metrics
 
 from agentscope_tuner.insight.intervals import bootstrap, wilson
 from agentscope_tuner.insight.statistics import (
@@ -45,6 +46,8 @@ def booleans(values: Sequence[object]) -> Any:
 )
 def test_wilson_by_hand(hits: int, total: int, low: float, high: float) -> None:
     assert wilson(hits, total) == pytest.approx((low, high), abs=1e-4)
+    from scipy import stats
+
     theirs = stats.binomtest(hits, total).proportion_ci(method="wilson")
     assert wilson(hits, total) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
@@ -64,8 +67,10 @@ def test_a_table_by_hand() -> None:
 
 
 @given(ROWS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_verdicts_beside_labels_are_measured_as_scikit_learn_does(rows: list[tuple[bool, bool]]) -> None:
+    from sklearn import metrics
+
     labels, verdicts = (booleans(side) for side in zip(*rows, strict=True))
     ours = Confusion.of(labels, verdicts).measures()
     assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(labels, verdicts))
@@ -80,8 +85,10 @@ def test_verdicts_beside_labels_are_measured_as_scikit_learn_does(rows: list[tup
 
 
 @given(GRADES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_ranks_are_measured_as_scipy_scikit_learn_and_rubrics_learn_do(rows: list[tuple[int, int]]) -> None:
+    from sklearn import metrics
+
     labels, scores = (np.array(side, dtype=float) for side in zip(*rows, strict=True))
     ours, pairs = rank_measures(labels, scores), [(float(label), float(score)) for label, score in rows]
     if len(set(labels)) == 1 or len(set(scores)) == 1:

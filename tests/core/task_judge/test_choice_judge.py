@@ -315,6 +315,7 @@ def test_a_reference_that_is_none_is_no_verdict(answer: Any, metadata: dict[str,
     ],
     ids=lambda text: f"{text[:8]}…",
 )
+@pytest.mark.slow
 def test_a_hostile_megabyte_is_read_in_time(text: str) -> None:
     ask_hostile(built("choice"), text, "B", options=list(CITIES.values()))
 

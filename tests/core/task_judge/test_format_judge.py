@@ -191,6 +191,7 @@ def test_keywords_that_are_bounded_here_say_what_the_standard_says(
     ],
     ids=lambda text: f"{text[:30]}…",
 )
+@pytest.mark.slow
 def test_a_hostile_megabyte_is_refused_in_time(text: str) -> None:
     judge = built("format", **R1, json_schema={"items": {"anyOf": [{"type": "integer"}, {"uniqueItems": True}]}})
     assert ask_hostile(judge, text).reward == 0.0

@@ -280,6 +280,7 @@ def test_instructions_that_cannot_be_checked_are_no_verdict(metadata: dict[str, 
 
 
 @pytest.mark.parametrize("unit", ["*", "[", "<<", "\n", ". ", "-", "* \n", "******", "a", "[a", "字", "```", "a. "])
+@pytest.mark.slow
 def test_hostile_texts_are_read_in_time(unit: str) -> None:
     """A hundred thousand characters in eight forms against every instruction; a megabyte is refused."""
     judge = built("instruction", mode="loose", reward="fraction")

@@ -152,6 +152,7 @@ def test_a_reference_without_a_named_field_is_no_verdict() -> None:
     ],
     ids=lambda text: f"{text[:10]}…",
 )
+@pytest.mark.slow
 def test_a_hostile_megabyte_is_read_in_time(text: str) -> None:
     judgement = ask_hostile(built("json_answer"), text, ADA)
     assert judgement.reward is not None

@@ -101,6 +101,7 @@ def test_a_task_names_its_own_language() -> None:
     ],
     ids=lambda text: f"{text[:8]}…",
 )
+@pytest.mark.slow
 def test_a_hostile_megabyte_is_read_once(text: str) -> None:
     ask_hostile(built("language", language="ja"), text)
 

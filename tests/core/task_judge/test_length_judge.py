@@ -90,6 +90,7 @@ def test_a_length_has_its_reward(kwargs: dict[str, Any], text: str, reward: floa
     assert asyncio.run(judge.acompute_reward(task, output)) == judge.compute_reward(task, output)
 
 
+@pytest.mark.slow
 def test_a_hostile_megabyte_without_a_blank_is_no_single_word() -> None:
     judge = built("length", soft=2000, hard=4000)
     for text in ("a" * 10**6, "字" * 10**6, "!" * 10**6):

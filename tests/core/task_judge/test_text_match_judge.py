@@ -163,6 +163,7 @@ def test_a_reference_that_is_no_text_is_no_verdict(answer: Any, kind: str) -> No
 
 
 @pytest.mark.parametrize("text", ["Paris " * 160_000, "a" * 10**6, "京" * 10**6, "!" * 10**6, "-1.5" * 250_000])
+@pytest.mark.slow
 def test_a_hostile_megabyte_is_compared_in_time(text: str) -> None:
     judgement = ask_hostile(built("text_match", metric="f1"), text, ["Paris", "北京", "1.5"])
     assert judgement.reward is not None

@@ -180,6 +180,7 @@ def test_messages_that_are_none_are_no_verdict(broken: Any) -> None:
     ],
     ids=lambda text: f"{text[:10]}…",
 )
+@pytest.mark.slow
 def test_a_hostile_megabyte_is_refused_in_time(text: str) -> None:
     assert ask_hostile(built("tool_call", order="strict"), text, [PARIS] * 100).reward == 0.0
 

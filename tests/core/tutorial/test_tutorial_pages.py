@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from agentscope_tuner import Rollout, WorkflowTask, load_config, load_judge
+from agentscope_tuner.cli.app import app
 from agentscope_tuner.config import task_judge_section
 
 ROOT = Path(__file__).parents[3]
@@ -63,17 +62,14 @@ ASTUNER = sorted({(page, *run) for page in PAGES[::2] for run in commands(page) 
 
 
 @pytest.mark.parametrize(("page", "command", "printed"), ASTUNER, ids=lambda value: value[:40])
-def test_its_commands_run_and_print_what_it_shows(page: str, command: str, printed: str, tmp_path: Path) -> None:
+def test_its_commands_run_and_print_what_it_shows(
+    page: str, command: str, printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "tutorial").symlink_to(ROOT / "tutorial")
-    done = subprocess.run(
-        [sys.executable, "-c", "from agentscope_tuner.cli import main; main()", *shlex.split(command)[1:]],
-        cwd=tmp_path,
-        # the key that a hosted model's configuration asks for; nobody is called with it
-        env={**os.environ, "PYTHONPATH": str(ROOT), "DASHSCOPE_API_KEY": "a key of nobody"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.chdir(tmp_path)
+    # the key that a hosted model's configuration asks for; nobody is called with it
+    done = CliRunner(env={"DASHSCOPE_API_KEY": "a key of nobody"}).invoke(app, shlex.split(command)[1:])
+    assert done.exit_code == 0, done.output
     assert printed in done.stdout
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from tutorial.with_local_model import NOT_FOUND, VARIABLE
 
+# each starts three interpreters
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 
 # answers everything; writes where it listens, and when it was ended, to the file it is given
