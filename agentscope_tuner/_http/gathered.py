@@ -7,7 +7,7 @@ import copy
 import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from agentscope_tuner.errors import DeadlineError
@@ -17,11 +17,13 @@ T = TypeVar("T")
 _GRACE_SECONDS = 0.25
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Row(Generic[T]):
     body: bytes
     asked_at: float
     result: asyncio.Future[T]
+    # it is sent by itself: among others it had no result
+    alone: bool = False
 
 
 @dataclass(slots=True)
@@ -44,6 +46,7 @@ class Gathered(Generic[T]):
         most_bytes: of one sending of more rows than one.
         senders: sendings under way at once, for each loop.
         patience: seconds from a row's asking to its result.
+        again: whether a result says that its row, sent with others, is to be sent once more, by itself.
     """
 
     def __init__(
@@ -54,12 +57,14 @@ class Gathered(Generic[T]):
         most_bytes: int,
         senders: int,
         patience: float,
+        again: Callable[[T], bool] = lambda _: False,
     ) -> None:
         self._send = send
         self._most_rows = most_rows
         self._most_bytes = most_bytes
         self._senders = senders
         self._patience = patience
+        self._again = again
         self._lines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Line[T]] = weakref.WeakKeyDictionary()
 
     async def ask(self, row: bytes) -> T:
@@ -72,16 +77,18 @@ class Gathered(Generic[T]):
         loop = asyncio.get_running_loop()
         line = self._lines.setdefault(loop, _Line())
         result: asyncio.Future[T] = loop.create_future()
-        line.rows.append(_Row(row, loop.time(), result))
-        if len(line.senders) < min(self._senders, len(line.rows)):
-            sender = loop.create_task(self._empty(line))
-            line.senders.add(sender)
+        self._add(line, _Row(row, loop.time(), result))
         # the sending ends by then, too, and has more to say about why
         timer = loop.call_later(self._patience + _GRACE_SECONDS, self._expire, result, "no verdict")
         try:
             return await result
         finally:
             timer.cancel()
+
+    def _add(self, line: _Line[T], row: _Row[T]) -> None:
+        line.rows.append(row)
+        if len(line.senders) < min(self._senders, len(line.rows)):
+            line.senders.add(asyncio.get_running_loop().create_task(self._empty(line)))
 
     def _expire(self, result: asyncio.Future[T], told: str) -> None:
         if not result.done():
@@ -93,19 +100,25 @@ class Gathered(Generic[T]):
         # The task starts in the loop's next turn: by then every row of this turn stands in the line
         try:
             while rows := self._next(line):
-                await self._send_all(rows)
+                await self._send_all(line, rows)
         finally:
             # A callback would run later, and a row could wait for a sender that is gone: remove the sender here
             task = asyncio.current_task()
             assert task is not None
             line.senders.discard(task)
 
-    async def _send_all(self, rows: Sequence[_Row[T]]) -> None:
+    async def _send_all(self, line: _Line[T], rows: Sequence[_Row[T]]) -> None:
+        unsettled = set(rows)
         try:
             ends_at = max(row.asked_at for row in rows) + self._patience
             results = await self._send([row.body for row in rows], ends_at)
             for row, result in zip(rows, results, strict=True):
-                if not row.result.done():
+                if row.result.done():
+                    continue
+                if len(rows) > 1 and self._again(result):
+                    unsettled.discard(row)
+                    self._add(line, replace(row, alone=True))
+                else:
                     row.result.set_result(result)
         # boundary: every row of this sending gets its error, whatever the error is
         except Exception as exc:  # noqa: BLE001
@@ -114,7 +127,7 @@ class Gathered(Generic[T]):
                     row.result.set_exception(copy.copy(exc))
         finally:
             # The loop is ending: cancel the rows, so that no caller waits for ever
-            for row in rows:
+            for row in unsettled:
                 row.result.cancel()
 
     def _next(self, line: _Line[T]) -> list[_Row[T]]:
@@ -130,7 +143,9 @@ class Gathered(Generic[T]):
                 self._expire(line.rows.popleft().result, "not sent")
                 continue
             size += len(row.body)
-            if rows and size > self._most_bytes:
+            if rows and (size > self._most_bytes or row.alone):
                 break
             rows.append(line.rows.popleft())
+            if row.alone:
+                break
         return rows

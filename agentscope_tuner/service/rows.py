@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agentscope_tuner.errors import Cause
+from agentscope_tuner.errors import Cause, DeadlineError
 from agentscope_tuner.service.refusal import Refusal
 from agentscope_tuner.service.settings import ServiceSettings
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -47,6 +47,10 @@ class RowJudgement(BaseModel):
     cause: Cause | None = Field(description="what has to be mended, as a word to count by; null unless failed")
     metrics: dict[str, float]
     seconds: float
+    late: bool = Field(
+        default=False,
+        description="failed only because the request's time was over, while other rows have verdicts: ask again",
+    )
 
 
 class RewardBatchReply(BaseModel):
@@ -107,6 +111,11 @@ def written(data: Any, judgement: Judgement) -> dict[str, Any]:
     """The verdict on the row `data`, with the row's id."""
     own = data.get("id") if isinstance(data, dict) else None
     return {"id": own, **judgement.to_dict()} if isinstance(own, str) or type(own) is int else judgement.to_dict()
+
+
+def written_late(data: Any) -> dict[str, Any]:
+    """In place of the verdict on the row `data`, which was not reached in the request's time."""
+    return {**written(data, Judgement.failed(DeadlineError("not judged within the request's time"))), "late": True}
 
 
 def first_problem(exc: ValidationError) -> str:

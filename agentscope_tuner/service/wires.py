@@ -13,7 +13,16 @@ from agentscope_tuner.adapters import nemo_gym, openrlhf, slime
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
 from agentscope_tuner.service.refusal import Refusal
-from agentscope_tuner.service.rows import BadRow, Pair, check_answer, first_problem, read_batch, read_row, written
+from agentscope_tuner.service.rows import (
+    BadRow,
+    Pair,
+    check_answer,
+    first_problem,
+    read_batch,
+    read_row,
+    written,
+    written_late,
+)
 from agentscope_tuner.service.settings import ServiceSettings
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -39,10 +48,17 @@ class Served:
         self._note([pair], [judgement])
         return judgement
 
-    async def many(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        """A verdict each, in order."""
-        judgements = await self.judge.ajudge_batch(pairs)
-        self._note(pairs, judgements)
+    async def many(self, pairs: Sequence[Pair], ends_at: float) -> list[Judgement | None]:
+        """A verdict each, in order; None for those that have none at `ends_at`, by the running loop's clock.
+
+        Raises:
+            Refusal: 504, there is no verdict at all.
+        """
+        judgements = await self.judge.ajudge_until(pairs, ends_at)
+        if pairs and not any(judgements):
+            raise Refusal(504, "no row was judged within the request's time", retry_after=_RETRY_SECONDS)
+        known = [(pair, found) for pair, found in zip(pairs, judgements, strict=True) if found is not None]
+        self._note([pair for pair, _ in known], [found for _, found in known])
         return judgements
 
     def _note(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
@@ -57,19 +73,20 @@ class Served:
                 _log.info("judge %r, task %r: %r on %s", self.name, task.task_id, judgement.to_dict(), answer)
 
 
-Wire = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any] | float]]
+#: A judge, a request's JSON and the moment, by the loop's clock, at which its answer must be under way; the answer.
+Wire = Callable[[Served, dict[str, Any], float], Awaitable[dict[str, Any] | float]]
 
 
-async def native(served: Served, data: dict[str, Any]) -> dict[str, Any]:
+async def native(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
     """`/reward`: one row, or `{"rollouts": [row, …]}`."""
     if "rollouts" in data:
         if data.get("pointwise") and served.judge.listwise:
             raise Refusal(422, "this judge ranks advantage groups, which these rows are not: set HttpJudge's listwise")
-        return {"judgements": await _batch(served, read_batch(data, served.settings))}
+        return {"judgements": await _batch(served, read_batch(data, served.settings), ends_at)}
     return written(data, await served.one(_alone(lambda: read_row(data, served.settings))))
 
 
-async def _batch(served: Served, rows: list[Any]) -> list[dict[str, Any]]:
+async def _batch(served: Served, rows: list[Any], ends_at: float) -> list[dict[str, Any]]:
     read: list[Pair | BadRow] = []
     for row in rows:
         try:
@@ -78,13 +95,17 @@ async def _batch(served: Served, rows: list[Any]) -> list[dict[str, Any]]:
             read.append(exc)
     bad = [item.judgement() for item in read if isinstance(item, BadRow)]
     served.metrics.verdicts(bad)
-    judged = iter(await served.many([item for item in read if not isinstance(item, BadRow)]))
+    good = [item for item in read if not isinstance(item, BadRow)]
+    judged = iter(await served.many(good, ends_at))
     unread = iter(bad)
     verdicts = (next(unread) if isinstance(item, BadRow) else next(judged) for item in read)
-    return [written(row, verdict) for row, verdict in zip(rows, verdicts, strict=True)]
+    return [
+        written(row, verdict) if verdict is not None else written_late(row)
+        for row, verdict in zip(rows, verdicts, strict=True)
+    ]
 
 
-async def to_openrlhf(served: Served, data: dict[str, Any]) -> dict[str, Any]:
+async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
     """OpenRLHF's wire, which has no word for a failed verdict: it becomes an error status."""
     judgement = await served.one(_alone(lambda: _checked(openrlhf.decode_request(data), served.settings)))
     try:
@@ -94,13 +115,13 @@ async def to_openrlhf(served: Served, data: dict[str, Any]) -> dict[str, Any]:
         raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
 
 
-async def to_nemo_gym(served: Served, data: dict[str, Any]) -> dict[str, Any]:
+async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
     """NeMo-Gym's wire: a failed verdict is a masked sample."""
     judgement = await served.one(_alone(lambda: _checked(nemo_gym.decode_request(data), served.settings)))
     return nemo_gym.encode_response(data, served.judge, judgement)
 
 
-async def to_slime(served: Served, data: dict[str, Any]) -> float:
+async def to_slime(served: Served, data: dict[str, Any], ends_at: float) -> float:
     """slime's wire: the answer is the reward itself, and a failed verdict an error status, which slime asks again."""
     judgement = await served.one(_alone(lambda: _checked(slime.decode_request(data), served.settings)))
     try:

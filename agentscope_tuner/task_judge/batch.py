@@ -99,9 +99,22 @@ class ConfiguredJudge:
 
     async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """`judge_batch` for callers inside an event loop."""
-        if self.listwise:
-            return [judgement for group in groups(pairs) for judgement in await self.ajudge_group(group)]
-        return await self._judge_rows(pairs)
+        return cast("list[Judgement]", await self.ajudge_until(pairs, None))
+
+    async def ajudge_until(self, pairs: Sequence[Pair], ends_at: float | None) -> list[Judgement | None]:
+        """`ajudge_batch` up to a moment; None for each row that has no verdict by then. Their judging is cancelled.
+
+        Args:
+            ends_at: by the running loop's clock; None for no end.
+        """
+        judgements: list[Judgement | None] = [None] * len(pairs)
+        try:
+            async with asyncio.timeout_at(ends_at) as limit:
+                await (self._judge_groups_into if self.listwise else self._judge_rows_into)(judgements, pairs)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        return judgements
 
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each output of an advantage group, in order. The first task stands for all of them."""
@@ -151,9 +164,14 @@ class ConfiguredJudge:
             raise judge_error(judgement.error or judgement.reason, judgement.cause)
         return reward
 
-    async def _judge_rows(self, pairs: Sequence[Pair]) -> list[Judgement]:
+    async def _judge_groups_into(self, judgements: list[Judgement | None], pairs: Sequence[Pair]) -> None:
+        judged = 0
+        for group in groups(pairs):
+            judgements[judged : judged + len(group)] = await self.ajudge_group(group)
+            judged += len(group)
+
+    async def _judge_rows_into(self, judgements: list[Judgement | None], pairs: Sequence[Pair]) -> None:
         """Judge each pair by itself. Only rows that await start more tasks: a task costs more than a cheap verdict."""
-        judgements: list[Judgement | None] = [None] * len(pairs)
         rows = iter(enumerate(pairs))
         helpers: list[asyncio.Task[None]] = []
         waiting: asyncio.Handle
@@ -185,7 +203,8 @@ class ConfiguredJudge:
             waiting.cancel()
             for helper in helpers:
                 helper.cancel()
-        return self._logged(pairs, cast("list[Judgement]", judgements))
+            known = [(pair, found) for pair, found in zip(pairs, judgements, strict=True) if found is not None]
+            self._logged([pair for pair, _ in known], [found for _, found in known])
 
     def _judge_groups(self, pairs: Sequence[Pair]) -> list[Judgement]:
         return [judgement for group in groups(pairs) for judgement in self.judge_group(group)]

@@ -8,10 +8,10 @@ import logging
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from agentscope_tuner import _loop
 from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, detail_of, json_object, malformed, shown
@@ -22,6 +22,7 @@ from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, 
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, judge_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import cause_of
+from agentscope_tuner.task_judge.wire_verdict import LateError, WireVerdict
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -63,27 +64,12 @@ class HttpJudgeConfig(StrictSection):
     listwise: bool = False
 
 
-class _Verdict(BaseModel):
-    """A `Judgement` as it comes over the wire; nothing is filled in that the service did not say."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
-
-    status: Literal["judged", "filtered", "failed"]
-    reward: float | None
-    is_success: bool | None
-    reason: str
-    violations: list[str]
-    error: str | None
-    metrics: dict[str, float]
-    cause: str | None = None
-    id: str | None = None
-
-
 class HttpJudge(BaseJudge):
     """Asks a reward service for each verdict; configured by HttpJudgeConfig.
 
     Rows that are asked for at the same time, as a trainer asks for a whole step's, share requests: one for each row
-    would cost many times more. Where a request fails, so do all of its rows; a row that fails over there fails alone.
+    would cost many times more. Where a request fails, so do its rows; a row that fails over there fails alone, and one
+    that was not reached in the request's time, while others were, is sent again by itself.
 
     Judging changes nothing, so a request that met a broken connection, 429, 502, 503 or 504 is sent again, after the
     service's Retry-After where it names one. The reason, the metrics and the ids of the rules that were broken over
@@ -126,6 +112,7 @@ class HttpJudge(BaseJudge):
             most_bytes=_BATCH_BYTES,
             senders=self.settings.max_connections,
             patience=limits.deadline,
+            again=lambda verdict: isinstance(verdict, LateError),
         )
         for url in self._exchange.base_url.split(" or "):
             if httpx.URL(url).path in {"", "/"}:
@@ -215,7 +202,7 @@ class HttpJudge(BaseJudge):
 
     def _verdict(self, answer: HttpAnswer, where: str, name: str, judgement: object) -> Reward | JudgeError:
         try:
-            verdict = _Verdict.model_validate(judgement)
+            verdict = WireVerdict.model_validate(judgement)
         except ValidationError as exc:
             first = exc.errors(include_url=False)[0]
             path = ".".join(str(part) for part in first["loc"]) or "the judgement"
@@ -227,7 +214,8 @@ class HttpJudge(BaseJudge):
             told = shown(verdict.error or verdict.reason) or "the service does not say why"
             # what has to be mended over there; a service of an earlier version does not say
             cause = cause_of(verdict.cause) if verdict.cause else Cause.ENDPOINT
-            return judge_error(f"the reward service at {self._exchange.base_url} reached no verdict: {told}", cause)
+            message = f"the reward service at {self._exchange.base_url} reached no verdict: {told}"
+            return LateError(message) if verdict.late else judge_error(message, cause)
         if verdict.reward is None or verdict.is_success is None:
             raise malformed(answer, where, f"status {verdict.status!r} without reward and is_success")
         if verdict.status == "filtered" and not verdict.violations:

@@ -431,6 +431,9 @@ class Service:
         for _ in range(3):
             await asyncio.sleep(0)
         judgements = [self.judgement(answer) for answer in answers]
+        if len(answers) > 1:
+            late = FAILED | {"error": "not judged within the request's time", "cause": "deadline", "late": True}
+            judgements = [late if "slow" in answer else told for answer, told in zip(answers, judgements, strict=True)]
         return httpx.Response(200, json=replies(*judgements) if "rollouts" in body else judgements[0])
 
     @property
@@ -472,6 +475,13 @@ def test_what_comes_while_all_connections_are_busy_goes_together_next() -> None:
     assert asyncio.run(one_after_another()) == [1.0] * 9
     assert 1 < len(service.batches) < 9
     assert service.seen == [f"right {number}" for number in range(9)]
+
+
+def test_a_row_that_the_service_did_not_reach_in_time_is_sent_again_by_itself() -> None:
+    service = Service()
+    assert service.ask(["right", "right but slow", "wrong", "slow"]) == [1.0, 1.0, 0.0, 0.0]
+    assert service.batches[0] == ["right", "right but slow", "wrong", "slow"]
+    assert sorted(service.batches[1:]) == [["right but slow"], ["slow"]]
 
 
 def test_a_long_row_travels_alone() -> None:

@@ -35,6 +35,24 @@ class Waits(_Telling):
         return 1.0, True
 
 
+class HangsOnOne(BaseJudge):
+    """Never answers about the answer "hang", and pays any other at once."""
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Any:
+        if workflow_output.metadata["final_answer"] == "hang":
+            await asyncio.Event().wait()
+        return 1.0, True
+
+
+class RanksOrHangs(HangsOnOne):
+    """The same of advantage groups, which it ranks in a thread."""
+
+    def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> Any:
+        while any(output.metadata["final_answer"] == "hang" for output in workflow_outputs):
+            time.sleep(0.01)
+        return [(1.0, True) for _ in workflow_outputs]
+
+
 class Blocks(_Telling):
     """The same in a thread, which nothing can cancel."""
 

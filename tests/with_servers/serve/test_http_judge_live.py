@@ -15,6 +15,7 @@ from benchmarks.math import hostile
 from benchmarks.math.workload import solutions
 from benchmarks.scale.rows import MATH_JUDGE
 from benchmarks.scale.served import Served
+from tests.with_servers.serve.running_service import JUDGES
 
 RULES = [
     {"id": "long", "kind": "max_chars", "max_chars": 3000, "action": "record"},
@@ -103,3 +104,16 @@ def test_the_token_of_a_file_opens_the_service(tmp_path: Path) -> None:
             refused = judge.judge(*pair)
     assert (refused.status, refused.reward) == ("failed", None)
     assert "answered 401" in json.dumps(refused.to_dict())
+
+
+def test_a_row_that_hangs_costs_no_other_row_its_verdict() -> None:
+    asked = [
+        (WorkflowTask(task=Task(task_id=answer)), WorkflowOutput(metadata={"final_answer": answer}))
+        for answer in [*"abc", "hang", *"de"]
+    ]
+    section = {"judge_protocol": f"{JUDGES}HangsOnOne"}
+    with Served(section, "--drain-seconds", "0.1") as served, remote(served.port, deadline=2.0) as judge:
+        found = {pair[0].task_id: told for pair, told in zip(asked, judge.judge_batch(asked), strict=True)}
+    hanging = found.pop("hang")
+    assert (hanging.status, hanging.cause) == ("failed", "deadline")
+    assert [judgement.reward for judgement in found.values()] == [1.0] * 5

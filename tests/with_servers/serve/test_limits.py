@@ -175,6 +175,21 @@ def test_a_deadline_cancels_the_judge(waiting: Waiting, batch: bool) -> None:
     assert until(lambda: waiting.service.metric("astuner_in_flight") == 0)
 
 
+@pytest.mark.parametrize("judge", ["HangsOnOne", "RanksOrHangs"])
+def test_a_row_that_hangs_costs_no_other_row_its_verdict(tmp_path: Path, judge: str) -> None:
+    """It ended as a 504 for every row of its request."""
+    answers = ["a", "b", "hang"] if judge == "RanksOrHangs" else ["a", "hang", "b"]
+    rows = [{"task": {"task_id": answer}, "output": {"metadata": {"final_answer": answer}}} for answer in answers]
+    with RunningService("--conf", config_file(tmp_path, JUDGES + judge), "--drain-seconds", "0.1") as service:
+        got = service.post("/reward", {"rollouts": rows}, **{"X-Deadline-Seconds": "1"})
+        assert got.status_code == 200
+        verdicts = dict(zip(answers, got.json()["judgements"], strict=True))
+        assert [verdicts[answer]["reward"] for answer in "ab"] == [1.0, 1.0]
+        late = verdicts["hang"]
+        assert (late["status"], late["reward"], late["cause"], late["late"]) == ("failed", None, "deadline", True)
+        assert "late" not in verdicts["a"]
+
+
 @pytest.mark.parametrize("waiting", [("Waits", "--deadline", "0.2")], indirect=True)
 def test_the_service_has_a_deadline_of_its_own(waiting: Waiting) -> None:
     assert waiting.ask("a", **{"X-Deadline-Seconds": "3600"}).status_code == 504
