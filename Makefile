@@ -210,6 +210,15 @@ $(ENV_BIN)/.ready-serve: $(ENV_BIN)/.ready
 test-busy: $(ENV_BIN)/.ready-serve ## a service and an endpoint that are too busy, with real times: every row gets its verdict; some minutes
 	$(ENV_BIN)/python -m benchmarks.scale.busy
 
+.PHONY: test-data
+# an S3 server, and what writes Hugging Face's data sets
+$(ENV_BIN)/.ready-data: $(ENV_BIN)/.ready
+	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[s3]' 'moto[server]>=5,<6' 'datasets>=3'
+	@touch $@
+
+test-data: $(ENV_BIN)/.ready-data ## rows at a real S3 server, and data sets that `datasets` wrote
+	HF_HUB_OFFLINE=1 $(ENV_BIN)/pytest -n auto -W default tests/with_servers/data
+
 test-serve: $(ENV_BIN)/.ready-serve ## pytest of the reward service: real servers, real sockets
 	$(ENV_BIN)/pytest -n auto tests/with_servers/serve
 .PHONY: tutorial-math-agent

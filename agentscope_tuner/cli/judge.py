@@ -177,7 +177,8 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
     """
     if row.rollout is None or before.judgement is None:
         return None
-    if before.own.get("id", row.rollout.id) != row.rollout.id:
+    # a rollout's id is a text, also where its line has a number
+    if str(before.own.get("id", row.rollout.id)) != row.rollout.id:
         raise ConfigError(
             f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}: "
             "it was made from another input; run without --resume"

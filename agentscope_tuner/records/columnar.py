@@ -168,7 +168,7 @@ def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
     for name in [name for name, value in row.items() if value is None]:
         del row[name]
     if isinstance(verdict := row.get("judgement"), dict):
-        row["judgement"] = {**dict.fromkeys(_VERDICT), **verdict}
+        row["judgement"] = {**dict.fromkeys(_VERDICT), **verdict, "metrics": _parsed(verdict.get("metrics")) or {}}
 
 
 def _own_form(row: dict[str, Any]) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from agentscope_tuner.storage.columns import PARQUET, pyarrow_for
 #: The columns that are JSON in text, whatever their rows hold: their fields differ from row to row.
 _ALWAYS_JSON = ("task", "output", "label")
 _GROUP_ROWS, _GROUP_BYTES = 16_384, 64 * 2**20
+_MOST_METRICS = 256
 _INT64, _EXACT_IN_FLOAT = 2**63, 2**53
 
 
@@ -30,14 +30,14 @@ def write_columnar(lines: Path, target: Path) -> None:
         ConfigError: the extra `parquet` is missing.
     """
     pyarrow = pyarrow_for(target.name)
-    kinds = _kinds(lines)
+    kinds, metrics = _kinds(lines)
     named = json.dumps([name for name, kind in kinds.items() if kind == "json"]).encode()
-    fields = [pyarrow.field(name, _type_of(name, kind)) for name, kind in kinds.items()]
+    fields = [pyarrow.field(name, _type_of(kind, metrics)) for name, kind in kinds.items()]
     schema = pyarrow.schema(fields, metadata={JSON_COLUMNS: named})
     with _writer(target, schema) as write:
         for rows in _groups(lines):
             arrays = [
-                pyarrow.array([_cell(kinds[field.name], row.get(field.name)) for row in rows], field.type)
+                pyarrow.array([_cell(kinds[field.name], row.get(field.name), metrics) for row in rows], field.type)
                 for field in schema
             ]
             write(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
@@ -77,15 +77,22 @@ def _groups(lines: Path) -> Iterator[list[dict[str, Any]]]:
         yield rows
 
 
-def _kinds(lines: Path) -> dict[str, str]:
-    """What each column holds: bool, int, float, text, json, or judgement."""
+def _kinds(lines: Path) -> tuple[dict[str, str], list[str]]:
+    """What each column holds: bool, int, float, text, json, or judgement; and the names of the verdicts' metrics.
+
+    No names where there are too many of them to be columns.
+    """
     kinds: dict[str, str] = {"id": "none"}
+    metrics: dict[str, None] = {}
     for _, row in _rows(lines):
+        if len(metrics) <= _MOST_METRICS:
+            metrics |= dict.fromkeys(map(_text, row["judgement"].get("metrics") or ()))
         for name, value in row.items():
             kind = kinds.get(name, "none")
             if kind not in ("json", "judgement"):
                 kinds[name] = "json" if name in _ALWAYS_JSON else _with(kind, _kind(name, value))
-    return {name: "text" if kind == "none" else kind for name, kind in kinds.items()}
+    found = {name: "text" if kind == "none" else kind for name, kind in kinds.items()}
+    return found, list(metrics) if len(metrics) <= _MOST_METRICS else []
 
 
 def _kind(name: str, value: Any) -> str:
@@ -123,7 +130,7 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _type_of(name: str, kind: str) -> Any:
+def _type_of(kind: str, metrics: Sequence[str]) -> Any:
     import pyarrow
 
     text = pyarrow.string()
@@ -139,14 +146,15 @@ def _type_of(name: str, kind: str) -> Any:
             ("violations", pyarrow.list_(text)),
             ("error", text),
             ("cause", text),
-            ("metrics", pyarrow.map_(text, pyarrow.float64())),
+            # no map: data sets of Hugging Face know none
+            ("metrics", pyarrow.struct([(name, pyarrow.float64()) for name in metrics]) if metrics else text),
             ("seconds", pyarrow.float64()),
             ("config", text),
         ]
     )
 
 
-def _cell(kind: str, value: Any) -> Any:
+def _cell(kind: str, value: Any, metrics: Sequence[str]) -> Any:
     if kind == "json":
         return None if value is None else json.dumps(value)
     if kind == "text" and isinstance(value, int):
@@ -154,12 +162,12 @@ def _cell(kind: str, value: Any) -> Any:
         return str(value)
     if kind != "judgement" or not isinstance(value, Mapping):
         return value
-    metrics = {_text(name): number for name, number in (value.get("metrics") or {}).items()}
+    numbers = {_text(name): float(number) for name, number in (value.get("metrics") or {}).items()}
     texts = {name: _text(inner) if isinstance(inner, str) else inner for name, inner in value.items()}
     return {
         **texts,
         "violations": [_text(rule) for rule in value.get("violations") or ()],
-        "metrics": [(name, float(number)) for name, number in metrics.items() if math.isfinite(number)],
+        "metrics": (numbers if metrics else json.dumps(numbers)) if numbers else None,
     }
 
 

@@ -179,7 +179,8 @@ def inside(folder: str, suffixes: Sequence[str], *, deep: bool = False) -> list[
     with told(f"cannot read {folder!r}"):
         if is_url(folder):
             system, path = file_system(folder)
-            entries = system.find(path) if deep else [row["name"] for row in system.ls(path) if row["type"] == "file"]
+            listed = system.find(path, detail=True).values() if deep else system.ls(path, detail=True)
+            entries = [row["name"] for row in listed if row["type"] == "file"]
             names = [system.unstrip_protocol(entry) for entry in entries]
         else:
             found = Path(folder).rglob("*") if deep else Path(folder).iterdir()

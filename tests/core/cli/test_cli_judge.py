@@ -169,6 +169,14 @@ def test_parent_folders_of_the_output_are_made_and_links_are_kept(conf: Path) ->
     assert statuses(read(real)) == ["judged"]
 
 
+def test_resume_takes_up_rows_whose_ids_are_numbers(conf: Path) -> None:
+    numbered = [json.dumps({**json.loads(line), "id": number}) for number, line in enumerate(ROWS)]
+    judge(conf, numbered)
+    result, again = judge(conf, numbered, "--resume")
+    assert result.exit_code == 0, result.output
+    assert [line["id"] for line in again] == list(range(len(ROWS)))
+
+
 def test_resume_refuses_another_inputs_output(conf: Path) -> None:
     judge(conf, ROWS)
     result, _ = judge(conf, list(reversed(ROWS)), "--resume")

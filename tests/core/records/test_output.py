@@ -73,6 +73,17 @@ def write(target: str, rows: list[dict[str, Any]], *, resume: bool = False) -> N
             scored.write(line)
 
 
+def test_metrics_are_numbers_and_json_where_they_are_too_many_for_columns(tmp_path: Path) -> None:
+    few = [{"judgement": {**verdict(1.0), "metrics": {f"part/{n}": n}}} for n in range(3)]
+    many = [{"judgement": {**verdict(1.0), "metrics": {f"part/{n}": n}}} for n in range(300)]
+    for rows, kind in ((few, "double"), (many, "string")):
+        target = tmp_path / f"{kind}.parquet"
+        write(str(target), rows)
+        assert [json.loads(line.raw) for line in dump_lines(str(target))] == rows
+        metrics = parquet.read_schema(target).field("judgement").type.field("metrics").type
+        assert str(metrics.field(0).type if kind == "double" else metrics) == kind
+
+
 @pytest.mark.parametrize("name", ["s.parquet", "s.arrow", "s.feather"])
 def test_a_columnar_output_gives_its_rows_back(name: str, tmp_path: Path) -> None:
     target = str(tmp_path / name)
