@@ -381,9 +381,18 @@ $(TOKENIZERS)/.ready: setup.cfg pyproject.toml
 
 bench-tokens: $(TOKENIZERS)/.ready ## the token estimate of --dry-run beside real tokenizers, in English and Chinese
 	$(TOKENIZERS)/bin/python -m benchmarks.llm.tokens
-.PHONY: screenshots bench-view
+.PHONY: screenshots bench-view bench-view-inspect
 screenshots: $(VIEW)/.ready $(CHROMIUM) ## photographs of the page into docs/images
 	$(VIEW)/bin/python -m benchmarks.view.screenshots
+
+# inspect_ai alone: it is a peer, and shares no package with ours
+.venvs/inspect/.ready:
+	test -x .venvs/inspect/bin/python || $(PYTHON) -m venv .venvs/inspect
+	.venvs/inspect/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285
+	@touch $@
+
+bench-view-inspect: $(VIEW)/.ready .venvs/inspect/.ready $(CHROMIUM) ## the page beside `inspect view` on 20,000 rollouts
+	$(VIEW)/bin/python -m benchmarks.view.beside_inspect
 
 bench-view: $(VIEW)/.ready $(CHROMIUM) ## the page on 100,000 rows: load, filter, a growing file; some minutes
 	$(VIEW)/bin/python -m benchmarks.view.bench

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pydantic_core
@@ -22,7 +23,10 @@ _MOST_NAMES = 64
 _STAGE = re.compile(r"[^\d:]{1,40}")
 _PART = "part/"
 _KNOWN_KEYS = frozenset(("id", "task", "output", "judgement"))
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+# Whatever walks a row by recursion takes two frames a level, of the interpreter's thousand
+_MOST_LEVELS = 400
+_TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
 
 
 class RowFields(NamedTuple):
@@ -58,7 +62,7 @@ class RowFields(NamedTuple):
     reference: str = ""
     problem: str | None = None
     violations: tuple[str, ...] = ()
-    parts: tuple[tuple[str, float], ...] = ()
+    parts: Mapping[str, float] = _NOTHING
     text: str = ""
 
 
@@ -75,7 +79,9 @@ def parsed(raw: bytes) -> dict[str, Any]:
         try:
             value = json.loads(raw)
         except RecursionError as exc:
-            raise ValueError("it is nested too deeply") from exc
+            raise ValueError(_TOO_DEEP) from exc
+        if _is_too_deep(value):
+            raise ValueError(_TOO_DEEP) from None
     if not isinstance(value, dict):
         raise ValueError(f"a row must be an object, got {type(value).__name__}")
     return value
@@ -100,6 +106,8 @@ def fields_of(raw: bytes) -> RowFields:
     question, reference = _question(task), _reference(given, metadata)
     reason, success, reward = as_text(verdict.get("reason")), verdict.get("is_success"), _number(verdict.get("reward"))
     status, problem = _status(verdict, reward)
+    texts = [id_, task_id, question, answer, reference, reason]
+    _further_texts(texts, row, task, metadata, verdict)
     return RowFields(
         id_,
         task_id,
@@ -118,35 +126,53 @@ def fields_of(raw: bytes) -> RowFields:
         reference[:_PREVIEW],
         problem,
         _names(verdict.get("violations")) if verdict.get("violations") else (),
-        tuple(_parts(metrics)) if metrics else (),
-        "\n".join((id_, task_id, question, answer, reference, reason, *_further_texts(row, task, metadata, verdict))),
+        dict(_parts(metrics)) if metrics else _NOTHING,
+        "\n".join(texts),
     )
 
 
 def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str | None]:
     """The verdict's status, or `unreadable` and why."""
     status = verdict.get("status")
-    if status not in _STATUSES:
+    if not isinstance(status, str) or status not in _STATUSES:
         return "unreadable", "the row has no judgement: judge the file first"
     if reward is None and status != "failed":
         return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number"
-    return str(status), None
+    return status, None
 
 
 def _further_texts(
-    row: Mapping[str, Any], task: Mapping[str, Any], metadata: Mapping[str, Any], verdict: Mapping[str, Any]
-) -> Iterator[str]:
-    """The row's texts besides those that every row has."""
+    found: list[str],
+    row: Mapping[str, Any],
+    task: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    verdict: Mapping[str, Any],
+) -> None:
+    """Add the row's texts besides those that every row has."""
     if messages := task.get("init_messages"):
-        yield from _texts(messages)
+        _add_texts(found, messages)
     for key, value in metadata.items():
         if key != "final_answer":
-            yield from _texts(value)
+            _add_texts(found, value)
     for key, value in row.items():
         if key not in _KNOWN_KEYS:
-            yield from _texts(value)
+            _add_texts(found, value)
     if error := verdict.get("error"):
-        yield as_text(error)
+        found.append(as_text(error))
+
+
+def _is_too_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(_MOST_LEVELS):
+        level = [
+            inner
+            for item in level
+            if isinstance(item, dict | list)
+            for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _encodable(value: Any) -> Any:
@@ -229,19 +255,17 @@ def _parts(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             yield part[:_PREVIEW], number
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Every text in a value, however deep; its keys are no texts of the row."""
-    if type(value) is str:
-        yield value
-        return
+def _add_texts(found: list[str], value: Any) -> None:
+    """Add every text in a value, however deep; its keys are no texts of the row."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
-        if type(item) is str:
-            yield item
-        elif type(item) is dict:
+        kind = type(item)
+        if kind is str:
+            found.append(item)
+        elif kind is dict:
             waiting.extend(reversed(item.values()))
-        elif type(item) is list:
+        elif kind is list:
             waiting.extend(reversed(item))
-        elif type(item) in (int, float):
-            yield str(item)
+        elif kind is int or kind is float:
+            found.append(str(item))

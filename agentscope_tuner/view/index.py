@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from agentscope_tuner.view.fields import RowFields, fields_of
 from agentscope_tuner.view.haystack import Haystack
-from agentscope_tuner.view.tail import FileReplaced, TailedFile, TailLine, files_of
+from agentscope_tuner.view.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 
+# A small one first: the page shows rows while the others are still read
 _FIRST_BATCH, _BATCH = 200, 2000
 _SCHEMA = """
 CREATE TABLE rows (
@@ -20,9 +22,9 @@ CREATE TABLE rows (
     chars INTEGER
 );
 CREATE TABLE texts (n INTEGER PRIMARY KEY, prompt TEXT, answer TEXT, reference TEXT, reason TEXT, problem TEXT,
-                    violations TEXT);
+                    violations TEXT, parts TEXT);
 CREATE TABLE violations (rule TEXT, n INTEGER, PRIMARY KEY (rule, n)) WITHOUT ROWID;
-CREATE TABLE parts (name TEXT, n INTEGER, value REAL, PRIMARY KEY (n, name)) WITHOUT ROWID;
+CREATE TABLE parts (name TEXT, n INTEGER, value REAL, PRIMARY KEY (name, n)) WITHOUT ROWID;
 CREATE TABLE groups (
     grp INTEGER PRIMARY KEY, task TEXT, step REAL, size INTEGER, failed INTEGER, filtered INTEGER, successes INTEGER,
     lowest REAL, highest REAL, total REAL, squares REAL
@@ -30,9 +32,9 @@ CREATE TABLE groups (
 """
 _TABLES = ("rows", "texts", "violations", "parts", "groups")
 _ADD_GROUP = """
-INSERT INTO groups VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (grp) DO UPDATE SET
-    size = size + 1, failed = failed + excluded.failed, filtered = filtered + excluded.filtered,
+    size = size + excluded.size, failed = failed + excluded.failed, filtered = filtered + excluded.filtered,
     successes = successes + excluded.successes,
     lowest = min(coalesce(lowest, excluded.lowest), coalesce(excluded.lowest, lowest)),
     highest = max(coalesce(highest, excluded.highest), coalesce(excluded.highest, highest)),
@@ -48,6 +50,7 @@ class RowIndex:
     Attributes:
         version: grows whenever rows were added.
         epoch: grows when the file turned out to be another one, so that all rows are new.
+        share_read: of the bytes there are, while `update` reads; None once it has read them all.
     """
 
     def __init__(self, source: Path) -> None:
@@ -61,6 +64,7 @@ class RowIndex:
             self._database.execute(f"PRAGMA {pragma}")
         self._database.executescript(_SCHEMA)
         self.version = self.epoch = 0
+        self.share_read: float | None = None
         self._stop = threading.Event()
         self._forget()
 
@@ -91,15 +95,22 @@ class RowIndex:
                 if path not in self._tails:
                     self._tails[path] = TailedFile(path, len(self.files))
                     self.files.append(path)
-                for lines in _batches(self._tails[path].lines()):
+                for lines in self._tails[path].batches(_BATCH if self.rows else _FIRST_BATCH, _BATCH):
                     self._add(lines)
+                    self.share_read = self._share()
                     if self._stop.is_set():
                         return True
         except FileReplaced:
             self._forget()
             self.epoch += 1
             self.version += 1
+        finally:
+            self.share_read = None
         return self.version != before
+
+    def _share(self) -> float:
+        sizes = sum(path.stat().st_size for path in map(chosen, files_of(self.source)) if path is not None)
+        return min(1.0, sum(tail.offset for tail in self._tails.values()) / max(1, sizes))
 
     def follow(self, seconds: float) -> None:
         """`update` again and again, `seconds` apart, until `stop` is called from another thread."""
@@ -112,23 +123,22 @@ class RowIndex:
         self._stop.set()
 
     def _add(self, lines: list[TailLine]) -> None:
-        rows = [
-            (line, fields_of(line.raw) if line.problem is None else RowFields(problem=line.problem)) for line in lines
-        ]
-        self.haystack.add(row.text for _, row in rows)
-        execute = self._database.executemany
+        rows = [fields_of(line.raw) if line.problem is None else RowFields(problem=line.problem) for line in lines]
+        self.haystack.add(row.text for row in rows)
+        numbered = list(enumerate(rows, self.rows + 1))
+        narrow = [self._narrow(n, line, row) for (n, row), line in zip(numbered, lines, strict=True)]
+        insert = self._database.executemany
         self._database.execute("BEGIN")
-        first = self.rows + 1
-        numbered = [(n, line, row) for n, (line, row) in enumerate(rows, first)]
-        execute(f"INSERT INTO rows VALUES ({', '.join('?' * 17)})", [self._narrow(*item) for item in numbered])
-        execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?)", [_preview(n, row) for n, _, row in numbered])
-        execute(
-            "INSERT OR IGNORE INTO violations VALUES (?, ?)", [(r, n) for n, _, f in numbered for r in f.violations]
+        insert(f"INSERT INTO rows VALUES ({', '.join('?' * 17)})", narrow)
+        insert("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [_preview(n, row) for n, row in numbered])
+        insert(
+            "INSERT OR IGNORE INTO violations VALUES (?, ?)", [(v, n) for n, row in numbered for v in row.violations]
         )
-        execute(
-            "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", [(p, n, v) for n, _, f in numbered for p, v in f.parts]
+        # by name, as the table is sorted: each insert stands beside the one before
+        insert(
+            "INSERT INTO parts VALUES (?, ?, ?)", sorted((p, n, v) for n, row in numbered for p, v in row.parts.items())
         )
-        execute(_ADD_GROUP, [self._group(row) for _, row in rows if row.task])
+        insert(_ADD_GROUP, self._group_sums(rows))
         self._database.execute("COMMIT")
         self.rows += len(rows)
         self.version += 1
@@ -140,12 +150,13 @@ class RowIndex:
         place = (n, line.file, line.offset, line.length, row.id, nth, row.task, row.step, group)
         return (*place, row.status, row.reward, row.success, row.stage, row.cause, row.seconds, row.cost, row.chars)
 
-    def _group(self, row: RowFields) -> tuple[object, ...]:
-        group = self._groups[row.task, row.step]
-        reward = row.reward
-        rated = (reward, reward, reward or 0.0, (reward or 0.0) ** 2)
-        without = row.status in ("failed", "unreadable")
-        return (group, row.task, row.step, without, row.status == "filtered", bool(row.success), *rated)
+    def _group_sums(self, rows: list[RowFields]) -> list[tuple[object, ...]]:
+        """What `rows` add to their groups, one row of `groups` for each group."""
+        members: dict[tuple[str, float | None], list[RowFields]] = {}
+        for row in rows:
+            if row.task:
+                members.setdefault((row.task, row.step), []).append(row)
+        return [(self._groups[key], *key, *_sums(found)) for key, found in members.items()]
 
     def close(self) -> None:
         """Remove the index; `follow` must have ended."""
@@ -153,18 +164,28 @@ class RowIndex:
         self._folder.cleanup()
 
 
-def _batches(lines: Iterable[TailLine]) -> Iterator[list[TailLine]]:
-    """The lines in batches, a small one first: the page shows rows while the others are still read."""
-    batch: list[TailLine] = []
-    most = _FIRST_BATCH
-    for line in lines:
-        batch.append(line)
-        if len(batch) == most:
-            yield batch
-            batch, most = [], _BATCH
-    if batch:
-        yield batch
+def _sums(rows: list[RowFields]) -> tuple[object, ...]:
+    """The sums of `groups` over some rows of one group."""
+    statuses = [row.status for row in rows]
+    rewards = [row.reward for row in rows if row.reward is not None]
+    return (
+        len(rows),
+        statuses.count("failed") + statuses.count("unreadable"),
+        statuses.count("filtered"),
+        sum(row.success is True for row in rows),
+        min(rewards, default=None),
+        max(rewards, default=None),
+        sum(rewards),
+        sum(reward * reward for reward in rewards),
+    )
+
+
+# The parts of a run have a few names
+_quoted = functools.lru_cache(maxsize=256)(json.dumps)
 
 
 def _preview(n: int, row: RowFields) -> tuple[object, ...]:
-    return n, row.prompt, row.answer, row.reference, row.reason, row.problem or "", "\n".join(row.violations)
+    # as JSON: numbers that are finite read the same in both languages
+    parts = ",".join([f"{_quoted(name)}:{value!r}" for name, value in row.parts.items()])
+    texts = (row.prompt, row.answer, row.reference, row.reason, row.problem or "")
+    return n, *texts, "\n".join(row.violations), f"{{{parts}}}"

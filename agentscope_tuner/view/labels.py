@@ -34,10 +34,14 @@ class LabelsFile:
 
     Args:
         path: need not exist; it is made with the first label.
+
+    Attributes:
+        version: grows whenever the file was read anew.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.version = 0
         self._lock = threading.Lock()
         self._stamp: tuple[int, int] | None = None
         self._labels: dict[tuple[str, int], PersonsLabel] = {}
@@ -48,7 +52,9 @@ class LabelsFile:
             try:
                 status = self.path.stat()
             except OSError:
-                self._labels, self._stamp = {}, None
+                if self._stamp is not None:
+                    self._labels, self._stamp = {}, None
+                    self.version += 1
                 return self._labels
             stamp = (status.st_mtime_ns, status.st_size)
             if stamp != self._stamp:
@@ -57,6 +63,7 @@ class LabelsFile:
                     for line in stream:
                         _take(labels, line)
                 self._labels, self._stamp = labels, stamp
+                self.version += 1
             return self._labels
 
     def add(self, id_: str, nth: int, label: PersonsVerdict | None, remark: str = "") -> None:

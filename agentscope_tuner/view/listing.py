@@ -34,7 +34,7 @@ _SORTS = {
     "ELSE 3 END FROM changes WHERE changes.n = rows.n)",
 }
 _SAFE_INTEGER = 2**53
-_GROUP = "SELECT n FROM rows WHERE grp = (SELECT grp FROM rows WHERE n = ?) OR n = ? ORDER BY n LIMIT ?"
+_GROUP = "FROM rows WHERE grp = (SELECT grp FROM rows WHERE n = :n) OR n = :n"
 
 
 def rows_page(
@@ -52,29 +52,22 @@ def rows_page(
     direction = "DESC" if sort.startswith("-") else "ASC"
     order = f"{column} {direction}, n" if column != "n" else f"n {direction}"
     with reader.ready_for(condition) as database:
-        total = database.execute(f"SELECT count(*) FROM rows WHERE {condition.sql}", condition.values).fetchone()[0]
         # the narrow table is sorted alone: the texts are looked up for the rows of the page
         picked = f"SELECT n FROM rows WHERE {condition.sql} ORDER BY {order} LIMIT ? OFFSET ?"
         wanted = [row[0] for row in database.execute(picked, (*condition.values, min(limit, MOST_ROWS), offset))]
-        return {"total": total, "rows": rows_of(database, labels, wanted)}
+        return {"total": reader.count(condition), "rows": rows_of(database, labels, wanted)}
 
 
 def rows_of(database: sqlite3.Connection, labels: LabelsFile, wanted: list[int]) -> list[dict[str, Any]]:
     """The fields of the rows `wanted`, in that order."""
-    parts: dict[int, dict[str, float]] = {}
-    for n, name, value in database.execute(
-        "SELECT n, name, parts.value FROM json_each(?) AS wanted JOIN parts ON parts.n = wanted.value",
-        (json.dumps(wanted),),
-    ):
-        parts.setdefault(n, {})[name] = value
     found = database.execute(
-        "SELECT rows.*, prompt, answer, reference, reason, problem, violations, change, other_status, other_reward, "
-        "other_success FROM json_each(?) AS wanted JOIN rows ON rows.n = wanted.value JOIN texts ON texts.n = rows.n "
-        "LEFT JOIN changes ON changes.n = rows.n ORDER BY wanted.key",
+        "SELECT rows.*, prompt, answer, reference, reason, problem, violations, parts, change, other_status, "
+        "other_reward, other_success FROM json_each(?) AS wanted JOIN rows ON rows.n = wanted.value "
+        "JOIN texts ON texts.n = rows.n LEFT JOIN changes ON changes.n = rows.n ORDER BY wanted.key",
         (json.dumps(wanted),),
     )
     said = labels.read()
-    return [{**_row(dict(row), said), "parts": parts.get(row["n"], {})} for row in found]
+    return [_row(dict(row), said) for row in found]
 
 
 def _row(row: dict[str, Any], said: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
@@ -87,6 +80,7 @@ def _row(row: dict[str, Any], said: Mapping[tuple[str, int], Any]) -> dict[str, 
         **row,
         "success": None if success is None else bool(success),
         "violations": violations,
+        "parts": json.loads(row["parts"]),
         "label": label and label.label,
         "remark": label.remark if label else "",
     }
@@ -103,25 +97,26 @@ def whole_row(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) 
 
 
 def group_of(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any]:
-    """The rows of row `n`'s task and step, whole, in their order."""
+    """The rows of row `n`'s task and step, whole, in their order; of a large group those around it, and its `size`."""
     with reader.ready_for(condition_of({})) as database:
-        wanted = [row[0] for row in database.execute(_GROUP, (n, n, MOST_OF_A_GROUP))]
+        nearest = f"SELECT n {_GROUP} ORDER BY abs(n - :n) LIMIT {MOST_OF_A_GROUP}"
+        wanted = sorted(row[0] for row in database.execute(nearest, {"n": n}))
+        size = database.execute(f"SELECT count(*) {_GROUP}", {"n": n}).fetchone()[0]
         members = []
         for fields in rows_of(database, labels, wanted):
             row, boxed = row_in_file(index, database, fields["n"])
             members.append({**fields, "row": row, "boxed": boxed})
-        return {"rows": members}
+        return {"rows": members, "size": size}
 
 
 def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[int, Any]]:
-    """The rows of `group_of` with their numbers, as a judge reads them: no value is changed for a browser.
+    """All rows of row `n`'s group with their numbers, as a judge reads them: no value is changed for a browser.
 
     Raises:
         BadFilter: one of them cannot be read.
     """
     with reader.ready_for(condition_of({})) as database:
-        asked = f"SELECT n, file, place, length FROM rows WHERE n IN ({_GROUP}) ORDER BY n"
-        found = database.execute(asked, (n, n, MOST_OF_A_GROUP)).fetchall()
+        found = database.execute(f"SELECT n, file, place, length {_GROUP} ORDER BY n", {"n": n}).fetchall()
     try:
         return [(at, parsed(read_line(index.files[file], place, length))) for at, file, place, length in found]
     except (OSError, IndexError, ValueError) as exc:

@@ -6,7 +6,6 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from agentscope_tuner.view.filters import RowCondition
 from agentscope_tuner.view.index import RowIndex
@@ -46,7 +45,9 @@ class IndexReader:
         self._database.executescript(_TABLES)
         if earlier is not None:
             self._database.execute("ATTACH ? AS earlier", (str(earlier.path),))
-        self._have: dict[str, object] = {}
+        self._have: dict[str, tuple[object, ...]] = {}
+        self._counts: dict[RowCondition, int] = {}
+        self._seen: tuple[int, ...] = ()
 
     @contextmanager
     def ready_for(self, condition: RowCondition) -> Iterator[sqlite3.Connection]:
@@ -56,29 +57,36 @@ class IndexReader:
             if condition.words:
                 self._fill("hits", (*here, condition.words), self._hits(condition.words))
             labels = self._labels.read()
-            if self._have.get("labels") is not labels:
-                rows = [(id_, nth, label.label) for (id_, nth), label in labels.items()]
-                self._fill("labels", labels, rows)
-            if self._earlier is not None:
-                self._compare((*here, self._earlier.epoch, self._earlier.version))
+            earlier = (self._earlier.epoch, self._earlier.version) if self._earlier is not None else ()
+            if (seen := (*here, *earlier, self._labels.version)) != self._seen:
+                self._seen, self._counts = seen, {}
+            said = ((id_, nth, label.label) for (id_, nth), label in labels.items())
+            self._fill("labels", (self._labels.version,), said)
+            if earlier:
+                self._compare((*here, *earlier))
             self._database.execute("BEGIN")
             try:
                 yield self._database
             finally:
                 self._database.execute("COMMIT")
 
+    def count(self, condition: RowCondition) -> int:
+        """How many rows a condition leaves, inside `ready_for` it; counted once while nothing changes."""
+        if condition not in self._counts:
+            asked = f"SELECT count(*) FROM rows WHERE {condition.sql}"
+            self._counts[condition] = self._database.execute(asked, condition.values).fetchone()[0]
+        return self._counts[condition]
+
     def _hits(self, words: str) -> Iterator[tuple[int]]:
         for n in self._index.haystack.find(words):
             yield (n,)
 
-    def _fill(self, table: str, state: object, rows: Any) -> None:
+    def _fill(self, table: str, state: tuple[object, ...], rows: Iterator[tuple[object, ...]]) -> None:
         """Fill a table anew, unless it is as it should be: `state` tells."""
-        have = self._have.get(table)
-        if have is state or (isinstance(state, tuple) and have == state):
+        if self._have.get(table) == state:
             return
         self._database.execute("BEGIN")
         self._database.execute(f"DELETE FROM {table}")
-        rows = iter(rows)
         first = next(rows, None)
         if first is not None:
             marks = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(first))})"

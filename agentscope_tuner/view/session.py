@@ -87,6 +87,7 @@ class ViewSession:
             "epoch": self.index.epoch + (earlier.epoch if earlier else 0),
             "version": self.index.version + (earlier.version if earlier else 0),
             "rows": self.index.rows,
+            "reading": self.index.share_read,
             "labels": str(self._labels.path),
             "earlier": earlier.source.name if earlier else None,
             "explain": self._explain is not None,
@@ -128,8 +129,9 @@ class ViewSession:
 
     def overview(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Totals and charts over the rows that the filters leave."""
-        labels = self._labels.read()
-        key = (self.state({})["version"], self.index.epoch, id(labels), tuple(sorted(given.items())))
+        self._labels.read()
+        state = self.state({})
+        key = (state["epoch"], state["version"], self._labels.version, *sorted(given.items()))
         found = self._overviews.get(key)
         if found is None:
             found = overview(self._charts, given)

@@ -65,18 +65,21 @@ class TailedFile:
     Args:
         path: need not exist yet.
         number: names the file in its lines.
+
+    Attributes:
+        offset: bytes that were read.
     """
 
     def __init__(self, path: Path, number: int) -> None:
         self.path = path
         self._number = number
-        self._offset = 0
+        self.offset = 0
         self._size = -1
         self._head = b""
         self._before = b""
 
-    def lines(self) -> Iterator[TailLine]:
-        """The lines that were added since the last call.
+    def batches(self, first: int, most: int) -> Iterator[list[TailLine]]:
+        """The lines that were added since the last call: `first` of them, then as many as `most` at a time.
 
         Raises:
             FileReplaced: what was read is no longer in the file.
@@ -87,46 +90,50 @@ class TailedFile:
         except OSError:
             stream = None
         if stream is None:
-            if self._offset:
+            if self.offset:
                 raise FileReplaced
             return
         with stream:
             size = stream.seek(0, 2)
             if size == self._size and self._same(stream):
                 return
-            if size < self._offset or not self._same(stream):
+            if size < self.offset or not self._same(stream):
                 raise FileReplaced
             self._size = size
-            stream.seek(self._offset)
-            yield from self._whole_lines(stream)
+            while lines := self._some(stream, first):
+                yield lines
+                first = most
 
     def _same(self, stream: BinaryIO) -> bool:
         stream.seek(0)
         if stream.read(len(self._head)) != self._head:
             return False
-        stream.seek(self._offset - len(self._before))
+        stream.seek(self.offset - len(self._before))
         return stream.read(len(self._before)) == self._before
 
-    def _whole_lines(self, stream: BinaryIO) -> Iterator[TailLine]:
-        while line := stream.readline(MAX_LINE_BYTES + 1):
-            start, problem = self._offset, None
-            if not line.endswith(b"\n"):
-                if len(line) > MAX_LINE_BYTES:
+    def _some(self, stream: BinaryIO, most: int) -> list[TailLine]:
+        """The next lines, `most` of them or fewer; none at the end."""
+        found: list[TailLine] = []
+        number, offset, line = self._number, self.offset, b""
+        # half a line at the end may have been read before
+        stream.seek(offset)
+        while len(found) < most and (read := stream.readline(MAX_LINE_BYTES + 1)):
+            problem, end = None, offset + len(read)
+            if not read.endswith(b"\n"):
+                if len(read) > MAX_LINE_BYTES:
                     if not _rest_of_line(stream):
-                        return
-                    line, problem = b"", f"the line has more than {MAX_LINE_BYTES} bytes"
-                elif not _is_object(line):
-                    return
-            self._advance(stream, line)
-            raw = bare(line)
-            if raw or problem:
-                yield TailLine(self._number, start, len(line), raw, problem)
-
-    def _advance(self, stream: BinaryIO, line: bytes) -> None:
-        if not self._offset:
-            self._head = line[:_MARK]
-        self._before = line[-_MARK:]
-        self._offset = self._offset + len(line) if line else stream.tell()
+                        break
+                    read, problem, end = b"", f"the line has more than {MAX_LINE_BYTES} bytes", stream.tell()
+                elif not _is_object(read):
+                    break
+            line = read
+            self._head = self._head if offset else line[:_MARK]
+            if (raw := bare(line)) or problem:
+                found.append(TailLine(number, offset, len(line), raw, problem))
+            offset = end
+        self._before = line[-_MARK:] if offset > self.offset else self._before
+        self.offset = offset
+        return found
 
 
 def _rest_of_line(stream: BinaryIO) -> bool:

@@ -309,6 +309,25 @@ def test_the_keyboard_reaches_everything(tmp_path: Path, view: Start, watched: W
     expect(page.locator(".sheet-row:not(.head)")).to_have_count(3)
 
 
+def test_quick_presses_count_each_though_their_rows_are_still_on_their_way(
+    tmp_path: Path, view: Start, watched: Watched
+) -> None:
+    address = view(write(tmp_path / "run.jsonl", several(12)))
+    page = watched.page
+    page.goto(f"{address}#/row/1?at=0")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 0?")
+    # within one task of the browser: no row can arrive between two of them
+    press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
+    page.evaluate(f"(keys) => {{ for (const key of keys) {press}; }}", "jjjjj")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 5?")
+    page.keyboard.type("kkj")
+    expect(page.locator(".story")).to_contain_text("What is 18 + 4?")
+    page.keyboard.type("j" * 30)
+    expect(page.locator(".story")).to_contain_text("What is 18 + 11?")
+    page.keyboard.type("k" * 30)
+    expect(page.locator(".story")).to_contain_text("What is 18 + 0?")
+
+
 def test_it_speaks_chinese(tmp_path: Path, view: Start, browser: Any) -> None:
     context = browser.new_context(locale="zh-CN")
     page = context.new_page()

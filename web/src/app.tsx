@@ -39,7 +39,7 @@ function useFollowed(source: Source): [State | null, string] {
     const ask = async () => {
       try {
         const next = await source.state();
-        setState((before) => (before && before.version === next.version && before.epoch === next.epoch ? before : next));
+        setState((before) => (before && same(before, next) ? before : next));
         setProblem("");
         if (next.report) return;
       } catch (error) {
@@ -55,6 +55,9 @@ function useFollowed(source: Source): [State | null, string] {
   }, []);
   return [state, problem];
 }
+
+const same = (one: State, other: State) =>
+  one.version === other.version && one.epoch === other.epoch && one.reading === other.reading;
 
 export function App({ source }: { source: Source }) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -93,13 +96,24 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
   const current = useRef<WholeRow | null>(null);
   const setFilters = (filters: Filters) => go({ filters, view: place.view === "row" || place.view === "group" ? "rows" : place.view });
   const openRow = (row: Fields, at = -1) => go({ view: "row", n: row.n, at });
+  const wish = useRef<number | null>(null);
   const step = async (by: number) => {
     const order = place.sort || (state?.earlier ? "change" : "row");
-    const at = place.at < 0 ? place.n - 1 + by : place.at + by;
-    if (at < 0) return;
-    const found = await source.rows(place.filters, order, at, 1);
-    if (found.rows[0]) go({ view: "row", n: found.rows[0].n, at });
+    // a press counts from where the one before will lead, though that row may still be on its way
+    const from = wish.current ?? (place.at < 0 ? place.n - 1 : place.at);
+    const at = Math.max(0, from + by);
+    if (at === from) return;
+    wish.current = at;
+    const found = await source.rows(place.filters, order, at, 1).catch(() => null);
+    if (wish.current !== at) return;
+    wish.current = null;
+    if (!found) return;
     setTotal(found.total);
+    if (found.rows[0]) go({ view: "row", n: found.rows[0].n, at });
+    else if (found.total - 1 > place.at) {
+      wish.current = found.total;
+      await step(-1);
+    }
   };
   const label = async (name: string | null) => {
     const row = current.current;
@@ -138,6 +152,11 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
       </header>
       <main>
         {problem && <p class="problem" role="alert">{problem}</p>}
+        {state && state.reading !== null && (
+          <p class="note reading">
+            <progress value={state.reading} aria-label={say("reading", { count: "" })} /> {say("reading", { count: short(state.rows) })}
+          </p>
+        )}
         {state?.report && state.report.of > state.rows && <p class="note">{say("sample", { shown: state.rows, of: state.report.of })}</p>}
         <FilterBar filters={place.filters} set={setFilters} />
         {state && place.view === "overview" && (

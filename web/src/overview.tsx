@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Bars, Columns, Grid, OverSteps, Stacked, StageTable } from "./charts";
 import { percent, short, time } from "./numbers";
 import type { Filters, Overview, Source } from "./types";
@@ -13,22 +13,41 @@ export function OverviewPage({ source, filters, version, theme, pick }: {
   source: Source; filters: Filters; version: number; theme: string; pick: (found: Filters) => void;
 }) {
   const say = useWords();
-  const [found, setFound] = useState<Overview | null>(null);
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    let wanted = true;
-    source.overview(filters).then(
-      (overview) => wanted && (setFound(overview), setProblem("")),
-      (error) => wanted && setProblem(String(error.message ?? error)),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [JSON.stringify(filters), version]);
+  const [found, problem] = useLatest(JSON.stringify(filters), version, () => source.overview(filters));
   if (problem) return <p class="problem" role="alert">{problem}</p>;
   if (!found) return <p class="faint">{say("loading")}</p>;
   if (!found.totals.rows) return <p class="faint">{say(Object.keys(filters).length ? "noRows" : "noneYet")}</p>;
   return <Charts found={found} theme={theme} pick={pick} />;
+}
+
+/** The answer to the last question, asked anew when `topic` or `version` changes; one at a time, for a file may grow faster. */
+function useLatest<T>(topic: string, version: number, ask: () => Promise<T>): [T | null, string] {
+  const [found, setFound] = useState<T | null>(null);
+  const [problem, setProblem] = useState("");
+  const now = useRef({ topic, version, ask, busy: false, ended: false });
+  Object.assign(now.current, { topic, version, ask });
+  const run = async () => {
+    const { current } = now;
+    if (current.busy) return;
+    current.busy = true;
+    for (let asked = ""; !current.ended && asked !== `${current.version} ${current.topic}`; ) {
+      asked = `${current.version} ${current.topic}`;
+      const about = current.topic;
+      const [answer, error] = await current.ask().then((value) => [value, ""] as const, (why) => [null, String(why.message ?? why)] as const);
+      if (current.ended || current.topic !== about) continue;
+      if (answer !== null) setFound(answer);
+      setProblem(error);
+    }
+    current.busy = false;
+  };
+  useEffect(() => void run(), [topic, version]);
+  useEffect(() => {
+    now.current.ended = false;
+    return () => {
+      now.current.ended = true;
+    };
+  }, []);
+  return [found, problem];
 }
 
 function Card({ title, help, wide, children }: { title: string; help?: string; wide?: boolean; children: ComponentChildren }) {

@@ -1,7 +1,7 @@
 // The rows of a report, which stand in its own file: the same questions as the server's, answered here.
 import { type Group, groupKey, tests } from "./filters";
 import { overviewOf } from "./sums";
-import type { Alarm, Explained, Fields, Filters, Json, Overview, Page, Source, State, WholeRow } from "./types";
+import type { Alarm, Explained, Fields, Filters, Json, Overview, Page, Source, State, WholeGroup, WholeRow } from "./types";
 
 interface Embedded {
   name: string;
@@ -12,6 +12,8 @@ interface Embedded {
   alarms: Alarm[];
 }
 
+// as in agentscope_tuner/view/listing.py
+const MOST_OF_A_GROUP = 64;
 const CHANGE_ORDER: Record<string, number> = { lost: 0, gained: 1, failed: 2, same: 9 };
 
 export class Report implements Source {
@@ -67,7 +69,7 @@ export class Report implements Source {
   async state(): Promise<State> {
     const { name, of, every, earlier, rows } = this.data;
     return {
-      name, earlier, epoch: 0, version: 1, rows: rows.length, labels: null, explain: false, report: { of, every },
+      name, earlier, epoch: 0, version: 1, rows: rows.length, reading: null, labels: null, explain: false, report: { of, every },
     };
   }
 
@@ -93,10 +95,11 @@ export class Report implements Source {
     return this.whole(this.data.rows[place]);
   }
 
-  async group(n: number): Promise<WholeRow[]> {
+  async group(n: number): Promise<WholeGroup> {
     const one = await this.row(n);
-    if (!one.task) return [one];
-    return this.data.rows.filter((row) => groupKey(row) === groupKey(one)).slice(0, 64).map((row) => this.whole(row));
+    const all = this.data.rows.filter((row) => row.n === n || (one.task && groupKey(row) === groupKey(one)));
+    const nearest = [...all].sort((a, b) => Math.abs(a.n - n) - Math.abs(b.n - n)).slice(0, MOST_OF_A_GROUP);
+    return { rows: nearest.sort((a, b) => a.n - b.n).map((row) => this.whole(row)), size: all.length };
   }
 
   async overview(filters: Filters): Promise<Overview> {

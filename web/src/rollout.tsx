@@ -4,7 +4,7 @@ import { percent, short, time } from "./numbers";
 import { Chip, Verdict } from "./table";
 import { Text, Visible } from "./text";
 import { dict, promptOf, turnsAfter, words, type Turn } from "./turns";
-import type { Explained, Fields, Json, Source, State, WholeRow } from "./types";
+import type { Explained, Fields, Json, Source, State, WholeGroup, WholeRow } from "./types";
 import { useNamed, useWords, type Word } from "./words";
 
 function Block({ title, open = true, children }: { title: string; open?: boolean; children: ComponentChildren }) {
@@ -209,18 +209,19 @@ function JsonBlock({ row }: { row: WholeRow }) {
 /** The rollouts of one task, side by side. */
 export function GroupPage({ source, n, open }: { source: Source; n: number; open: (row: Fields) => void }) {
   const say = useWords();
-  const [rows, setRows] = useState<WholeRow[] | null>(null);
+  const [group, setGroup] = useState<WholeGroup | null>(null);
   const [problem, setProblem] = useState("");
   useEffect(() => {
-    source.group(n).then(setRows, (error) => setProblem(String(error.message ?? error)));
+    source.group(n).then(setGroup, (error) => setProblem(String(error.message ?? error)));
   }, [n]);
   if (problem) return <p class="problem" role="alert">{problem}</p>;
-  if (!rows) return <p class="faint">{say("loading")}</p>;
+  if (!group) return <p class="faint">{say("loading")}</p>;
+  const { rows, size } = group;
   const rated = rows.filter((row) => row.success !== null);
   return (
     <>
       <section class="card">
-        <h2>{say("ofGroup", { count: rows.length })} <Visible text={rows[0]?.task ?? ""} /></h2>
+        <h2>{size > rows.length ? say("someOfGroup", { count: rows.length, size }) : say("ofGroup", { count: size })} <Visible text={rows[0]?.task ?? ""} /></h2>
         <p class="help">{say("successRate")} {percent(rated.length ? rated.filter((row) => row.success).length / rated.length : null)}</p>
         <Turns turns={promptOf(dict(rows[0]?.row)).slice(-1)} label={say("prompt")} />
         {rows[0]?.reference && <p>{say("reference")}: <Visible text={rows[0].reference} /></p>}

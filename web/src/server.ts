@@ -1,4 +1,4 @@
-import type { Explained, Fields, Filters, Overview, Page, Source, State, WholeRow } from "./types";
+import type { Explained, Fields, Filters, Overview, Page, Source, State, WholeGroup, WholeRow } from "./types";
 
 /** The server of `astuner view`; the token stands in the page's own address. */
 export class Server implements Source {
@@ -18,7 +18,7 @@ export class Server implements Source {
   rows = (filters: Filters, sort: string, offset: number, limit: number) =>
     this.ask<Page>("rows", { ...filters, sort, offset: `${offset}`, limit: `${limit}` });
   row = (n: number) => this.ask<WholeRow>("row", { n: `${n}` });
-  group = async (n: number) => (await this.ask<{ rows: WholeRow[] }>("group", { n: `${n}` })).rows;
+  group = (n: number) => this.ask<WholeGroup>("group", { n: `${n}` });
   overview = (filters: Filters) => this.ask<Overview>("overview", filters);
   explain = (n: number) => this.ask<Explained>("explain", {}, { n });
   async label(row: Fields, label: string | null, remark: string): Promise<void> {

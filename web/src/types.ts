@@ -38,6 +38,12 @@ export interface WholeRow extends Fields {
   earlier?: WholeRow;
 }
 
+/** Rows of one task and step: all of them, or those around the one that was asked for. */
+export interface WholeGroup {
+  rows: WholeRow[];
+  size: number;
+}
+
 export interface Page {
   version: number;
   total: number;
@@ -49,6 +55,8 @@ export interface State {
   epoch: number;
   version: number;
   rows: number;
+  /** The share of the file that has been read, while it is being read for the first time. */
+  reading: number | null;
   labels: string | null;
   earlier: string | null;
   explain: boolean;
@@ -157,7 +165,7 @@ export interface Source {
   state(): Promise<State>;
   rows(filters: Filters, sort: string, offset: number, limit: number): Promise<Page>;
   row(n: number): Promise<WholeRow>;
-  group(n: number): Promise<WholeRow[]>;
+  group(n: number): Promise<WholeGroup>;
   overview(filters: Filters): Promise<Overview>;
   label(row: Fields, label: string | null, remark: string): Promise<void>;
   explain(n: number): Promise<Explained>;

@@ -13,9 +13,10 @@ from agentscope_tuner.view.fields import fields_of
 from agentscope_tuner.view.filters import BadFilter, condition_of
 from agentscope_tuner.view.index import RowIndex
 from agentscope_tuner.view.labels import LabelsFile, labels_path
-from agentscope_tuner.view.listing import group_of, rows_page, whole_row
+from agentscope_tuner.view.listing import group_in_file, group_of, rows_page, whole_row
 from agentscope_tuner.view.overview import overview
 from agentscope_tuner.view.reading import IndexReader
+from agentscope_tuner.view.tail import TailedFile, TailLine
 
 
 def row(id_: object = "a-0", reward: float | None = 1.0, **more: Any) -> dict[str, Any]:
@@ -92,6 +93,8 @@ def look() -> Iterator[Any]:
         (b'{"id": "a", "judgement": {"status": "great"}}', "unreadable", "no judgement"),
         (b"[1, 2]", "unreadable", "must be an object, got list"),
         (b"3", "unreadable", "must be an object, got int"),
+        (b'{"judgement": {"status": ["judged"], "reward": 1.0}}', "unreadable", "no judgement"),
+        (b'{"x": ' + b"[" * 600 + b"]" * 600 + b"}", "unreadable", "nested deeper than 400 levels"),
         (b'{"id": "a", "jud', "unreadable", "not a row"),
         (b"\xff\xfe\x00", "unreadable", "not a row"),
         (b'{"a":' * 100_000, "unreadable", "not a row"),
@@ -126,6 +129,40 @@ def test_the_stage_is_how_the_reason_begins(reason: str, stage: str) -> None:
 def test_numbers_are_ids_too_and_rows_of_one_id_are_told_apart(file: Path, look: Any) -> None:
     file.write_bytes(lines(row(7), row("7"), row(8)))
     assert [(found["id"], found["nth"]) for found in look(file).page()] == [("7", 0), ("7", 1), ("8", 0)]
+
+
+_PLACES = (
+    *("id", "step", "trajectory", "task", "task.main_query", "task.init_messages", "task.task_id", "task.metadata"),
+    *("task.metadata.answer", "output", "output.metadata", "output.metadata.final_answer", "judgement"),
+    *("judgement.status", "judgement.reward", "judgement.is_success", "judgement.reason", "judgement.violations"),
+    *("judgement.error", "judgement.cause", "judgement.metrics", "judgement.seconds"),
+)
+_ODD: tuple[object, ...] = (
+    None, [], {}, "", "\ud800", True, -1, 10**400, [{}], {"": [1]}, [[["x"]]], {"a": {"b": None}}, float("inf"),
+)  # fmt: skip
+
+
+def test_no_row_whatever_stands_in_it_stops_the_reading(file: Path, look: Any) -> None:
+    rows = []
+    for place in _PLACES:
+        for odd in _ODD:
+            one = row("a", metrics={"part/style": 0.2}, violations=["short"])
+            *path, last = place.split(".")
+            inside: Any = one
+            for name in path:
+                inside = inside[name]
+            inside[last] = odd
+            rows.append(one)
+    deep = b'{"id": "deep", "x": ' + b"[" * 390 + b"]" * 390 + b', "judgement": {"status": "failed"}}\n'
+    file.write_bytes(lines(*rows) + deep)
+    looked = look(file)
+    assert looked.index.rows == len(rows) + 1
+    assert overview(looked.reader, {})["totals"]["rows"] == len(rows) + 1
+    for n in range(1, len(rows) + 2):
+        whole = whole_row(looked.index, looked.reader, looked.labels, n)
+        assert whole is not None
+        assert isinstance(whole["row"], dict)
+        json.dumps(whole, allow_nan=False)
 
 
 def test_half_a_surrogate_pair_is_shown_as_its_escape_in_the_table(file: Path, look: Any) -> None:
@@ -219,6 +256,33 @@ def test_a_growing_file_is_read_as_it_grows_and_half_a_line_waits(file: Path, lo
     assert looked.ids() == ["a", "b", "c"], "a last line without its end is whole all the same"
 
 
+def test_the_rest_of_a_line_that_comes_while_the_file_is_read_belongs_to_its_beginning(file: Path) -> None:
+    whole = lines(row("a"), row("b"))
+    file.write_bytes(whole[:-30])
+    batches = TailedFile(file, 0).batches(1, 1)
+    first = next(batches)
+    file.write_bytes(whole)
+    second = next(batches)
+    assert [json.loads(line.raw)["id"] for line in (*first, *second)] == ["a", "b"]
+    assert list(batches) == []
+
+
+def test_the_share_that_was_read_is_told_while_there_is_more(file: Path, look: Any) -> None:
+    file.write_bytes(lines(*(row(n) for n in range(300))))
+    told: list[float | None] = []
+
+    class Watched(RowIndex):
+        def _add(self, lines: list[TailLine]) -> None:
+            told.append(self.share_read)
+            super()._add(lines)
+
+    index = Watched(file)
+    index.update()
+    assert told == [None, pytest.approx(2 / 3, abs=0.02)]
+    assert index.share_read is None
+    index.close()
+
+
 def test_a_run_writes_aside_and_renames(file: Path, look: Any) -> None:
     partial = file.with_name("scored.jsonl.partial")
     partial.write_bytes(lines(row("a")))
@@ -270,6 +334,15 @@ def test_a_group_is_shown_whole(file: Path, look: Any) -> None:
     looked = look(file)
     members = group_of(looked.index, looked.reader, looked.labels, 1)["rows"]
     assert [(one["id"], one["boxed"]) for one in members] == [("a-0", "25"), ("a-1", "25")]
+
+
+def test_of_a_large_group_the_rows_around_one_are_shown_and_its_judge_is_given_all(file: Path, look: Any) -> None:
+    file.write_bytes(lines(*(row(f"a-{n}") for n in range(100))))
+    looked = look(file)
+    found = group_of(looked.index, looked.reader, looked.labels, 90)
+    assert found["size"] == 100
+    assert [one["n"] for one in found["rows"]] == list(range(37, 101))
+    assert [n for n, _ in group_in_file(looked.index, looked.reader, 90)] == list(range(1, 101))
 
 
 def test_labels_are_appended_and_the_last_counts(file: Path, look: Any) -> None:
