@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from importlib.resources import as_file, files
 from io import BytesIO
@@ -30,6 +32,11 @@ Next:
   astuner init math my_judge                                # a configuration, rows and a test to begin with
   astuner judge --conf my_judge/judge.yaml --input my_judge/rows.jsonl --output scored.jsonl"""
 
+# the shipped files, and the starter whose judge each is for
+_JUDGES = {"math": "math", "countdown": "countdown", "made": "math"}
+_REPORT = "math.html"
+_REPORT_MARK = b'content="astuner report"'
+
 
 def demo(
     folder: Annotated[Path, typer.Option("--output", help="The folder that the verdicts are written to.")] = Path(
@@ -46,14 +53,48 @@ def demo(
     except OSError as exc:
         raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
     shipped = files("agentscope_tuner")
+    rollouts = {name: shipped.joinpath("demo", f"{name}.jsonl").read_bytes() for name in _JUDGES}
+    _keep_what_is_not_ours(folder, rollouts)
     out.print(_ABOUT, soft_wrap=True, markup=False)
-    for name, judge in (("math", "math"), ("countdown", "countdown"), ("made", "math")):
-        rows = shipped.joinpath("demo", f"{name}.jsonl").read_bytes()
+    out.print(f"Writing {', '.join(f'{name}.jsonl' for name in _JUDGES)} and {_REPORT} to {folder}/", markup=False)
+    for name, judge in _JUDGES.items():
+        rows = rollouts[name]
         with as_file(shipped.joinpath("starters", judge, "judge.yaml")) as conf, config_errors():
             _judge_all(name, conf, rows, folder / f"{name}.jsonl")
-    scored, page = folder / "math.jsonl", folder / "math.html"
+    scored, page = folder / "math.jsonl", folder / _REPORT
     write_report(scored, page, labels=labels_path(scored), limit=1_000)
     out.print(_NEXT.format(folder=folder), markup=False, soft_wrap=True)
+
+
+def _keep_what_is_not_ours(folder: Path, rollouts: Mapping[str, bytes]) -> None:
+    """Refuse a folder in which the demo would write over a file that no demo wrote."""
+    theirs = [folder / f"{name}.jsonl" for name, rows in rollouts.items() if not _is_ours(folder, name, rows)]
+    report = folder / _REPORT
+    if report.exists() and _REPORT_MARK not in _beginning(report):
+        theirs.append(report)
+    if theirs:
+        named = ", ".join(repr(str(path)) for path in theirs)
+        raise fail(f"not written by a demo: {named}; name another folder with --output, or move it away")
+
+
+def _is_ours(folder: Path, name: str, rows: bytes) -> bool:
+    """Whether `<name>.jsonl` is not there, or is what a demo made of the shipped `rows`: its first row is theirs."""
+    path = folder / f"{name}.jsonl"
+    if not path.exists():
+        return True
+    try:
+        first, shipped = json.loads(_beginning(path).partition(b"\n")[0]), json.loads(rows.partition(b"\n")[0])
+    except ValueError:
+        return False
+    return isinstance(first, dict) and {**first, **shipped} == first
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(64 * 1024)
+    except OSError as exc:
+        raise fail(f"cannot write to {str(path)!r}: {exc}") from exc
 
 
 def _judge_all(name: str, conf: Path, rows: bytes, output: Path) -> None:

@@ -50,6 +50,21 @@ def test_the_readme_states_the_rates_that_it_prints(run: tuple[str, Path]) -> No
     assert [rate for rate in rates if rate not in readme] == []
 
 
+def test_it_says_what_it_writes_and_writes_over_its_own_files_alone(run: tuple[str, Path], tmp_path: Path) -> None:
+    printed, folder = run
+    assert "Writing math.jsonl, countdown.jsonl, made.jsonl and math.html to" in " ".join(printed.split())
+    assert CliRunner().invoke(app, ["demo", "--output", str(folder)]).exit_code == 0, "a second demo"
+    for name, text in (("math.jsonl", '{"id": "mine"}\n'), ("made.jsonl", "mine"), ("math.html", "<html>mine</html>")):
+        theirs = tmp_path / name
+        theirs.write_text(text, encoding="utf-8")
+        result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path)])
+        assert result.exit_code == 2
+        assert "not written by a demo" in result.output
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert theirs.read_text(encoding="utf-8") == text
+        theirs.unlink()
+
+
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path / "file" / "out")])
