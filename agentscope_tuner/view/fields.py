@@ -106,8 +106,7 @@ def fields_of(raw: bytes) -> RowFields:
     question, reference = _question(task), _reference(given, metadata)
     reason, success, reward = as_text(verdict.get("reason")), verdict.get("is_success"), _number(verdict.get("reward"))
     status, problem = _status(verdict, reward)
-    texts = [id_, task_id, question, answer, reference, reason]
-    _further_texts(texts, row, task, metadata, verdict)
+    texts = [id_, task_id, question, answer, reference, reason, *_further_texts(row, task, metadata, verdict)]
     return RowFields(
         id_,
         task_id,
@@ -142,13 +141,10 @@ def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str 
 
 
 def _further_texts(
-    found: list[str],
-    row: Mapping[str, Any],
-    task: Mapping[str, Any],
-    metadata: Mapping[str, Any],
-    verdict: Mapping[str, Any],
-) -> None:
-    """Add the row's texts besides those that every row has."""
+    row: Mapping[str, Any], task: Mapping[str, Any], metadata: Mapping[str, Any], verdict: Mapping[str, Any]
+) -> list[str]:
+    """The row's texts besides those that every row has."""
+    found: list[str] = []
     if messages := task.get("init_messages"):
         _add_texts(found, messages)
     for key, value in metadata.items():
@@ -159,6 +155,7 @@ def _further_texts(
             _add_texts(found, value)
     if error := verdict.get("error"):
         found.append(as_text(error))
+    return found
 
 
 def _is_too_deep(value: object) -> bool:
