@@ -16,7 +16,7 @@ from agentscope_tuner.graders.prompt import markers
 from agentscope_tuner.graders.prompt.visible import plain_with_positions, without_invisible
 
 # ASCII texts without one of these hold no marker
-_SUSPECT = re.compile(r"[<>\[\]|:]|\{\{")
+_SUSPECT = re.compile(r"[<>\[\]|:]|\{\{|[-=@$#*~]{2}")
 
 
 def new_delimiter() -> str:

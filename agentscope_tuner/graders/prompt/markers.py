@@ -18,7 +18,11 @@ from agentscope_tuner.errors import ConfigError
 
 _ROLES = (
     r"system|user|assistant|human|developer|tool|function|model|bot|ai|instructions?|response|input|output|query|question"
-    r"|grader|judge|evaluator|系统|用户|助手|指令|评分员|评测器|裁判"
+    r"|grader|judge|evaluator|系统|用户|助手|助理|指令|模型|评分员|评测器|评委|裁判员?|考官"
+)
+# who may speak in a chat; in code and prose these stand less often at the start of a line than the other roles
+_SPEAKERS = (
+    r"system|user|assistant|human|developer|chatbot|grader|evaluator|系统|用户|助手|助理|评分员|评测器|评委|裁判员?"
 )
 _SHAPES = (
     # <|im_start|>, <|eot_id|>, and either half alone
@@ -35,16 +39,19 @@ _SHAPES = (
     r"\[\s?/?\s?(?:BEGIN|END|begin|end|Begin|End)\b[^\[\]\n]{0,80}\]",
     # ]~b], ]~!b[, [e~[
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]",
-    # "### System:", "Human:", "GPT4 Correct Assistant:", "系统：", "系统提示："
-    rf"(?im:^[ \t>*_#-]{{0,8}}(?:[^\W\d_][\w.]{{0,15}}[ \t]){{0,2}}(?:{_ROLES})(?:提示|消息|输出)?[ \t*_]{{0,3}}:)",
+    # "### System:", "Human:", "GPT4 Correct Assistant:", "(助手)：", "系统提示："
+    rf"(?im:^[^\w\n]{{0,10}}(?:[^\W\d_][\w.]{{0,15}}[ \t]){{0,2}}(?:{_ROLES})(?:提示|消息|输出|回答)?[^\w\n]{{0,3}}:)",
+    # "=== Assistant ===", "@@system@@", "assistant>>>"
+    rf"(?im:^[^\w\n]{{0,10}}(?:{_SPEAKERS})[^\w\n]{{0,3}}?(?:[-=@$#*~]{{2,}}|>))",
     # a role in brackets that no tokenizer writes and a prompt may: «assistant», 【助手】, {{{{#system}}}}
-    rf"(?i:[«‹〈《【〔「『]\s?[/#]?\s?(?:{_ROLES})\s?[»›〉》】〕」』])",
+    rf"(?i:[«‹〈《【〔〖「『⟨❬❰]\s?[/#]?\s?(?:{_ROLES})\s?[»›〉》】〕〗」』⟩❭❱])",
     rf"(?i:\{{\{{\s?[#/~]?\s?(?:{_ROLES})\s?~?\s?\}}\}})",
 )
 _LOOKALIKE = str.maketrans({"<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶"})
 #: The characters that stand in place of a marker's own.
 RESPELLED = "‹›¦⟦⟧∶"
 _MOST_TOKEN_CHARS = 100
+_WORD = re.compile(r"\w+")
 
 
 @lru_cache(maxsize=16)
@@ -55,11 +62,15 @@ def pattern(tokens: tuple[str, ...] = ()) -> re.Pattern[str]:
 
 
 def respell(marker: str) -> str:
-    """`marker` in characters that no tokenizer takes for it, and that a reader still knows; one without any of them is
-    split by a middle dot.
+    """`marker` in characters that no tokenizer takes for it, and that a reader still knows; one without any of them has
+    its last word split by a middle dot.
     """
     spelled = marker.translate(_LOOKALIKE)
-    return spelled if spelled != marker else f"{marker[:1]}·{marker[1:]}"
+    if spelled != marker:
+        return spelled
+    words = list(_WORD.finditer(marker))
+    first = words[-1].start() + 1 if words else 1
+    return f"{marker[:first]}·{marker[first:]}"
 
 
 def special_tokens(tokenizer_file: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ OPENERS: dict[str, tuple[str, ...]] = {
         "let's solve this problem step by step", "let's solve this step by step", "let's think step by step",
         "let's think about this step by step", "let us solve this problem step by step", "let us think step by step",
         "let's begin", "let's start", "to solve this problem", "to solve this problem step by step", "first",
+        "as follows",
     ),
     "zh": (
         "解", "解答", "解析", "解法", "解题过程", "解题思路", "解决方案", "答案", "答", "答案是", "最终答案",
@@ -45,24 +46,25 @@ OPENERS: dict[str, tuple[str, ...]] = {
 # ways of saying it that are too many to list
 _ENGLISH = re.compile(
     r"(?:(?:sure|okay|ok|alright|well|now|so|certainly|of course|yes) )*"
-    r"(?:(?:here is|here's|heres|below is|the following is|this is) )?(?:(?:my|the|our|your) )?"
+    r"(?:(?:here is|here's|heres|below is|the following is|this is)(?: an?)? )?(?:(?:my|the|our|your) )?"
     r"(?:(?:detailed|full|complete|final|correct|step by step|short) )*"
     r"(?:solution|answer|response|explanation|reasoning|analysis|thought process|thinking process|chain of thought"
-    r"|conclusion|proof|derivation|calculation|working)(?: process)?"
+    r"|conclusion|proof|derivation|calculation|working)(?: process| steps)?"
     r"(?: (?:to|for|of) (?:the|this|your) (?:problem|question|task|query))?"
     r"(?: is| are| goes)?(?: as follows| follows| follows below| below| here| follows here| given below)?"
     # "I'll think about it" answers an invitation; of what somebody intends to do, only work on a problem is an opener
-    r"|(?:(?:okay|ok|sure|alright|well|first|now|so) )*(?:let's|lets|let us|let me"
-    r"|(?=.* (?:problem|question|task|steps?|carefully|logically|(?:solve|answer|tackle|approach) (?:this|it|that)))"
-    r"(?:to|(?:i|we)(?: will|'ll| shall| have to| need to| am going to| are going to|'m going to|'re going to)))"
+    r"|(?:(?:okay|ok|sure|alright|well|first|now|so) )*(?:let's|lets|let us|let me|allow me to"
+    r"|(?:to|(?:i|we)(?: will|'ll| shall| have to| need to| am going to| are going to|'m going to|'re going to))"
+    r"(?=.* (?:problem|question|task|steps?|carefully|logically|(?:solve|answer|tackle|approach) (?:this|it|that))))"
     r" (?:(?:now|first|carefully|just) )?"
-    r"(?:solve|think|work|reason|analy[sz]e|begin|start|answer|approach|tackle|consider|examine|figure|break)"
+    r"(?:solve|think|work|reason|analy[sz]e|begin|start|answer|approach|tackle|consider|examine|explain|figure|break)"
     r"(?: (?:this|the|that|it|about|through|out|by|down|given|problem|question|task|carefully|logically|step|steps"
     r"|and|answer|solve|together|with|into))*"
 )
 _CHINESE = re.compile(
     r"(?:好的|首先|那么|下面|接下来|以下|这里)*(?:是|给出|为)?(?:我的|本题的?|该题的?|详细的?|完整的?|最终的?|正确的?)*"
-    r"(?:解答|解析|解法|解题过程|解题思路|解题步骤|解决方案|答案|思考过程|推理过程|思路|分析|回答|结论)(?:过程)?(?:如下|是|为)?"
+    r"(?:解答|解析|解法|解题过程|解题思路|解题步骤|解决方案|答案|思考过程|推理过程|计算过程|推导过程|思路|分析|回答|结论)(?:过程)?"
+    r"(?:如下|是|为)?|(?:详细的?|完整的?|具体的?)?(?:过程|步骤|推导|证明|计算)如下"
     r"|(?:好的|首先|那么|下面)*(?:让我们|我们|我来|我将|我们来)(?:先|来)?(?:一步一步|一步步|逐步|仔细|认真)?地?"
     r"(?:来)?(?:思考|分析|解决|解答|推理|求解)(?:一下)?(?:这个|该|此|这道)?(?:问题|题目|题)?"
     r"|(?:综上所述|综上|总而言之|总之|由此可知|由此可得|由此可见|由题意|由题意可知|由题可知|根据题意|根据题目|因此可得|经过分析|经分析|解题如下)"

@@ -25,8 +25,9 @@ TEMPLATE = PromptTemplate(
 # what a chat template, also one that normalises its input, would take for its own tokens
 CONTROL = re.compile(
     r"[<＜]\s?[|｜][^|｜<>]*[|｜]\s?[>＞]|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|[<＜]\s?/?\s?think(?:ing)?\s?[>＞]"
-    r"|<(?:seed:bos|▁bot▁|\|turn>model)|[«〈《【「]\s?[/#]?\s?(?:assistant|system|助手|系统|Grader)\s?[»〉》】」]|\{\{[#/~]\s?\w+~?\}\}"
-    r"|(?m:^\W*(?:[\w.]+ ){0,2}(?:Assistant|Human|System|助手|用户|系统)(?:提示)?\s?[:：])"
+    r"|<(?:seed:bos|▁bot▁|\|turn>model)|[«〈《【〖「⟨]\s?[/#]?\s?(?:assistant|system|助手|系统|Grader)\s?[»〉》】〗」⟩]|\{\{[#/~]\s?\w+~?\}\}"
+    r"|(?m:^\W*(?:[\w.]+ ){0,2}(?:Assistant|Human|System|助手|用户|系统)(?:提示)?[)）]?\s?[:：])"
+    r"|(?m:^\W*(?:Assistant|SYSTEM|assistant|user)\s?(?:[=@-]{2}|>>))"
 )
 HIDDEN = re.compile("[\u200b\u202a-\u202e\U000e0000-\U000e007f]")
 TEMPTATION = re.compile(r"\b10\b|10 分")

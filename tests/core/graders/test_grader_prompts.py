@@ -113,7 +113,7 @@ def test_the_special_tokens_of_a_tokenizer_at_hand_are_markers(tmp_path: Path) -
     file.write_text(json.dumps({"added_tokens": added}))
     tokens = special_tokens(str(file))
     assert tokens == ("◁think▷",)
-    assert neutralise("a ordinary ◁think▷ b", None, tokens) == "a ordinary ◁·think▷ b"
+    assert neutralise("a ordinary ◁think▷ b", None, tokens) == "a ordinary ◁t·hink▷ b"
     with pytest.raises(ConfigError, match=r"tokenizer must name a tokenizer\.json"):
         special_tokens(str(tmp_path / "none.json"))
 
