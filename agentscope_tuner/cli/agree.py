@@ -20,6 +20,8 @@ from agentscope_tuner.records.scored_rows import scored_rows
 Format = Annotated[
     str | None, typer.Option("--format", help=f"The rows are a trainer's dump: {', '.join(FORMATS)}, or auto.")
 ]
+_MAPPED = "Where a column of the dump goes, such as accuracy=judgement.reward; with --format, may be repeated."
+Mapped = Annotated[list[str] | None, typer.Option("--map", help=_MAPPED, metavar="COLUMN=PATH")]
 _LABELS = (
     "Labels by row id: what `astuner view` writes, {id, label} lines, CSV, or rollouts that carry a label. Without it "
     "the scored rows' own labels."
@@ -33,6 +35,7 @@ def agree(
     by: Annotated[str | None, typer.Option("--by", help="Slices, such as metadata.source.")] = None,
     threshold: Annotated[float | None, typer.Option("--threshold", help=_THRESHOLD)] = None,
     format_: Format = None,
+    map_: Mapped = None,
     show: Annotated[int, typer.Option("--show", min=0, help="How many disagreements to print.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -40,7 +43,7 @@ def agree(
     with config_errors():
         known = read_labels(labels) if labels is not None else None
         with source_lines(input_) as (lines, name):
-            rows = scored_rows(rollout_lines(lines, format_, None))
+            rows = scored_rows(rollout_lines(lines, format_, map_))
             report = agreement(rows, known, by=by, threshold=threshold)
     if as_json:
         print(json.dumps({"input": input_, **report}))

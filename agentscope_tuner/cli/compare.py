@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from agentscope_tuner.cli.agree import Format, cell, number
+from agentscope_tuner.cli.agree import Format, Mapped, cell, number
 from agentscope_tuner.cli.console import EXIT_FOUND, config_errors, out
 from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.insight.compare import Comparison
@@ -38,6 +38,7 @@ def compare(
     labels: Annotated[Path | None, typer.Option("--labels", help="What is right, as in `astuner agree`.")] = None,
     fail_on: Annotated[FailOn | None, typer.Option("--fail-on", help=_FAIL_ON)] = None,
     format_: Format = None,
+    map_: Mapped = None,
     show: Annotated[int, typer.Option("--show", min=0, help="How many changed rows to print.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -45,7 +46,7 @@ def compare(
     with config_errors():
         known = read_labels(labels) if labels is not None else None
         with source_lines(first) as (one, _), source_lines(second) as (other, _):
-            rows, again = (scored_rows(rollout_lines(lines, format_, None)) for lines in (one, other))
+            rows, again = (scored_rows(rollout_lines(lines, format_, map_)) for lines in (one, other))
             found = compared(rows, again, known)
     report = found.to_dict()
     if as_json:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from rich.live import Live
 
-from agentscope_tuner.cli.agree import Format
+from agentscope_tuner.cli.agree import Format, Mapped
 from agentscope_tuner.cli.console import EXIT_FOUND, EXIT_INTERRUPTED, config_errors, err, fail, out
 from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.cli.watch_page import SHOWN_STEPS, conclude, page
@@ -71,6 +71,7 @@ def watch(
     idle: Annotated[float, typer.Option("--idle", min=0.1, help="Seconds.")] = 600.0,
     fail_on: Annotated[AlarmKind, typer.Option("--fail-on", help=_FAIL_ON)] = AlarmKind.GAMED,
     format_: Format = None,
+    map_: Mapped = None,
     alarms: Annotated[Path | None, typer.Option("--alarms", help="The alarms file; by default beside the run.")] = None,
     tensorboard: Annotated[Path | None, typer.Option("--tensorboard", help=_TENSORBOARD, metavar="FOLDER")] = None,
     wandb: Annotated[str | None, typer.Option("--wandb", help=_WANDB, metavar="PROJECT")] = None,
@@ -88,14 +89,14 @@ def watch(
         found = RunWatch(asked)
         curves = _curves(stack, run, tensorboard, wandb)
         file = stack.enter_context(AlarmsFile(alarms or AlarmsFile.beside(Path(run))))
-        source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=None), ids)
+        source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
         try:
             rows = _rows(source, run, stack, follow=idle if follow else None)
             _look(found, rows, file, curves, as_json=as_json)
         except KeyboardInterrupt:
             raise typer.Exit(EXIT_INTERRUPTED) from None
     if source.unread:
-        err.print(f"{source.unread} lines could not be read", style="yellow")
+        err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
     if not as_json:
         conclude(found)
     if (fail_on is AlarmKind.GAMED and found.gamed) or (fail_on is AlarmKind.ANY and found.alarms):
@@ -161,9 +162,9 @@ def _look(
                 continue
             shown = [*shown, (stats, alarms)][-SHOWN_STEPS:]
             if live is not None:
-                live.update(page(shown, found))
+                live.update(page(shown, found, out.width))
     if live is None and not as_json and shown:
-        out.print(page(shown, found))
+        out.print(page(shown, found, out.width))
 
 
 def _print_json(*objects: dict[str, Any]) -> None:

@@ -13,20 +13,39 @@ from agentscope_tuner.insight.watch.second_opinion import SecondOpinion
 from agentscope_tuner.insight.watch.step_stats import StepStats
 
 SHOWN_STEPS = 12
+# what a narrow terminal goes without, in this order
+_LEAST = ("novelty", "repeated", "filtered", "length", "success", "rows")
 
 
-def page(shown: list[tuple[StepStats, list[Alarm]]], found: RunWatch) -> Group:
-    """The table of the last steps, with alarms below it."""
-    names = ("step", "rows", "reward", "success", "flat groups", "failed", "filtered", "length", "repeated", "novelty")
-    table = Table(*names)
-    for stats, alarms in shown:
-        flat = ", ".join(f"{count} {why}" for why, count in stats.flat.items())
-        shares = number(stats.failed), number(stats.filtered), f"{stats.length:.0f}", number(stats.repeated)
-        rewards = number(stats.reward), number(stats.success), f"{flat or 0} of {stats.groups}"
-        style = "red" if alarms else ""
-        table.add_row(f"{stats.step:g}", str(stats.rows), *rewards, *shares, number(stats.novelty), style=style)
+def page(shown: list[tuple[StepStats, list[Alarm]]], found: RunWatch, width: int) -> Group:
+    """The table of the last steps, with alarms below it, in `width` columns of a terminal."""
+    cells = [_cells(stats) for stats, _ in shown]
+    widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in cells[0]}
+    # rather fewer numbers than numbers cut off
+    for name in _LEAST:
+        if sum(widths.values()) + 3 * len(widths) + 1 > width:
+            del widths[name]
+    table = Table(*widths)
+    for row, (_, alarms) in zip(cells, shown, strict=True):
+        table.add_row(*(row[name] for name in widths), style="red" if alarms else "")
     said = [printable(f"step {alarm.step:g}: {alarm.monitor}: {alarm.message}") for alarm in found.alarms]
     return Group(table, *(Text(line, style="red") for line in said[-SHOWN_STEPS:]))
+
+
+def _cells(stats: StepStats) -> dict[str, str]:
+    flat = ", ".join(f"{count} {why}" for why, count in stats.flat.items())
+    return {
+        "step": f"{stats.step:g}",
+        "rows": str(stats.rows),
+        "reward": number(stats.reward),
+        "success": number(stats.success),
+        "flat groups": f"{flat or 0} of {stats.groups}",
+        "failed": number(stats.failed),
+        "filtered": number(stats.filtered),
+        "length": f"{stats.length:.0f}",
+        "repeated": number(stats.repeated),
+        "novelty": number(stats.novelty),
+    }
 
 
 def conclude(found: RunWatch) -> None:

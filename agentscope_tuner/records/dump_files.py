@@ -6,6 +6,7 @@ import gzip
 import json
 import logging
 import os
+import pickle
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -176,6 +177,15 @@ def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
         yield from lines if _LOGGED.fullmatch(file.name) is None else _whole(lines, stored)
 
 
+def _numpy_globals() -> list[Any]:
+    """What a pickle of numpy's numbers and arrays names."""
+    import numpy
+
+    core = numpy._core if hasattr(numpy, "_core") else numpy.core
+    kinds = {type(numpy.dtype(kind)) for kind in (*"?bBhHiIlLqQefd", "U1")}
+    return [core.multiarray.scalar, core.multiarray._reconstruct, numpy.ndarray, numpy.dtype, *kinds]
+
+
 def _whole(lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
     """The lines of a training's log without its last one where a crash has cut it short."""
     held: Line | None = None
@@ -198,9 +208,14 @@ def _torch_lines(file: StoredFile, name: str) -> Iterator[Line]:
         import torch
     except ImportError as exc:
         raise ConfigError(f"{file.name!r} is written by torch.save: install torch to read it") from exc
-    # weights_only: a pickle may run code
-    with file.open() as stream:
-        data = torch.load(stream, weights_only=True, map_location="cpu")
+    # weights_only: a pickle may run code. Samples may hold numpy's numbers and arrays, which run none
+    try:
+        with file.open() as stream, torch.serialization.safe_globals(_numpy_globals()):
+            data = torch.load(stream, weights_only=True, map_location="cpu")
+    except pickle.UnpicklingError as exc:
+        why = next((line.strip() for line in str(exc).splitlines() if "Unsupported" in line), "torch refuses it")
+        kind = why.partition(" was not")[0]
+        raise ValueError(f"it holds objects that could run code as they are loaded: {kind}") from exc
     samples = data.get("samples") if isinstance(data, dict) else None
     if not isinstance(samples, list):
         raise ValueError("it holds no list of samples")

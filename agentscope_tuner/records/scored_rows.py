@@ -16,6 +16,8 @@ from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.judgement import Status
 
 STEP_KEYS = ("step", "global_step", "training_step")
+# its square can be summed over any step
+_LARGEST = 1e100
 _STATUSES = frozenset(get_args(Status))
 
 
@@ -30,7 +32,7 @@ class ScoredRow:
         step: of the training; None when the row names none.
         reward: finite; None exactly when the status is `failed`.
         success: None where a trainer's dump does not say it, and when failed.
-        metrics: those of the judgement; a combined reward's parts are named `part/…`.
+        metrics: those of the judgement that are finite numbers; a combined reward's parts are named `part/…`.
         row: the whole line, for `value_at`.
     """
 
@@ -97,6 +99,8 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         reward = None
     elif isinstance(reward, bool) or not isinstance(reward, int | float) or not math.isfinite(reward):
         raise ValueError(f"the reward is {reward!r:.60}, which is no finite number")
+    elif abs(reward) > _LARGEST:
+        raise ValueError(f"the reward is {reward!r:.60}: means and spreads of such rewards are no numbers")
     name = str(row["id"]) if row.get("id") is not None else line.where
     nth = seen[name]
     if counted is None or name in counted:
@@ -114,9 +118,9 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         success=success if isinstance(success, bool) else None,
         reason=str(verdict.get("reason") or ""),
         cause=verdict.get("cause"),
-        violations=tuple(verdict.get("violations") or ()),
-        metrics=_mapping(verdict.get("metrics")),
-        seconds=float(verdict.get("seconds") or 0.0),
+        violations=_names(verdict.get("violations")),
+        metrics={name: value for name, value in _mapping(verdict.get("metrics")).items() if _is_number(value)},
+        seconds=verdict["seconds"] if _is_number(verdict.get("seconds")) else 0.0,
         answer=answer if isinstance(answer, str) else "",
         row=row,
     )
@@ -162,6 +166,14 @@ def _object(line: Line) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise ValueError(f"a row must be an object, got {type(row).__name__}")
     return row
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and value is not True and value is not False and abs(value) <= _LARGEST
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

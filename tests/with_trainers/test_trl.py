@@ -11,14 +11,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
+import torch
 import trl
 from datasets import Dataset
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from agentscope_tuner import JudgeError
+from agentscope_tuner import ConfigError, JudgeError, Rollout, WorkflowTask
 from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func, stop_when_gamed
+from agentscope_tuner.insight.watch.scalars import TensorBoardScalars
 from agentscope_tuner.records.dump_files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.mixed_rows import CONFIG as MIXED
 from tests.mixed_rows import DIGEST, columns_of, digest, mixed_rows
 from tests.with_trainers.judges import HOSTILE, config
@@ -296,6 +301,41 @@ def test_the_completions_that_trl_dumps_are_judged_again_to_equal_rewards(tmp_pa
     assert {verdict["reward"] for verdict in again} == {0.0, 1.0}
 
 
+def test_the_samples_that_slime_saves_by_torch_are_read_and_judged_again(tmp_path: Path) -> None:
+    # slime's --save-debug-rollout-data: torch.save(dict(rollout_id=…, samples=[sample.to_dict() …]), path)
+    answers = [("\\boxed{42}", 1.0), ("41", 0.0), ("\\boxed{4}", numpy.float32(0))]
+    samples = [
+        {"group_index": place // 2, "index": place, "prompt": "What is 6*7?", "response": response, "label": "42",
+         "reward": reward, "tokens": torch.arange(3), "status": "completed", "metadata": {},
+         "rollout_log_probs": numpy.zeros(3, dtype="float32"), "weight": numpy.float32(1.0)}
+        for place, (response, reward) in enumerate(answers)
+    ]  # fmt: skip
+    torch.save({"rollout_id": 7, "samples": samples}, tmp_path / "7.pt")
+    found = [json.loads(line.raw) for line in as_rollouts(dump_lines(str(tmp_path)), "auto")]
+    assert [(row["id"], row["task"]["task_id"], row["step"]) for row in found] == [
+        ("0", "group/0", 7), ("1", "group/0", 7), ("2", "group/1", 7),
+    ]  # fmt: skip
+    assert [row["judgement"]["reward"] for row in found] == [1.0, 0.0, 0.0]
+    verdicts = ConfiguredJudge(OURS).judge_batch([pair_of(row) for row in found])
+    assert [verdict.reward for verdict in verdicts] == [1.0, 0.0, 0.0]
+
+
+def pair_of(row: dict[str, Any]) -> Any:
+    rollout = Rollout.model_validate(row)
+    return WorkflowTask(task=rollout.task), rollout.output
+
+
+def test_a_torch_file_that_could_run_code_is_not_loaded(tmp_path: Path) -> None:
+    class Runs:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    torch.save({"rollout_id": 7, "samples": [{"metadata": Runs()}]}, tmp_path / "7.pt")
+    with pytest.raises(ConfigError, match="objects that could run code"):
+        dump_lines(str(tmp_path / "7.pt"))
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_run_that_is_gamed_is_stopped(tmp_path: Path) -> None:
     judged = tmp_path / "judged"
     # any answer with a box is paid, which the warm-up writes most of the time
@@ -303,13 +343,19 @@ def test_a_run_that_is_gamed_is_stopped(tmp_path: Path) -> None:
         "judge_protocol": "tests.with_trainers.judges->AnyBox",
         "log_dir": str(judged),
     }
-    stop = stop_when_gamed(judged, OURS, rate=0.5, most=0.5)
+    curves = TensorBoardScalars(tmp_path / "curves")
+    stop = stop_when_gamed(judged, OURS, rate=0.5, most=0.5, scalars=[curves])
     trainer = grpo(reward_func({"astuner": {"task_judge": paid}}), tmp_path, steps=20, callbacks=[stop])
     assert trainer.state.global_step < 20
     assert stop.watch.gamed
     alarms = [json.loads(line) for line in (judged / "alarms.jsonl").read_text().splitlines()]
     assert alarms[-1]["monitor"] == "second opinion"
     assert alarms[-1]["step"] == trainer.state.global_step
+    events = EventAccumulator(str(tmp_path / "curves"))
+    events.Reload()
+    steps = list(range(1, trainer.state.global_step + 1))
+    assert [scalar.step for scalar in events.Scalars("astuner/reward")] == steps
+    assert events.Scalars("astuner/second_opinion/evidence")[-1].value == 1.0
 
 
 def test_mixed_rows_are_paid_the_same_bits_as_by_the_command_line_and_log_each_part() -> None:

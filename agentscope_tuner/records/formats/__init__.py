@@ -15,10 +15,11 @@ from pydantic import ValidationError
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.formats import nemo_gym, openrlhf, slime, trinity, trl, verl
 from agentscope_tuner.records.formats.columns import id_of, without_nan
-from agentscope_tuner.records.formats.dumped import dumped_judgement
+from agentscope_tuner.records.formats.dumped import dumped_judgement, mapped_judgement
 from agentscope_tuner.records.formats.mapping import ColumnMap
 from agentscope_tuner.records.formats.sample import Pair, as_rollout
 from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import step_of
 
 #: By the name that `--format` takes.
 FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
@@ -115,14 +116,21 @@ def _converted(line: Line, name: str | None, columns: ColumnMap, references: Map
         return line._replace(problem=f"the row is no JSON: {exc}")
     if not isinstance(row, dict):
         return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
+    # before empty cells are dropped: a reward of NaN is one that is missing, and not a column that is not there
+    judgement = dumped_judgement(name, row) if name is not None else None
     row = without_nan(row)
     try:
         rollout = _rollout(row, name, references) if name is not None else {"task": {}, "output": {}}
         columns.apply(row, rollout)
     except (JudgeError, ValidationError) as exc:
         return line._replace(problem=getattr(exc, "message", None) or str(exc).splitlines()[0])
+    step = step_of(row)
+    if step is not None:
+        rollout.setdefault("step", int(step) if step.is_integer() else step)
     rollout.setdefault("id", id_of(row, line.where.rpartition(":")[2]))
-    if name is not None and "judgement" not in rollout and (judgement := dumped_judgement(name, row)) is not None:
+    if "judgement" in rollout:
+        judgement = mapped_judgement(rollout["judgement"].get("reward"))
+    if judgement is not None:
         rollout["judgement"] = judgement
     return line._replace(raw=json.dumps(rollout).encode())
 

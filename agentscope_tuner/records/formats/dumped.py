@@ -40,8 +40,19 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
     return {"status": "judged", "reward": reward, "is_success": success, "reason": f"as {name} dumped it"}
 
 
+def mapped_judgement(value: object) -> dict[str, Any]:
+    """The judgement of a reward whose column a user has named."""
+    reward = _written(value)
+    if reward is None:
+        return _failed(f"the named column holds no number, but {value!r:.60}")
+    return {"status": "judged", "reward": reward, "is_success": None, "reason": "as the named column says"}
+
+
 def _trl_reward(row: Mapping[str, Any]) -> float | None:
-    """TRL names each column of rewards after its function: the one there is, or their sum, as without weights."""
+    """TRL names each column of rewards after its function: the one there is, or their sum, as without weights.
+
+    Numbers that a reward function logs beside them look the same: `--map column=judgement.reward` names the reward.
+    """
     if "reward" in row:
         return _number(row["reward"])
     names = [name for name in row if name not in _NO_REWARDS and _number(row[name]) is not None]

@@ -10,7 +10,7 @@ from agentscope_tuner.records.formats.sample import as_rollout, final_text, is_c
 
 _QUERY, _ANSWER = "task.main_query", "output.metadata.final_answer"
 _TEXTS = ("id", "task.task_id", _QUERY)
-_PLACES = (*_TEXTS, "task.init_messages", "task.env_type")
+_PLACES = (*_TEXTS, "task.init_messages", "task.env_type", "judgement.reward")
 _METADATA = ("task.metadata.", "output.metadata.")
 
 
@@ -20,8 +20,8 @@ class ColumnMap:
     Args:
         pairs: `column=path` each. A column may lead into nested fields, `reward_model.ground_truth`; a path is one of
             `id`, `task.main_query`, `task.task_id`, `task.init_messages`, `task.env_type`, `task.metadata.<key>`,
-            `output.metadata.<key>`, of which `output.metadata.final_answer` is the answer. Chat messages may stand for
-            the query and for the answer.
+            `output.metadata.<key>`, of which `output.metadata.final_answer` is the answer, and `judgement.reward`, the
+            reward that a trainer has dumped. Chat messages may stand for the query and for the answer.
 
     Raises:
         ConfigError: a pair that is none, or a path that a rollout does not have.

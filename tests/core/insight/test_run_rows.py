@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
+from agentscope_tuner.cli.watch_page import page
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.insight.watch.follow import NewLines
 from agentscope_tuner.insight.watch.run_rows import RunRows, by_step
+from agentscope_tuner.insight.watch.run_watch import RunWatch
 from agentscope_tuner.records.dump_files import dump_lines
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
 from tests.core.insight.test_watch import step_of
@@ -120,7 +124,7 @@ def test_a_line_that_cannot_be_read_is_told_of_and_the_rows_behind_it_count(tmp_
     result = CliRunner().invoke(app, ["watch", str(path), "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout.splitlines()[0])["rows"] == 2
-    assert "2 lines could not be read" in result.stderr
+    assert "lines that could not be read: 2" in result.stderr
     path.write_bytes(b"not json\nnor this\n")
     result = CliRunner().invoke(app, ["watch", str(path)])
     assert result.exit_code == 2
@@ -178,3 +182,39 @@ def test_following_refuses_files_that_are_no_lines(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["watch", str(tmp_path), "--follow"])
     assert result.exit_code == 2
     assert "--follow reads JSON lines" in " ".join(result.output.split())
+
+
+def test_a_narrow_terminal_shows_fewer_numbers_and_none_cut_off() -> None:
+    watch, lines = RunWatch(), rows(scored(str(n), n % 2, task=f"t{n // 2}") for n in range(8))
+    shown = [watch.step(1.0, lines)]
+    for width, last in ((60, "failed"), (120, "novelty")):
+        console = Console(width=width, record=True, file=io.StringIO())
+        console.print(page(shown, watch, width))
+        said = console.export_text()
+        assert "…" not in said
+        assert [name for name in ("step", "reward", "flat groups", "failed") if name not in said] == []
+        assert said.splitlines()[1].split("┃")[-2].strip() == last
+
+
+def test_numbers_of_a_judgement_that_are_none_end_no_watch(tmp_path: Path) -> None:
+    # each of these once ended the command with a traceback
+    odd = [
+        {"reward": 1e308},
+        {"reward": 1.0, "violations": 7},
+        {"reward": 1.0, "seconds": "soon", "metrics": {"part/a": "x", "part/b": float("nan"), "judge_cost": None}},
+    ]
+    lines = [scored(str(n), 1.0, task="t") for n in range(3)]
+    for line, judgement in zip(lines, odd, strict=True):
+        line["judgement"] |= judgement
+    path = written(tmp_path / "run.jsonl", lines)
+    result = CliRunner().invoke(app, ["watch", path, "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout.splitlines()[0])
+    assert (found["rows"], found["reward"], found["seconds"], found["parts"], found["cost"]) == (2, 1.0, 0.0, {}, 0.0)
+
+
+def test_alarms_of_a_run_elsewhere_need_a_file_of_their_own() -> None:
+    for run in ("-", "s3://bucket/run", "run/*.jsonl"):
+        result = CliRunner().invoke(app, ["watch", run])
+        assert result.exit_code == 2
+        assert "--alarms names the one for alarms" in " ".join(result.output.split())

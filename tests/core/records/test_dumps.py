@@ -136,3 +136,21 @@ def test_references_are_tasks_rollouts_or_rows_of_a_data_set() -> None:
     assert references_of(map(line, rows)) == {"a": {"answer": "1"}, "b": {"answer": "2"}, "c": {"answer": "3"}}
     with pytest.raises(ConfigError, match=r"1.jsonl:1: a task has main_query and metadata"):
         references_of([line({"question": "d"})])
+
+
+def test_a_dumped_reward_of_nan_is_a_failed_verdict_and_the_step_is_the_rows_own() -> None:
+    # json.dumps writes NaN; the row had no verdict at all, which ended `astuner watch`
+    [made] = as_rollouts([line({**VERL, "score": float("nan"), "step": 3})], "auto")
+    row = json.loads(made.raw)
+    assert (row["judgement"]["status"], row["judgement"]["reward"], row["step"]) == ("failed", None, 3)
+
+
+def test_a_reward_beside_other_numbers_is_named() -> None:
+    # without a name TRL's columns of numbers are summed: its rewards, and whatever a reward function logs
+    trl = {"step": 1, "prompt": "q", "completion": "a", "acc": 1.0, "tokens": 512, "advantage": 0.0}
+    [summed] = as_rollouts([line(trl)], "auto")
+    [named] = as_rollouts([line(trl)], "trl", ["acc=judgement.reward"])
+    [wrong] = as_rollouts([line({**trl, "acc": "high"})], "trl", ["acc=judgement.reward"])
+    verdicts = [json.loads(made.raw)["judgement"] for made in (summed, named, wrong)]
+    assert [verdict["reward"] for verdict in verdicts] == [513.0, 1.0, None]
+    assert [verdict["status"] for verdict in verdicts] == ["judged", "judged", "failed"]
