@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, truth_of
+from agentscope_tuner.adapters.rollout import as_rollout, current_step, truth_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -57,6 +57,7 @@ class _Reward:
             JudgeError: no verdict on one of them, unless `on_error: zero` was configured.
         """
         judge = judge_for(self.path)
+        judge.step = current_step(columns.get("trainer_state"))
         rows = [_row(columns, place, len(completions)) for place in range(len(completions))]
         pairs = [_pair(completion, row) for completion, row in zip(completions, rows, strict=True)]
         judgements = self._ranked(judge, pairs, rows) if judge.listwise else judge.judge_batch(pairs)

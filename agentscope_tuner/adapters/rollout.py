@@ -22,6 +22,7 @@ __all__ = [
     "as_rollout",
     "batch_metrics",
     "constant_metrics",
+    "current_step",
     "final_text",
     "ground_truth_metadata",
     "message_text",
@@ -29,6 +30,15 @@ __all__ = [
     "truth_of",
     "without_end_markers",
 ]
+
+
+def current_step(trainer_state: object) -> int | None:
+    """The training step that a trainer of transformers' kind is in; None where it does not say.
+
+    It counts the steps that are over.
+    """
+    step = getattr(trainer_state, "global_step", None)
+    return step + 1 if isinstance(step, int) else None
 
 
 def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:

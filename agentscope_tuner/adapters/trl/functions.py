@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, truth_of
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, truth_of
 from agentscope_tuner.adapters.trl.listwise import ajudge_groups, judge_groups, process_group
 from agentscope_tuner.adapters.trl.trainer import Caller, LogExtra, LogMetric, caller_of, warn_beside
 from agentscope_tuner.config import Source
@@ -61,9 +61,7 @@ class Bare:
 
     def _caller(self, trainer_state: object, log_metric: LogMetric | None) -> Caller:
         caller = caller_of(self, trainer_state, log_metric)
-        step = getattr(trainer_state, "global_step", None)
-        # TRL counts steps that are over
-        self._judge.step = step + 1 if isinstance(step, int) else None
+        self._judge.step = current_step(trainer_state)
         if not self._warned:
             self._warned = True
             warn_beside(self.__name__, caller.beside)

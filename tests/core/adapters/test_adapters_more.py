@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -108,6 +109,12 @@ class TestMsSwift:
         config = settings(tmp_path, extra="    name: strict\n")
         assert self.ask(config, ["42", "41", ""]) == [1.0, 0.0, 0.0]
         assert type(ms_swift.orm(config)()).__name__ == "strict"
+
+    def test_rows_are_logged_with_the_step_of_the_trainer(self, tmp_path: Path) -> None:
+        config = settings(tmp_path, extra=f"    log_dir: {tmp_path / 'judged'}\n")
+        self.ask(config, ["42", "41"], trainer_state=SimpleNamespace(global_step=4))
+        [file] = (tmp_path / "judged").iterdir()
+        assert [json.loads(line)["step"] for line in file.read_text().splitlines()] == [5, 5]
 
     def test_the_reference_may_stand_under_solution(self, tmp_path: Path) -> None:
         reward = ms_swift.orm(settings(tmp_path))()

@@ -37,7 +37,7 @@ def test_the_two_languages_of_a_guide_name_each_other(chinese: Path) -> None:
 @pytest.mark.parametrize("name", ["insight.md", "insight.zh.md"])
 def test_the_story_of_a_hole_shows_the_configuration_that_it_names(name: str) -> None:
     text = (DOCS / name).read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    shown, *_ = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     logged, plain = (
         yaml.safe_load((ROOT / "configs" / file).read_text(encoding="utf-8"))
         for file in ("math_lenient_logged.yaml", "math_lenient.yaml")
@@ -45,6 +45,7 @@ def test_the_story_of_a_hole_shows_the_configuration_that_it_names(name: str) ->
     assert yaml.safe_load(shown) == logged
     # the same judge and the same rules: the story replays a run that the plain one has paid for
     assert logged["astuner"]["task_judge"].pop("log_dir") == "out/judged"
+    assert logged["astuner"].pop("second_opinion") == {"conf": "configs/math.yaml"}
     assert logged == plain
 
 
