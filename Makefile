@@ -36,6 +36,51 @@ unit: $(READY) ## pytest on every core
 test-slow: $(READY) ## the tests of the core that take seconds each
 	$(BIN)/pytest -n auto -m slow
 
+.PHONY: coverage mutants test-lowest test-pythons
+COVERAGE := .venvs/coverage/bin
+
+$(COVERAGE)/.ready: setup.cfg pyproject.toml
+	test -x $(COVERAGE)/python || $(PYTHON) -m venv .venvs/coverage
+	$(COVERAGE)/python -m pip install --quiet --disable-pip-version-check -e '.[test,coverage]'
+	@touch $@
+
+coverage: $(COVERAGE)/.ready ## lines and branches that the core and slow tests run, in out/coverage; ten minutes
+	$(COVERAGE)/coverage erase
+	$(COVERAGE)/coverage run -m pytest -n auto --dist loadfile
+	$(COVERAGE)/coverage run -m pytest -n auto --dist loadfile -m slow
+	$(COVERAGE)/coverage combine --quiet
+	$(COVERAGE)/coverage html --quiet -d out/coverage
+	$(COVERAGE)/coverage report
+
+MUTANTS := .venvs/mutants/bin
+SAMPLE ?= 500
+
+$(MUTANTS)/.ready: setup.cfg pyproject.toml
+	test -x $(MUTANTS)/python || $(PYTHON) -m venv .venvs/mutants
+	$(MUTANTS)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' 'mutmut>=3.8,<4'
+	@touch $@
+
+# in a copy: mutmut writes beside what it mutates
+mutants: $(MUTANTS)/.ready ## SAMPLE= changes of the deciding modules, and how many the tests notice; ten minutes for 500
+	rm -rf out/mutants && mkdir -p out/mutants
+	cp -r agentscope_tuner tests benchmarks configs docs tutorial README.md setup.cfg pyproject.toml Makefile out/mutants
+	cd out/mutants && ../../$(MUTANTS)/python -m benchmarks.mutants --sample $(SAMPLE)
+
+LOWEST := .venvs/lowest/bin
+
+# uv picks the lowest versions that setup.cfg allows; its own version decides nothing
+$(LOWEST)/.ready: setup.cfg pyproject.toml
+	test -x $(LOWEST)/python || $(PYTHON) -m venv .venvs/lowest
+	$(LOWEST)/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/uv pip install --quiet --python $(LOWEST)/python --resolution lowest-direct -e '.[test]'
+	@touch $@
+
+test-lowest: $(LOWEST)/.ready ## the core's tests at the lowest versions that setup.cfg allows
+	$(LOWEST)/pytest -n auto --dist loadfile
+
+test-pythons: ## the core's tests on each Python found of 3.11, 3.12 and 3.13
+	$(PYTHON) -m tests.pythons
+
 .PHONY: test-wheel
 test-wheel: $(READY) ## the wheel in an empty environment, on each Python found: the README's commands run there
 	$(BIN)/pytest tests/with_wheel

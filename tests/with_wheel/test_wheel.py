@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.pythons import pythons
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -24,21 +24,6 @@ COMMANDS = [
     for line in body.splitlines()
     if language == "console" and line.startswith("$ ") and not line[2:].startswith(CHECKOUT)
 ]
-
-
-def pythons() -> list[str]:
-    """An interpreter of each version that this machine has. A version manager's name may stand for none."""
-    managed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = []
-    for name in ("python3.11", "python3.12", "python3.13"):
-        places = [shutil.which(name), *(str(path) for path in sorted(managed.glob(f"*/bin/{name}")))]
-        runs = (
-            place
-            for place in places
-            if place and subprocess.run([place, "-c", ""], capture_output=True).returncode == 0
-        )
-        found += [next(runs, "")]
-    return [python for python in found if python] or [sys.executable]
 
 
 class Installed:

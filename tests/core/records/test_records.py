@@ -178,6 +178,14 @@ def test_a_line_cut_by_a_crash_is_judged_again(tmp_path: Path) -> None:
         assert [row.own for row in scored.earlier()] == [{"id": "a"}]
 
 
+def test_a_row_that_is_whole_but_for_its_newline_is_judged_again(tmp_path: Path) -> None:
+    """Taken over as it stands, it would have swallowed the next row into its line."""
+    path = tmp_path / "scored.jsonl"
+    path.with_name("scored.jsonl.partial").write_bytes(b'{"id": "a"}\n{"id": "b"}')
+    with ScoredFile(path, resume=True) as scored:
+        assert [row.own for row in scored.earlier()] == [{"id": "a"}]
+
+
 def test_a_summary_leaves_failures_out_of_every_mean() -> None:
     summary = Summary()
     summary.add(Judgement("judged", 1.0, True, metrics={"judge_calls": 2.0, "n": 9.0}), name="first", label=True)

@@ -82,7 +82,7 @@ def plainly_violates(rule: dict[str, Any], text: str) -> bool:
     return definitions[rule["kind"]]()
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(str(value) for value in rule.values()))
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(ascii(value) for value in rule.values()))
 def test_a_compiled_rule_and_its_handler_are_the_kinds_definition(rule: dict[str, Any]) -> None:
     compiled = compile_rules([{"id": "rule", **rule}])
     handler = RULE_HANDLERS[rule["kind"]]

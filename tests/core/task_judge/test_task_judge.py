@@ -261,13 +261,14 @@ def test_a_group_is_judged_together_without_what_the_rules_took_out() -> None:
     assert statuses == ["judged", "filtered", "judged"]
 
 
-def test_a_group_with_a_reward_missing_fails_as_a_whole() -> None:
-    class Short(BaseJudge):
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_group_with_a_reward_missing_or_too_many_fails_as_a_whole(count: int) -> None:
+    class Counts(BaseJudge):
         def compute_rewards(self, workflow_task: Any, workflow_outputs: Any) -> list[tuple[float, bool]]:
-            return [(1.0, True)]
+            return [(1.0, True)] * count
 
-    judge = TaskJudge(Short({}), compile_rules([]))
-    with pytest.raises(JudgeError, match="1 rewards for 2 outputs"):
+    judge = TaskJudge(Counts({}), compile_rules([]))
+    with pytest.raises(JudgeError, match=f"{count} rewards for 2 outputs"):
         judge.compute_rewards(TASK, [says("a"), says("b")])
 
 

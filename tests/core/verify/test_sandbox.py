@@ -47,6 +47,20 @@ def test_a_late_worker_is_killed_and_replaced() -> None:
     sandbox.close()
 
 
+@pytest.mark.slow
+def test_a_worker_that_is_given_no_cpu_for_a_while_is_waited_for() -> None:
+    # by the deadline alone it would have 0.8 s of wall time, and a busy machine may well keep it waiting for longer
+    sandbox = Sandbox(deadline=0.02)
+    assert sandbox.compare(*RIGHT)[0] == "equal"
+    (worker,) = sandbox.pids()
+    os.kill(worker, signal.SIGSTOP)
+    goes_on = threading.Timer(1.2, os.kill, (worker, signal.SIGCONT))
+    goes_on.start()
+    assert sandbox.compare("3\\sqrt{3}", "\\sqrt{27}")[0] == "equal"
+    assert sandbox.pids() == [worker]
+    sandbox.close()
+
+
 async def compared(sandbox: Sandbox, name: str, count: int, done: list[str]) -> None:
     """`count` comparisons of some milliseconds, as one request; each notes its name when it is done."""
 

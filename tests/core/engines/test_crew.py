@@ -1,0 +1,61 @@
+"""How far ahead of its caller an engine reads."""
+
+from __future__ import annotations
+
+import itertools
+from typing import cast
+
+from agentscope_tuner.engines.crew import Crew, _Feed
+from agentscope_tuner.engines.units import Rows, Unit, Work
+
+MEBIBYTE = 2**20
+
+
+class HeldCrew(Crew[int, int]):
+    """Finishes a unit when the test says so."""
+
+    def __init__(self, ahead: int) -> None:
+        super().__init__(cast("Work[int, int]", None), Rows[int](ordered=True), ahead)
+        self.begun: list[Unit[int, int]] = []
+
+    def begin(self, unit: Unit[int, int]) -> None:
+        self.begun.append(unit)
+
+    def drop(self) -> None:
+        """Nothing interrupts it."""
+
+    def close(self) -> None:
+        """It holds nothing."""
+
+
+def test_units_of_many_bytes_wait_until_others_are_handed_on() -> None:
+    crew = HeldCrew(ahead=1000)
+    feed = _Feed(crew, (Unit(number, number, [number], size=16 * MEBIBYTE) for number in itertools.count()))
+    feed.fill()
+    assert len(crew.begun) == 4, "64 MiB are begun and not handed on"
+    feed.fill()
+    assert len(crew.begun) == 4
+    # the order holds it back: its bytes are still in memory
+    crew.rows.finish([(crew.begun[1], [1])])
+    feed.fill()
+    assert len(crew.begun) == 4
+    crew.rows.finish([(crew.begun[0], [0])])
+    feed.fill()
+    assert len(crew.begun) == 6
+
+
+def test_units_of_few_bytes_wait_by_their_number() -> None:
+    crew = HeldCrew(ahead=3)
+    feed = _Feed(crew, (Unit(number, number, [number], size=1) for number in itertools.count()))
+    feed.fill()
+    assert len(crew.begun) == 3
+    crew.rows.finish([(crew.begun[0], [0])])
+    feed.fill()
+    assert len(crew.begun) == 4
+
+
+def test_one_unit_larger_than_the_bound_is_begun_alone() -> None:
+    crew = HeldCrew(ahead=1000)
+    feed = _Feed(crew, (Unit(number, number, [number], size=100 * MEBIBYTE) for number in itertools.count()))
+    feed.fill()
+    assert len(crew.begun) == 1
