@@ -13,7 +13,7 @@ _TAIL = 20_000
 _MOST_LABELS = 24
 # every repetition is bounded: the text is hostile
 _ENGLISH = r"""
-    (?<![^\W_])(?:answers?|ans|final\s{1,3}result)(?![^\W_])[*_`"']{0,4}
+    (?<![^\W_])(?:answers?|ans|final\s{1,3}result|(?:correct|right)\s{1,3}(?:option|choice))(?![^\W_])[*_`"']{0,4}
     # the question it answers
     (?:\s{1,3}(?:to|for|of)\s[^.:：=\n]{1,80}?)?
     (?:\s\([^()\n]{1,40}\))?

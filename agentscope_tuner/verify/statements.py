@@ -28,7 +28,7 @@ def settled(answers: Sequence[str]) -> Found:
 
 _DENIED = re.compile(
     r"\b(?:not|never|neither|nor|cannot|no\s+longer|anything\s+but|other\s+than|different\s+from|far\s+from|unlikely"
-    r"|ruled?\s+out|incorrect|wrong)\b|n['’]t\b|不是|不为|不等于|不会|不可能|并非|绝非|而非|不对|错误|排除",
+    r"|ruled?\s+out|incorrect|wrong|impossible|invalid|absurd|nonsense)\b|n['’]t\b|不是|不为|不等于|不会|不可能|并非|绝非|而非|不对|错误|排除",
     re.IGNORECASE,
 )
 
@@ -95,6 +95,14 @@ _REMARK = re.compile(
     r".*",
     re.DOTALL | re.IGNORECASE,
 )
+# a remark that stays, since it denies the value: `42, which is wrong`
+_TAKEN_BACK = re.compile(
+    r"[,;，；(（]?\s*which\s+(?:is|was|were|seems|looks|(?:turns|turned)\s+out\s+to\s+be|would\s+be|can(?:not|['’]t)\s+be)"
+    r"(?:n['’]t)?\s+(?:\w+\s+){0,2}?(?:wrong|incorrect|false|impossible|invalid|absurd|nonsense"
+    r"|(?<=n['’]t\s)(?:it|right|correct|true|valid|possible)|(?:not|never|be)\s+(?:the\s+)?(?:right|correct|true|valid|possible"
+    r"|allowed|answer|it))\b",
+    re.IGNORECASE,
+)
 _FILLER = re.compile(
     r"^(?:(?:simply|just|exactly|clearly|then|thus|therefore|indeed|also|option|choice|选项)\s*:?\s*)+", re.IGNORECASE
 )
@@ -109,7 +117,7 @@ def clean(text: str) -> str:
         text = _EMPHASIS.sub(r"\2", text)
     text = _FILLER.sub("", text.strip(_AROUND))
     remark = _REMARK.search(_FORMULA.sub(lambda math: "0" * len(math[0]), text), 1)
-    if remark is not None:
+    if remark is not None and not _TAKEN_BACK.match(remark[0]):
         text = text[: remark.start()]
     text = text.strip(_AROUND).rstrip(".,;:，。；").rstrip()
     if text.endswith("$") and text.count("$") % 2:

@@ -25,6 +25,7 @@ from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.read import bare, read_reference, reference, short
 from agentscope_tuner.verify.math.text import TooComplex
 from agentscope_tuner.verify.math.wording import wordings
+from agentscope_tuner.verify.math.worked import is_unworked
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -194,17 +195,24 @@ def run_stage(
         except TooComplex as exc:
             return MathVerdict("undecided", stage, f"undecided: {exc}: {short(pair.answer)}")
         verdict = None if outcome is UNKNOWN else _verdict(stage, outcome, pair, note)
-    if verdict is not None and verdict.outcome == "equal" and copied == "refuse" and _is_copied(stage, pair):
-        return MathVerdict("different", stage, f"copied: {short(pair.answer)} stands in the question")
-    return verdict
-
-
-def _is_copied(stage: str, pair: Pair) -> bool:
     # the reference's own text is an answer wherever else it stands
-    if stage in ("exact", "normalised") or pair.question is None:
-        return False
-    ref, ans = pair.ref.node, pair.ans.node
-    return ref is not None and ans is not None and on_own_stack(restates, pair.question, ans, ref)
+    if verdict is None or verdict.outcome != "equal" or copied == "accept" or stage in ("exact", "normalised"):
+        return verdict
+    problem = on_own_stack(_problem, pair)
+    return verdict if problem is None else MathVerdict("different", stage, problem)
+
+
+def _problem(pair: Pair) -> str | None:
+    """Why an answer of the right value is none to the question; None if it is one."""
+    ref, ans, question = pair.ref.node, pair.ans.node, pair.question
+    if ref is None or ans is None or question is None:
+        return None
+    if restates(question, ans, ref):
+        return f"copied: {short(pair.answer)} stands in the question"
+    values = CheapComparer(pair.seed, question)
+    if is_unworked(question, ans, ref, lambda mine, theirs: values.leaf(mine, theirs) is EQUAL):
+        return f"unworked: {short(pair.answer)} is still to be worked out"
+    return None
 
 
 def _in_worker(stage: str, pair: Pair, symbolic: Symbolic | None) -> MathVerdict | None:

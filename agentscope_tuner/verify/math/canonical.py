@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import gcd
 
 from agentscope_tuner.verify.math.node import (
-    MARKS,
     Apply,
     Array,
     BigOperator,
@@ -43,7 +41,7 @@ SUM, PRODUCT, NEG = "sum", "product", "neg"
 _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
 _OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 _MULTIPLES = (Product, Quotient, Negation)
-_BOUNDS = frozenset({"<", "<=", ">", ">="})
+_MOST_REPEATS = 12
 _TURNED = {">": "<", ">=": "<="}
 
 
@@ -59,7 +57,7 @@ def key(node: Node) -> Key:
         case Product() | Quotient():
             return _product(node)
         case Power():
-            return _product(node) if _turned_over(node) else _power(node)
+            return _product(node) if _turned_over(node) or _repeats(node) else _power(node)
         case Degrees():
             return _angle(node) or (*_own(node), key(node.inside))
         case Apply(function, args) if function in _UNORDERED:
@@ -231,21 +229,32 @@ def _turned(one: Key) -> Key:
 
 
 def factors(node: Node) -> Counter[Key]:
-    """The factors of a product; those below the stroke are marked."""
+    """The factors of a product, those of a whole power one by one; those below the stroke are marked."""
     found: Counter[Key] = Counter()
-    negative = False
+    signs = 0
     for factor, below in _factors(node, False):
+        times = _repeats(factor) or 1
+        factor = factor.base if times > 1 and isinstance(factor, Power) else factor
         while isinstance(factor, Negation):
-            negative = not negative
+            signs += times
             factor = factor.inside
-        one = _power(factor) if isinstance(factor, Power) else key(factor)
+        one = _power(factor) if isinstance(factor, Power) and not _repeats(factor) else key(factor)
         if one[0] == NEG:
-            negative, one = not negative, _without_sign(one)
+            signs, one = signs + times, _without_sign(one)
         if one != _ONE:
-            found[("inverse", one) if below else one] += 1
-    if negative:
+            found[("inverse", one) if below else one] += times
+    if signs % 2:
         found[("minus",)] += 1
     return found
+
+
+def _repeats(node: Node) -> int | None:
+    """How often `x^3` has the factor x; None for other powers, and where that is many times."""
+    if not isinstance(node, Power):
+        return None
+    exponent = literal(node.exponent)
+    whole = exponent is not None and exponent.denominator == 1 and 1 < exponent <= _MOST_REPEATS
+    return int(exponent) if exponent is not None and whole else None
 
 
 def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
@@ -268,26 +277,8 @@ def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
 def _product(node: Node) -> Key:
     found = factors(node)
     negative = found.pop(("minus",), 0)
-    listed = _ordered(list(found.elements()))
-    one = _ONE if not listed else listed[0] if len(listed) == 1 and listed[0][0] != "inverse" else (PRODUCT, *listed)
+    # a factor and how often it stands there: written out, nested powers would be as long as their exponents' product
+    listed = _ordered(found.items())
+    alone = found.total() == 1 and listed[0][0][0] != "inverse"  # type: ignore[index]
+    one: Key = _ONE if not listed else next(iter(found)) if alone else (PRODUCT, *listed)
     return (NEG, one) if negative else one
-
-
-def is_plain(node: Node) -> bool:
-    """A value with nothing left to work out: a literal, a symbol, a fraction in lowest terms, a mixed number."""
-    if isinstance(node, (Negation, *MARKS)):
-        return is_plain(node.inside)
-    match node:
-        case Number(_, text):
-            return bool(text)
-        case Sum((Number(), Quotient(Number(), Number()))):
-            return True
-        case Quotient(Number(top), Number(bottom)):
-            whole = top.denominator == bottom.denominator == 1
-            return whole and bottom > 1 and gcd(int(top), int(bottom)) == 1
-        case Interval(low, high):
-            return is_plain(low) and is_plain(high)
-        case Relation(args, operators) if set(operators) <= _BOUNDS and len(args) <= 3:
-            # a solved inequality
-            return all(map(is_plain, args)) and sum(isinstance(a, Symbol) for a in args) == 1
-    return isinstance(node, (Symbol, Text))

@@ -28,9 +28,16 @@ from agentscope_tuner.verify.math.reading import (
     Wording,
 )
 from agentscope_tuner.verify.math.resolve import resolve
-from agentscope_tuner.verify.math.same_family import renamed_to, same_family
+from agentscope_tuner.verify.math.same_family import same_family, same_parameter
 from agentscope_tuner.verify.math.same_listing import grids, listings, unordered
-from agentscope_tuner.verify.math.same_quantity import has_unit, ratio_equation, ratio_named, same_quantity, same_ratio
+from agentscope_tuner.verify.math.same_quantity import (
+    has_unit,
+    ratio_equation,
+    ratio_named,
+    same_quantity,
+    same_ratio,
+    without_letter,
+)
 from agentscope_tuner.verify.math.same_set import as_set, points, regions
 from agentscope_tuner.verify.math.tree import difference, is_equation, is_joined, is_relation, symbols, walk
 
@@ -110,6 +117,8 @@ class Comparer:
     def _values(self, ref: Node, ans: Node) -> Outcome:
         if has_unit(ref, ans):
             return same_quantity(self, ref, ans)
+        if (amount := without_letter(ref, ans, self.question)) is not None:
+            return self.leaf(amount, ans)
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # what the dots stand for is a guess
             return UNKNOWN
@@ -164,8 +173,16 @@ class Comparer:
             return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
         if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node)) is not None:
             return self.compare(ref, named)
+        if isinstance(ref, Value) and isinstance(ans, Statement) and _is_identity(ans.node):
+            found = self._identity(ref, ans.node)
+            if found is not DIFFERENT:
+                return found
         value = self._asked(ans.node) if isinstance(ans, Statement) else None
         return DIFFERENT if value is None else self.compare(ref, resolve(value))
+
+    def _identity(self, ref: Value, ans: Node) -> Outcome:
+        r"""`\sin^2 t+\cos^2 t = 1` for 1: no equation is solved where each side is the reference's value everywhere."""
+        return all_of([self._values(ref.node, member) for member in ans.args])
 
     def _asked(self, node: Node) -> Node | None:
         """The value of `x+y = 7` where `x+y` stands in the question."""
@@ -199,15 +216,15 @@ class Comparer:
             assert isinstance(ref, Named)
             if _is_several(ref, ans):
                 return DIFFERENT
-            return self.compare(points(ref, ans), ans)
+            return self.compare(points(ref, ans), with_dummy_of(ref, ans, self._letters()))
         if not isinstance(ref, Named):
             if _is_several(ans, ref):
                 return DIFFERENT
             return self.compare(ref, points(ans, ref))
         if label(ref.name) == label(ans.name):
-            value = _same_parameter(ref, ans)
+            value = same_parameter(ref, ans)
             if value is ans.value:
-                value = with_dummy_of(ref, ans, self._letters())
+                value = with_dummy_of(ref, value, self._letters()) if is_equation(ans.node) else value
             return DIFFERENT if value is None else self.compare(ref.value, value)
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
@@ -217,6 +234,11 @@ class Comparer:
 def _is_equal_chain(reading: Reading) -> bool:
     """Several names that are said to be equal."""
     return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
+
+
+def _is_identity(node: Node) -> bool:
+    """Whether it may hold for all values of its symbols; `1 = 1` says nothing."""
+    return set(_operators(node)) == {"="} and bool(symbols(node))
 
 
 def _operators(node: Node) -> tuple[str, ...]:
@@ -252,28 +274,6 @@ def _is_curve(named: Named) -> bool:
     values = named.value.items if isinstance(named.value, Listing) else (named.value,)
     free = [symbols(v.node) for v in values if isinstance(v, Value)]
     return isinstance(named.name, (Symbol, UndefinedCall)) and len(free) == len(values) and all(free)
-
-
-def _same_parameter(ref: Named, ans: Named) -> Reading | None:
-    """The answer's value with the reference's names for a function's arguments: `f(x) = x` for `f(n) = n`."""
-    mine, theirs = ref.name, ans.name
-    if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
-        return ans.value
-    ours, others = _parameters(mine), _parameters(theirs)
-    values = ans.value.items if isinstance(ans.value, Listing) else (ans.value,)
-    nodes = [value.node for value in values if isinstance(value, Value)]
-    if ours is None or others is None or len(ours) != len(others) or len(nodes) != len(values):
-        return ans.value
-    if any(name in symbols(node) for name in ours if name not in others for node in nodes):
-        return None
-    renamed = tuple(resolve(renamed_to(node, ours, others)) for node in nodes)
-    return Listing(ans.value.kind, renamed) if isinstance(ans.value, Listing) else renamed[0]
-
-
-def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
-    """The names of a function's parameters; None where one is no name."""
-    names = [a.name for a in call.args if isinstance(a, Symbol)]
-    return tuple(names) if len(names) == len(call.args) else None
 
 
 def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, is_plain, key, terms
+from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.exact import Exact, Unknown
 from agentscope_tuner.verify.math.node import (
     MARKS,
@@ -25,6 +25,7 @@ from agentscope_tuner.verify.math.node import (
     UndefinedCall,
 )
 from agentscope_tuner.verify.math.number import is_decimal, literal
+from agentscope_tuner.verify.math.operations import is_plain
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tree import walk, with_args
 

@@ -21,7 +21,8 @@ _LOST = re.compile(
 
 def is_missing(text: str) -> bool:
     """Whether the text is what a missing value or an overflown number is written as: `NaN`, `-inf`, `<NA>`, `None`."""
-    text = text.strip()
+    # a template wrote the sign around a cell that was missing
+    text = text.strip().strip("$%\\ ")
     return text in _NO_VALUE or _NOT_A_NUMBER.fullmatch(text) is not None
 
 

@@ -21,7 +21,7 @@ _PLAIN_WORD = re.compile(
 )
 _LEADING = re.compile(
     rf"(?:\\(?:therefore|implies|Rightarrow|Longrightarrow)\b|[∴⇒]|=>|=(?![=<>])|"
-    rf"{_TEXT}\s*\{{\s*(?:therefore|thus|hence|so)\s*[,:]?\s*\}}|(?:therefore|thus|hence|so)\b[,:]?)"
+    rf"{_TEXT}\s*\{{\s*(?:therefore|thus|hence|so|exactly|precisely)\s*[,:]?\s*\}}|(?:therefore|thus|hence|so|exactly|precisely)\b[,:]?)"
     r"(?:\\[ ,;:!~]|~|\s)*(?=\S)",
     re.IGNORECASE,
 )
@@ -53,6 +53,8 @@ _REMARK = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"
     rf"\(\s*{_TEXT}\s*\{{([a-zA-Z' -]+)\}}\s*\)|\s\(([a-zA-Z' -]{{3,}})\))\s*$"
 )
+# why the value is right says nothing about its size
+_REASON = re.compile(rf"(?:{_TEXT}\s*\{{\s*\(|\(\s*{_TEXT}\s*\{{|\s\()\s*(?:since|because)\b.{{1,160}}\)\s*\}}*\s*$")
 _ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*only\s*\.?\s*\}}|(?<=\s)only)\s*$", re.IGNORECASE)
 # `for x > 0 only` says more than `x = 2 only`
 _RESTRICTS = re.compile(r"\b(?:for|when|if|where|on)\b")
@@ -88,6 +90,7 @@ def undressed(text: str) -> str:
         return f"{match[1]}:{match[2]}"
     if not _RESTRICTS.search(text):
         text = _ONLY.sub("", text) or text
+    text = _REASON.sub("", text) or text
     match = _REMARK.search(text)
     if match is not None and match.start() > 0:
         words = next(g for g in match.groups() if g is not None)

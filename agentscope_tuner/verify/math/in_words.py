@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 
 _N = r"(\$[^$]{1,40}\$|\\\([^()]{1,40}\\\)|-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
 _OF = r"\s+of\s+(?:the\s+)?"
@@ -41,6 +42,7 @@ _SAID: tuple[tuple[str, str], ...] = (
 _PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), formula) for pattern, formula in _SAID)
 _DELIMITERS = re.compile(r"^(?:\$|\\\()|(?:\$|\\\))$")
 _MAX_CHARS = 5_000
+_MAX_DIGITS = 40
 
 
 def said_in_words(text: str) -> Iterator[str]:
@@ -49,3 +51,70 @@ def said_in_words(text: str) -> Iterator[str]:
     for pattern, formula in _PATTERNS:
         for match in pattern.finditer(text):
             yield formula.format(*(_DELIMITERS.sub("", group).strip().rstrip(",") for group in match.groups()))
+
+
+_SMALL = {
+    word: at
+    for at, word in enumerate(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen""".split()  # noqa: SIM905
+    )
+}
+_TENS = {word: 10 * at for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}  # noqa: SIM905
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
+# words that say an operation's number: twice as many, a dozen eggs
+_MEANT = {
+    "half": 2, "halves": 2, "twice": 2, "double": 2, "doubled": 2, "pair": 2, "couple": 2, "both": 2, "squared": 2,
+    "square": 2, "triple": 3, "tripled": 3, "thrice": 3, "third": 3, "thirds": 3, "cubed": 3, "cube": 3, "quarter": 4,
+    "quarters": 4, "fourth": 4, "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "tenth": 10, "dozen": 12,
+    "dozens": 12, "percent": 100,
+}  # fmt: skip
+_SAID_NUMBER = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<!\d)\.\d+|[a-zA-Z]+", re.ASCII)
+
+
+def numbers_said(text: str) -> Iterator[Fraction]:
+    """The numbers that stand in a text: in digits, in words (`twenty-three`), or meant by a word (`twice`)."""
+    run: list[str] = []
+    for match in _SAID_NUMBER.finditer(text[:_MAX_CHARS]):
+        word = match.group().lower()
+        if word in _MEANT:
+            yield Fraction(_MEANT[word])
+        if not word[0].isalpha():
+            yield from _in_digits(word)
+        if word == "and" and run and run[-1] in _SCALES:
+            continue
+        if run and not _goes_on(run[-1], word):
+            yield _in_full(run)
+            run = []
+        if word in _SMALL or word in _TENS or (run and word in _SCALES):
+            run.append(word)
+    if run:
+        yield _in_full(run)
+
+
+def _goes_on(last: str, word: str) -> bool:
+    """Whether a word belongs to the number before it: `three` after `twenty`, `hundred` after `two`."""
+    if word in _SCALES or (last in _SCALES and (word in _SMALL or word in _TENS)):
+        return True
+    return last in _TENS and 0 < _SMALL.get(word, 0) < _TENS["twenty"] // 2
+
+
+def _in_full(run: list[str]) -> Fraction:
+    total = part = 0
+    for word in run:
+        if word == "hundred":
+            part *= 100
+        elif word in _SCALES:
+            total, part = total + part * _SCALES[word], 0
+        else:
+            part += _SMALL.get(word, _TENS.get(word, 0))
+    return Fraction(total + part)
+
+
+def _in_digits(word: str) -> Iterator[Fraction]:
+    written = word.replace(",", "")
+    if len(written) <= _MAX_DIGITS:
+        yield Fraction(written)
+    if written.isdigit() and len(written) == 2:
+        # the numbers of `\\frac12`
+        yield from map(Fraction, written)

@@ -21,6 +21,9 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
             return _unmarked(ref), _unmarked(ans)
         case Percent(), _:
             worked_out = _is_worked_out(ref, ans, question, of_answer=False)
+        case _, Percent() if question is not None and question.asks_fraction and not question.asks_percent:
+            # a fraction or a decimal was to be given
+            return None
         case _, Percent():
             worked_out = _is_worked_out(ans, ref, question, of_answer=True)
         case Degrees(), _:

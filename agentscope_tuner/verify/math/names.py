@@ -89,7 +89,8 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
     else:
         return None
     own = frozenset((name.function,)) if isinstance(name, UndefinedCall) else symbols(name)
-    if symbols(value) & own and not is_segment(name):
+    if symbols(value) & own and not is_segment(name) and not isinstance(name, BigOperator):
+        # an indefinite integral and its value share the variable
         return None
     return name, value
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.node import Degrees, Negation, Node, Number, Percent, Quantity, Quotient, Sum
+from agentscope_tuner.verify.math.node import (
+    Degrees,
+    Negation,
+    Node,
+    Number,
+    Percent,
+    Power,
+    Product,
+    Quantity,
+    Quotient,
+    Sum,
+)
 from agentscope_tuner.verify.math.text import Unreadable
 from agentscope_tuner.verify.math.tree import walk
 
@@ -86,12 +97,25 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
     """Whether the two numbers are the same under the rounding policy of docs/math_equivalence.md."""
     if ref_value == ans_value:
         return True
+    written, answered = _scientific(ref), _scientific(ans)
+    if written is not None and answered is not None and written[1] == answered[1]:
+        (mine, _), (theirs, _) = written, answered
+        return close(mine, mine.value, theirs, theirs.value)
     ref_places, ans_places = decimals(ref), decimals(ans)
     if ref_places and _takes_rounded(ref, ref_places, ans, ans_places):
         return half_up(ans_value, ref_places) == ref_value
     return _rounded(ref_value, ans_places, ans_value) or (
         ref_places is not None and _rounded(ans_value, ref_places, ref_value)
     )
+
+
+def _scientific(node: Node) -> tuple[Number, Fraction] | None:
+    r"""The decimal and the exponent of `6.02\cdot 10^{23}`; None for anything else."""
+    match node:
+        case Product((Number() as mantissa, Power(Number(base), exponent))) if base == 10:
+            power = literal(exponent)
+            return None if power is None else (mantissa, power)
+    return None
 
 
 def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None) -> bool:

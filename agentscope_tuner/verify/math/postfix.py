@@ -7,7 +7,7 @@ from agentscope_tuner.verify.math.node import Apply, Degrees, Node, Percent, Qua
 from agentscope_tuner.verify.math.tables import CURRENCIES
 from agentscope_tuner.verify.math.text import Unreadable
 from agentscope_tuner.verify.math.tree import is_matrix
-from agentscope_tuner.verify.math.unit import measured
+from agentscope_tuner.verify.math.unit import TEMPERATURES, measured
 
 # a cent stands after its amount only
 _CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
@@ -27,12 +27,19 @@ class PostfixParser(Grammar):
                 node = Apply("transpose", (node,))
             elif found == "\\circ":
                 node = node if isinstance(node, Degrees) else Degrees(node)
+            elif isinstance(node, Degrees) and (scale := self._scale()) is not None:
+                node = Quantity(node.inside, ((scale, 1),))
             elif found in _CURRENCIES:
                 node = Quantity(node, ((_CURRENCIES[found], 1),))
             else:
                 return node
             self.bound_chain(isinstance(node.args[0], (Apply, Percent, Degrees)))
             self.at += 1
+
+    def _scale(self) -> str | None:
+        """The scale of a temperature, behind its degree sign."""
+        text = self.tokens[self.at].text if self.at < len(self.tokens) else ""
+        return TEMPERATURES.get(text)
 
     def _factorial(self, node: Node) -> Node:
         """`n!`, or the double factorial `n!!`; the last sign is left to be taken."""

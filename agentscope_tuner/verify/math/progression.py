@@ -24,7 +24,7 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, Outcome
 from agentscope_tuner.verify.math.reading import Family, Listing, Named, Reading, Statement, Value
 from agentscope_tuner.verify.math.tables import INTEGERS
-from agentscope_tuner.verify.math.tree import is_equation, is_relation, number, symbols, with_args
+from agentscope_tuner.verify.math.tree import is_relation, number, symbols, with_args
 
 _STEP = Symbol("step of a progression")
 _COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
@@ -141,16 +141,16 @@ def _remainder(node: Node, modulus: int) -> int | None:
     return int(known) % modulus if known is not None and known.denominator == 1 else None
 
 
-def with_dummy_of(ref: Named, ans: Named, letters: frozenset[str]) -> Reading:
-    """The answer's value with the reference's letter for what counts: `n = 2^m` for `n = 2^k`."""
-    match ref.value, ans.value:
+def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
+    """An answer's value with the reference's letter for what counts: `n = 2^m` for `n = 2^k`."""
+    match ref.value, ans:
         case Value(mine), Value(theirs):
             wanted, found = symbols(mine), symbols(theirs)
             dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else _COUNTING
             counts = len(wanted) == len(found) == 1 and wanted | found <= dummies and wanted != found
-            if counts and not (wanted | found) & (letters | symbols(ref.name)) and is_equation(ans.node):
+            if counts and not (wanted | found) & (letters | symbols(ref.name)):
                 return Value(renamed(theirs, next(iter(found)), next(iter(wanted))))
-    return ans.value
+    return ans
 
 
 def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Reading:
@@ -159,20 +159,31 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
     if mine is None or theirs is None or not isinstance(ans, Listing):
         return ans
     wanted, found = (frozenset().union(*map(symbols, side)) for side in (mine, theirs))
-    if (
-        len(wanted) != 1
-        or len(found) != 1
-        or wanted == found
-        or not wanted | found <= _COUNTING
-        or (wanted | found) & letters
-    ):
+    # `(a, 2a)` for `(a, b) = (t, 2t)` uses a name of the tuple itself
+    own = _names(ref)
+    known = wanted | (found - own)
+    if len(wanted) != 1 or len(found) != 1 or wanted == found or not known <= _COUNTING or known & letters:
         return ans
     (old,), (new,) = found, wanted
-    return Listing(ans.kind, tuple(Value(renamed(value, old, new)) for value in theirs))
+    return Listing(
+        ans.kind, tuple(_with_value(i, renamed(v, old, new)) for i, v in zip(ans.items, theirs, strict=True))
+    )
+
+
+def _names(reading: Reading) -> frozenset[str]:
+    """The names that the members of a listing have."""
+    items = reading.items if isinstance(reading, Listing) else ()
+    return frozenset(n for item in items if isinstance(item, Named) for n in symbols(item.name))
+
+
+def _with_value(item: Reading, value: Node) -> Reading:
+    return Named(item.name, Value(value), item.node) if isinstance(item, Named) else Value(value)
 
 
 def _values(reading: Reading) -> list[Node] | None:
-    """The members of a tuple or a list of values; None for anything else."""
-    if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
+    """The members of a tuple or a list of values, named perhaps; None for anything else."""
+    if not isinstance(reading, Listing):
         return None
-    return [i.node for i in reading.items if isinstance(i, Value)]
+    values = [i.value if isinstance(i, Named) else i for i in reading.items]
+    nodes = [value.node for value in values if isinstance(value, Value)]
+    return nodes if len(nodes) == len(values) else None

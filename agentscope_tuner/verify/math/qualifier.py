@@ -26,7 +26,7 @@ FIELD_NAMES = {name: field for name, field in _FIELDS.items() if name.startswith
 _NOUNS = frozenset(
     {"number", "numbers", "value", "values", "parameter", "parameters", "the", "domain", "of", "and", "in"}
 )
-_SIGNS = frozenset({"\\in", ",", "(", ")", ">=", ">", "!=", "-", "\\ne"})
+_SIGNS = frozenset({"\\in", "\\forall", ",", "(", ")", ">=", ">", "!=", "-", "\\ne"})
 _MOST = 14
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
 _BOUNDS = frozenset({">=", ">", "<", "<="})
@@ -70,7 +70,8 @@ def _ends_in_bracket(tokens: list[Token]) -> bool:
 
 def _says_membership(tokens: list[Token]) -> bool:
     r"""`k \in \mathbb{Z}`, `C constant`: a bracket that says where names live, and is no factor."""
-    return any(t.text == "\\in" or t.text.lower() in ("constant", "constants", "integer", "real") for t in tokens)
+    said = ("\\in", "\\forall", "constant", "constants", "integer", "real")
+    return any(t.text in said or t.text.lower() in said for t in tokens)
 
 
 def _names_several(tokens: list[Token]) -> bool:
@@ -108,7 +109,7 @@ def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
         if text in _FIELDS:
             found.add(_FIELDS[text])
             quantified = True
-        elif text in _QUANTIFIERS:
+        elif text in _QUANTIFIERS and not (text == "a" and token.kind == "sym" and at == len(tokens) - 1):
             quantified = True
         elif token.kind == "sym":
             names += 1

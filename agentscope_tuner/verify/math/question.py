@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from agentscope_tuner.verify.math.canonical import Key, key
-from agentscope_tuner.verify.math.in_words import said_in_words
+from agentscope_tuner.verify.math.in_words import numbers_said, said_in_words
 from agentscope_tuner.verify.math.node import MARKS, Array, Collection, Node, Relation
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
@@ -40,6 +41,10 @@ _ASKS_PERCENT = re.compile(
     r"(?<!\d)(?<!\d )(?<!\d\$ )percent|percentage|(?:what|which|how many|by what|as an?|in) (?:a )?\$?\\?%",
     re.IGNORECASE,
 )
+_ASKS_FRACTION = re.compile(
+    r"\b(?:as|in|give|what|which|find the|write the)\s+(?:an?\s+)?(?:\w+\s+){0,2}(?:fractions?|decimals?)\b",
+    re.IGNORECASE,
+)
 _REWRITES = re.compile(
     r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
     r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed number|"
@@ -47,6 +52,13 @@ _REWRITES = re.compile(
     r"exponential)\b",
     re.IGNORECASE,
 )
+_SIMPLIFIES = re.compile(
+    r"\bsimplify|\bsimplest\b|\bsimplified\b|\blowest terms\b|\bcommon fraction\b|\birreducible fraction\b"
+    r"|\breduced? (?:the fraction|fraction|form|\$|\\|\d)",
+    re.IGNORECASE,
+)
+_FACTORS = re.compile(r"(?<!common )(?<!prime )\bfactor(?:i[sz]e|i[sz]ation|ed)?\b(?! of)(?!s)", re.IGNORECASE)
+_EXPANDS = re.compile(r"\b(?:expand|expanded|expansion|multiply out)\b|without (?:parentheses|brackets)", re.IGNORECASE)
 _DECIMAL_LOG = re.compile(
     r"\\log_(?:\{10\}|10)|\\lg\b|\blog10\b|common log|base[- ]?(?:10|ten)|decibel|\bpH\b|richter", re.IGNORECASE
 )
@@ -104,6 +116,11 @@ class Question:
         return _ASKS_PERCENT.search(self.text) is not None
 
     @property
+    def asks_fraction(self) -> bool:
+        """Whether the answer is to be a fraction or a decimal, so that a percent sign is another form."""
+        return _ASKS_FRACTION.search(self.text) is not None
+
+    @property
     def speaks_of_radians(self) -> bool:
         """Whether an angle is meant in radians: the question says so, or nothing in it measures degrees."""
         text = self.text.lower()
@@ -135,6 +152,26 @@ class Question:
     def asks_to_rewrite(self) -> bool:
         """Whether the question is about how something is written, so that a value of its own is no answer either."""
         return _REWRITES.search(self.text) is not None
+
+    @cached_property
+    def asks_to_simplify(self) -> bool:
+        """Whether a value is to be given in its simplest form."""
+        return _SIMPLIFIES.search(self.text) is not None
+
+    @cached_property
+    def asks_to_factor(self) -> bool:
+        """Whether a sum is to be written as a product."""
+        return _FACTORS.search(self.text) is not None
+
+    @cached_property
+    def asks_to_expand(self) -> bool:
+        """Whether a product is to be written as a sum."""
+        return _EXPANDS.search(self.text) is not None
+
+    @cached_property
+    def numbers(self) -> frozenset[Fraction]:
+        """The numbers that stand there, in digits or in words."""
+        return frozenset(numbers_said(self.text))
 
     @cached_property
     def log_base(self) -> int | None:

@@ -32,6 +32,7 @@ _OPENING = ("$", "\\")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)\b|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
+_WORD = re.compile(r"[^\W\d_]+")
 _BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
 
 
@@ -48,6 +49,8 @@ class Side:
     fields: Fields | None = None
     # the letter of the choice that stands before the value
     letter: str | None = None
+    # the sentence that states it
+    sentence: str = ""
 
     def wording(self) -> str:
         """The text as words are compared."""
@@ -186,7 +189,8 @@ def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator
     """Words after a number that are no units: they may change it, unless the question or the reference says them."""
     for n in walk(node):
         for word in unknown_words(n.unit) if isinstance(n, Quantity) else ():
-            said = {singular(t) for t in ref.tokens} | set(ref.tokens) | (question.words if question else frozenset())
+            words = {*ref.tokens, *_WORD.findall(ref.sentence)}
+            said = words | set(map(singular, words)) | (question.words if question else frozenset())
             if changes_number(word) or not (word in said or word.lower() in said):
                 yield word
 
@@ -222,7 +226,7 @@ def _read_stated(text: str) -> Side:
     for stated in candidates(text):
         found = _resolved(_read(bare(stated)))
         if not _has_words(found) or time_of_day(found.text) is not None:
-            return found
+            return replace(found, sentence=text)
     return replace(side, node=None, reading=None, problem=side.problem or "a sentence that states no value")
 
 

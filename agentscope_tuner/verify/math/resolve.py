@@ -131,6 +131,8 @@ def _list(node: Collection) -> Reading:
     found = _family(node)
     if found is not None:
         return found
+    if (solutions := _alternatives(node)) is not None:
+        return solutions
     if conditions(node):
         return _joined(Connective("and", node.args))
     args = [a for at, a in enumerate(node.args) if at == 0 or not is_range(a)]
@@ -145,6 +147,22 @@ def _list(node: Collection) -> Reading:
         # `x = 1, 2` names its unknown once
         return Named(items[0].name, Listing("list", (items[0].value, *items[1:])), node)
     return named_together(items) or Listing("list", items)
+
+
+def _alternatives(node: Collection) -> Reading | None:
+    """`a = 2, b = 3 or a = 3, b = 2`: several solutions of the same unknowns, parted by `or`."""
+    rows: list[list[Node]] = [[]]
+    for member in node.args:
+        first, *others = member.args if is_joined(member, "or") else (member,)
+        rows[-1].append(first)
+        rows += [[other] for other in others]
+    found = [tuple(map(resolve, row)) for row in rows]
+    labels = {tuple(label(i.name) if isinstance(i, Named) else () for i in row) for row in found}
+    if len(rows) < 2 or len(labels) != 1 or len(set(next(iter(labels)))) != len(rows[0]) or len(rows[0]) < 2:
+        return None
+    if () in next(iter(labels)):
+        return None
+    return Listing("list", tuple(Listing("named", row) for row in found))
 
 
 def _single(node: Node) -> tuple[Node, ...]:

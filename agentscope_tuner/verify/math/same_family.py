@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentscope_tuner.verify.math.family import renamed
-from agentscope_tuner.verify.math.node import Node
+from agentscope_tuner.verify.math.node import Node, Symbol, UndefinedCall
 from agentscope_tuner.verify.math.outcome import DIFFERENT, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.reading import Family, Listing, Reading, Region
+from agentscope_tuner.verify.math.reading import Family, Listing, Named, Reading, Region, Value
 from agentscope_tuner.verify.math.resolve import resolve
 from agentscope_tuner.verify.math.same_listing import Comparing
 from agentscope_tuner.verify.math.tables import INTEGERS
@@ -44,3 +44,25 @@ def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> N
     for old, new in (*zip(others, between, strict=True), *zip(between, names, strict=True)):
         node = renamed(node, old, new)
     return node
+
+
+def same_parameter(ref: Named, ans: Named) -> Reading | None:
+    """The answer's value with the reference's names for a function's arguments: `f(x) = x` for `f(n) = n`."""
+    mine, theirs = ref.name, ans.name
+    if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
+        return ans.value
+    ours, others = _parameters(mine), _parameters(theirs)
+    values = ans.value.items if isinstance(ans.value, Listing) else (ans.value,)
+    nodes = [value.node for value in values if isinstance(value, Value)]
+    if ours is None or others is None or len(ours) != len(others) or len(nodes) != len(values):
+        return ans.value
+    if any(name in symbols(node) for name in ours if name not in others for node in nodes):
+        return None
+    renamed = tuple(resolve(renamed_to(node, ours, others)) for node in nodes)
+    return Listing(ans.value.kind, renamed) if isinstance(ans.value, Listing) else renamed[0]
+
+
+def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
+    """The names of a function's parameters; None where one is no name."""
+    names = [a.name for a in call.args if isinstance(a, Symbol)]
+    return tuple(names) if len(names) == len(call.args) else None

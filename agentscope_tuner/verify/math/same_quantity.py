@@ -22,7 +22,7 @@ from agentscope_tuner.verify.math.outcome import DIFFERENT, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import Named, Ratio, Reading, Value
 from agentscope_tuner.verify.math.tree import equation, is_collection, number, product_of, symbols
-from agentscope_tuner.verify.math.unit import UNIT_LETTERS, measure
+from agentscope_tuner.verify.math.unit import UNIT_LETTERS, measure, names_of
 
 _MINUTES, _HOURS = 60, 24
 _RADIAN = (("rad", 1),)
@@ -79,6 +79,15 @@ def _may_be_left_out(unit: Unit, question: Question | None) -> bool:
     return found != measure(_RADIAN) or question is None or not question.speaks_of_degrees
 
 
+def without_letter(ref: Node, ans: Node, question: Question | None) -> Node | None:
+    """The 5 of a reference `5 m` beside a bare number, where the question names metres and no symbol is meant."""
+    match ref:
+        case Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
+            named = not names_of(letter).isdisjoint(question.words - {letter.lower()})
+            return amount if named and not symbols(ans) else None
+    return None
+
+
 def _with_letter(node: Node, other: Node) -> Node:
     """`5 m` as five metres where the other side is a length: there, no symbol was meant."""
     match node, other:
@@ -101,6 +110,8 @@ def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
             return leaves.leaf(inside, Product((ans, number(1))))
         case Degrees(), Quantity(inside, unit) if measure(unit) == measure(_RADIAN):
             return leaves.leaf(Product((ref, number(1))), inside)
+        case Quantity(inside, ((("celsius" | "fahrenheit"), 1),)), Degrees(degrees):
+            return leaves.leaf(inside, degrees)
     return DIFFERENT
 
 

@@ -217,6 +217,10 @@ def _emit_command(match: re.Match[str], found: str, spaced: bool, in_text: bool,
 
 def _emit_op(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
     found = _PLAIN.get(found, found)
+    if found == "!=" and not spaced and out and out[-1].kind == "num" and [t.text for t in out[-2:-1]] != ["_"]:
+        # `5!=120`: no number is said to differ from another
+        out += [Token("op", "!"), Token("op", "=")]
+        return
     if found == "and":
         out.append(Token("word", found, spaced))
         return

@@ -59,6 +59,7 @@ SCALES = {
 }
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg"})
+TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 _EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
 _MAX_WORDS = 6
 _MAX_NOUNS = 3
@@ -79,7 +80,9 @@ def _exact_name(word: str) -> str:
     if len(word) <= _ABBREVIATION and lower in _UNITS and (word[0] == "M" or len(word) == 1):
         # a mega is no milli, `G` is no gram
         return word
-    return lower
+    is_word = lower in _UNITS or lower in COMPOUND or lower in COUNTED or lower in DESCRIBING
+    # `Mb` is not `MB`, whatever they are
+    return word if len(word) <= _ABBREVIATION and not is_word and word[1:] != word[1:].lower() else lower
 
 
 def canonical(parts: list[tuple[str, int]]) -> Unit:
@@ -117,6 +120,12 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
 def known(word: str) -> bool:
     """Whether the word is a unit of measurement, or something that is counted one by one."""
     return word in _UNITS or word in COUNTERS or word in COUNTED
+
+
+def names_of(unit: str) -> frozenset[str]:
+    """Every name of the unit: `meter`, `metre` and `m` of `m`."""
+    one = _UNITS.get(unit)
+    return frozenset(name for name, other in _UNITS.items() if other == one)
 
 
 def unknown_words(unit: Unit) -> list[str]:
@@ -182,6 +191,8 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         return node
     if len(parts) == 1 and parts[0][0].lower() in PERCENT:
         return node if isinstance(node, Percent) else Percent(node)
+    if len(parts) == 2 and parts[0][0].lower() in DEGREES and parts[1][0].lower() in TEMPERATURES.values():
+        del parts[0]
     if len(parts) == 1 and parts[0][0].lower() in DEGREES:
         return node if isinstance(node, Degrees) else Degrees(node)
     unit = canonical(parts)

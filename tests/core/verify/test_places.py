@@ -14,6 +14,9 @@ ALL: list[Place] = ["boxed", "tag", "hash", "label"]
 
 LABELLED = [
     ("Answer: 42", "42"),
+    ("The answer is 42, which is not prime.", "42"),
+    ("The correct option is B.", "B"),
+    ("The right choice: (c)", "(c)"),
     ("answer: 42.", "42"),
     ("ANSWER: 42", "42"),
     ("Answer:42", "42"),
@@ -145,6 +148,9 @@ CONTRADICTED = [
     "Either **41**, or it is **42**.",
 ]
 DENIED = [
+    "The answer is 42, which is incorrect.",
+    "The answer is 42, which is clearly wrong.",
+    "The answer is 42, which is not right.",
     "The answer is not 42.",
     "The answer is definitely not 42.",
     "The answer isn't 42.",

@@ -1,0 +1,186 @@
+r"""What can still be worked out in a formula: the sum in `12+9`, the root of 49, a fraction that can be reduced."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import gcd, isqrt
+
+from agentscope_tuner.verify.math.canonical import Key, factors, key
+from agentscope_tuner.verify.math.node import (
+    MARKS,
+    Apply,
+    BigOperator,
+    Interval,
+    Negation,
+    Node,
+    Number,
+    Percent,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sum,
+    Symbol,
+    Text,
+)
+from agentscope_tuner.verify.math.number import literal
+from agentscope_tuner.verify.math.tree import symbols, walk
+
+# a fraction that is not in lowest terms has its value, so that it counts as work only where that was asked for
+UNREDUCED = "unreduced"
+_BOUNDS = frozenset({"<", "<=", ">", ">="})
+_I = Symbol("i")
+_LARGEST_ROOT = 10**12
+_MOST_ROOTS = 6
+
+
+def is_plain(node: Node) -> bool:
+    """A value with nothing left to work out: a literal, a symbol, a fraction in lowest terms, a mixed number."""
+    if isinstance(node, (Negation, *MARKS)):
+        return is_plain(node.inside)
+    match node:
+        case Number(_, text):
+            return bool(text)
+        case Sum((Number(), Quotient(Number(), Number()))):
+            return True
+        case Quotient(Number(top), Number(bottom)):
+            whole = top.denominator == bottom.denominator == 1
+            return whole and bottom > 1 and gcd(int(top), int(bottom)) == 1
+        case Interval(low, high):
+            return is_plain(low) and is_plain(high)
+        case Relation(args, operators) if set(operators) <= _BOUNDS and len(args) <= 3:
+            # a solved inequality
+            return all(map(is_plain, args)) and sum(isinstance(a, Symbol) for a in args) == 1
+    return isinstance(node, (Symbol, Text))
+
+
+def operations(node: Node) -> frozenset[str]:
+    """The names of the operations that are still to be carried out; empty for a finished value or formula."""
+    return frozenset(name for part in walk(node) for name in _of(part))
+
+
+def _of(node: Node) -> Iterator[str]:
+    match node:
+        case Apply(function):
+            yield function
+        case BigOperator(sign):
+            yield sign
+        case Sum(terms):
+            if not is_plain(node) and _is_repeated(map(_unit_of_term, terms)):
+                yield "sum"
+        case Product():
+            if not _is_scientific(node) and _is_repeated(map(_kind_of_factor, node.args)):
+                yield "product"
+        case Quotient():
+            yield from _of_quotient(node)
+        case Power(base, exponent):
+            yield from _of_power(base, exponent)
+
+
+_FAMILIES = (
+    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc",
+    "sinh cosh tanh coth sech csch",
+    "ln log exp",
+    "factorial doublefact binom",
+    "gcd lcm",
+    "floor ceil",
+    "min max",
+)
+_FAMILY = {name: row for row in _FAMILIES for name in row.split()}
+# arithmetic: as much a way to a value as what is asked for
+_ARITHMETIC = frozenset({"sum", "product", "division", "power", UNREDUCED})
+
+
+def families(left: frozenset[str]) -> frozenset[str]:
+    """The operations but for arithmetic; those that are defined by one another, as sine and cosine, count as one."""
+    return frozenset(_FAMILY.get(name, name) for name in left - _ARITHMETIC)
+
+
+def _is_repeated(kinds: Iterator[Key | None]) -> bool:
+    counted = Counter(kind for kind in kinds if kind is not None)
+    return any(count > 1 for count in counted.values())
+
+
+def _unit_of_term(term: Node) -> Key:
+    """What the terms that can be added up have in common: `3x` and `-x` the `x`, two numbers nothing at all."""
+    counted = factors(term)
+    counted.pop(("minus",), 0)
+    return tuple(sorted((repr(one), times) for one, times in counted.items() if not _is_number_key(one)))
+
+
+def _is_number_key(one: Key) -> bool:
+    inside = one[1] if one[0] == "inverse" else one
+    return isinstance(inside, tuple) and inside[0] == "number"
+
+
+def _kind_of_factor(factor: Node) -> Key | None:
+    """What the factors that can be multiplied have in common: numbers, roots of numbers, powers of one base."""
+    while isinstance(factor, Negation):
+        factor = factor.inside
+    if isinstance(factor, Percent) or literal(factor) is not None:
+        return ("number",)
+    match factor:
+        case Power(base, exponent) if literal(base) is not None and literal(exponent) is not None:
+            return ("power of a number",)
+        case Power(base):
+            return key(base)
+        case Sum():
+            # `(x+1)(x+1)` is how a factored formula is written too
+            return None
+    return key(factor)
+
+
+def _is_scientific(node: Product) -> bool:
+    match node.args:
+        case (Number(), Power(Number(base), exponent)):
+            return base == 10 and literal(exponent) is not None
+    return False
+
+
+def _of_quotient(node: Quotient) -> Iterator[str]:
+    above, below = node.above, node.below
+    while isinstance(above, Negation):
+        above = above.inside
+    match above, below:
+        case Number(top), Number(bottom):
+            if not bottom or top % bottom == 0 or not top.denominator == bottom.denominator == 1:
+                yield "division"
+            elif gcd(int(top), int(bottom)) > 1:
+                yield UNREDUCED
+            return
+    if (literal(above) is not None and literal(below) is not None) or any(
+        one[0] != "number" for one in factors(above) & factors(below)
+    ):
+        yield "division"
+
+
+def _of_power(base: Node, exponent: Node) -> Iterator[str]:
+    power = literal(exponent)
+    if power is None:
+        return
+    while isinstance(base, Negation):
+        base = base.inside
+    if power.denominator == 1:
+        if (
+            (isinstance(base, Number) and base.value != 10)
+            or base == _I
+            or (isinstance(base, (Power, Quotient)) and not symbols(base))
+        ):
+            yield "power"
+    elif isinstance(base, Number) and base.value.denominator == 1 and _holds_power(int(base.value), power.denominator):
+        yield "root"
+
+
+def _holds_power(inside: int, degree: int) -> bool:
+    """Whether a root of this degree can be drawn out of the whole number, or out of a factor of it."""
+    if not 1 < inside <= _LARGEST_ROOT or degree > _MOST_ROOTS:
+        return inside in (0, 1)
+    if degree == 2 and isqrt(inside) ** 2 == inside:
+        return True
+    root = 2
+    while root**degree <= inside and root < 1_000:
+        if inside % root**degree == 0:
+            return True
+        root += 1
+    return False

@@ -1,0 +1,82 @@
+r"""Whether the work is done that a question asks for; the pairs themselves stand in tests/cases/math_worked.jsonl."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.in_words import numbers_said
+from agentscope_tuner.verify.math.operations import operations
+from agentscope_tuner.verify.math.parse import parse
+
+
+@pytest.mark.parametrize(
+    ("formula", "left"),
+    [
+        ("42", set()),
+        ("-3.5", set()),
+        (r"\frac34", set()),
+        (r"2\frac13", set()),
+        (r"5\cdot 10^3", set()),
+        (r"3+4i", set()),
+        (r"\frac{1+\sqrt5}{2}", set()),
+        (r"7\sqrt2", set()),
+        ("x^2+6x+9", set()),
+        ("(x-3)(x+3)", set()),
+        (r"\sqrt{x^2+1}", set()),
+        ("12+9", {"sum"}),
+        ("1-2+x", {"sum"}),
+        ("2x+3x", {"sum"}),
+        (r"6\cdot 7", {"product"}),
+        (r"x\cdot x", {"product"}),
+        (r"\sqrt2\sqrt3", {"product"}),
+        ("2^{10}", {"power"}),
+        ("i^2", {"power"}),
+        (r"\frac{12}{4}", {"division"}),
+        (r"\frac{x(x+1)}{x}", {"division"}),
+        (r"\frac68", {"unreduced"}),
+        (r"\sqrt{49}", {"root"}),
+        (r"\sqrt[3]{16}", {"root"}),
+        (r"\binom73", {"binom"}),
+        (r"\frac{7!}{3!4!}", {"factorial"}),
+        (r"\ln 81", {"ln"}),
+    ],
+)
+def test_what_can_still_be_worked_out(formula: str, left: set[str]) -> None:
+    assert operations(parse(formula)) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("There are 18 apples and 2.5 pears.", {18, Fraction(5, 2)}),
+        ("fourteen plus twenty-three", {14, 23}),
+        ("Three hundred and five of two thousand four hundred", {305, 2400}),
+        ("add three and five, then six seven times", {3, 5, 6, 7}),
+        ("She has 1,250 stamps", {1250}),
+        (r"$\frac12$ of a dozen", {12, 1, 2}),
+        ("twice as many, half of it", {2}),
+    ],
+)
+def test_numbers_of_a_question_in_digits_and_words(text: str, numbers: set[Fraction]) -> None:
+    found = set(numbers_said(text))
+    assert numbers <= found
+    assert max(found) == max(numbers)
+
+
+def test_a_repeated_factor_is_a_power_however_deep_it_stands() -> None:
+    assert key(parse("(x+3)(x+3)")) == key(parse("(x+3)^2")) == key(parse("(-x-3)^2"))
+    # written out, its factors would be as many as the product of the exponents
+    deep = "(" * 12 + "x" + "^{12})" * 12
+    assert len(repr(key(parse(deep)))) < 2_000
+
+
+def test_the_reason_says_what_is_missing_and_the_setting_turns_it_off() -> None:
+    question = "What is fourteen plus twenty-three?"
+    refused = compare("14+23", "37", question=question)
+    assert (refused.outcome, refused.reason) == ("different", "unworked: 14+23 is still to be worked out")
+    assert compare("14+23", "37", question=question, copied="accept").outcome == "equal"
+    assert compare("14+23", "37").outcome == "equal"
