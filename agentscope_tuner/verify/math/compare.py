@@ -173,12 +173,13 @@ class Comparer:
             return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
         if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node)) is not None:
             return self.compare(ref, named)
-        if isinstance(ref, Value) and isinstance(ans, Statement) and _is_identity(ans.node):
-            found = self._identity(ref, ans.node)
-            if found is not DIFFERENT:
-                return found
-        value = self._asked(ans.node) if isinstance(ans, Statement) else None
-        return DIFFERENT if value is None else self.compare(ref, resolve(value))
+        return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
+
+    def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
+        """A statement that says a value after all: an identity, or what the question's own formula is worth."""
+        found = self._identity(ref, ans) if isinstance(ref, Value) and _is_identity(ans) else DIFFERENT
+        value = self._asked(ans)
+        return found if found is not DIFFERENT or value is None else self.compare(ref, resolve(value))
 
     def _identity(self, ref: Value, ans: Node) -> Outcome:
         r"""`\sin^2 t+\cos^2 t = 1` for 1: no equation is solved where each side is the reference's value everywhere."""

@@ -80,10 +80,11 @@ def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | No
     if question is not None and question.log_base is not None:
         return (question.log_base,)
     plain = is_log_sum(ref) and is_log_sum(ans)
+    has_log = any(is_applied(n, "ln", "log") for n in walk(ans if bare_ref else ref))
     if bare_ref:
         natural = any(is_applied(n, "ln") for n in walk(ref))
-        return (None, 10) if plain and not natural else (None,)
-    has_log = any(is_applied(n, "ln", "log") for n in walk(ref))
+        # where the answer has no logarithm, nothing is ambiguous on both sides
+        return (None, 10) if plain and has_log and not natural else (None,)
     return (None,) if has_log and plain else ()
 
 

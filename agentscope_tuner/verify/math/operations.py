@@ -149,10 +149,19 @@ def _of_quotient(node: Quotient) -> Iterator[str]:
             elif gcd(int(top), int(bottom)) > 1:
                 yield UNREDUCED
             return
-    if (literal(above) is not None and literal(below) is not None) or any(
-        one[0] != "number" for one in factors(above) & factors(below)
-    ):
+    if literal(above) is not None and literal(below) is not None:
         yield "division"
+    elif any(one[0] != "number" for one in factors(above) & factors(below)):
+        # the same factor on both sides of the stroke
+        yield "division"
+    elif gcd(_whole_factor(above), _whole_factor(below)) > 1:
+        yield UNREDUCED
+
+
+def _whole_factor(node: Node) -> int:
+    r"""The 6 of `6\sqrt3`; 1 where no whole number is a factor."""
+    parts = node.args if isinstance(node, Product) else (node,)
+    return next((int(p.value) for p in parts if isinstance(p, Number) and p.value.denominator == 1), 1)
 
 
 def _of_power(base: Node, exponent: Node) -> Iterator[str]:

@@ -31,6 +31,7 @@ from agentscope_tuner.verify.math.tree import symbols, walk
 Same = Callable[[Node, Node], bool]
 _MOST_FORMULAS = 40
 _FREE = frozenset({Fraction(0), Fraction(1)})
+_SAID_EXPONENTS = (Fraction(2), Fraction(3))
 
 
 def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -> bool:
@@ -79,7 +80,10 @@ def _is_only_said(question: Question, answer: Node) -> bool:
     """Whether the answer is an operation on numbers of the question: `60 \\cdot 4` after 60 miles an hour."""
     if not operations(answer) - {UNREDUCED} or symbols(answer):
         return False
-    numbers = {n.value for n in walk(answer) if isinstance(n, Number) and n.text} - _FREE
+    # a square is said without its 2
+    exponents = [n.exponent for n in walk(answer) if isinstance(n, Power) and literal(n.exponent) in _SAID_EXPONENTS]
+    found = [n for n in walk(answer) if isinstance(n, Number) and n.text and not any(n is e for e in exponents)]
+    numbers = {n.value for n in found} - _FREE
     return bool(numbers) and numbers <= question.numbers
 
 
