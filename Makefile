@@ -333,6 +333,13 @@ tutorial-frozenlake: $(AGENTSCOPE)/.ready ## an agent walks over frozen lakes in
 
 bench-rollout: $(AGENTSCOPE)/.ready ## 64 rollouts at once against an endpoint with 200 ms latency, and beside one that hangs
 	$(AGENTSCOPE)/bin/python -m benchmarks.rollout.at_once
+.PHONY: service-times capacity
+service-times: $(ENV_BIN)/.ready ## CPU seconds of a verdict by each kind of judge, kept for `make capacity`
+	$(ENV_BIN)/python -m benchmarks.scale.service_times
+
+capacity: $(READY) ## what 1,000 GPUs need to judge 10^6 to 10^9 verdicts a day: the tables of docs/scale.md
+	$(BIN)/python -m benchmarks.scale.capacity
+
 .PHONY: bench-engine bench-memory
 bench-scale: bench-engine bench-ray
 bench-engine: $(READY) ## rows a second of the local engine, with one and two workers
