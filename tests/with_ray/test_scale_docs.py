@@ -48,7 +48,7 @@ def test_its_programs_run(folder: Path, number: int) -> None:
 
 def test_its_commands_run_in_their_order(folder: Path) -> None:
     commands = [line[2:] for block in blocks(GUIDES[0], "console") for line in block.splitlines()]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in commands:
         words = shlex.split(command)
         assert words[0] == "astuner"
