@@ -24,7 +24,7 @@ def check_arguments(
 
     Args:
         values: what was given, by name.
-        used: the variables of the prompt.
+        used: the variables of the prompt; the first of them that is missing is named.
         optional: those that may be None.
         own: variables that the grader itself fills in.
 
@@ -39,9 +39,11 @@ def check_arguments(
             raise GraderError(
                 f"unknown argument {name!r}; {hint}the prompt takes {', '.join(known)}", cause=Cause.CONFIG
             )
-    for name in sorted(set(used) - set(own)):
+    for name in used:
         value = values.get(name)
-        if name in optional or (value is not None and (name in ("query", "response") or value != "")):
+        if name in own or name in optional:
+            continue
+        if value is not None and (name in ("query", "response") or value != ""):
             continue
         what = "the reference answer is missing" if name == "ground_truth" else f"{name} is missing"
         given = sorted(name for name, value in values.items() if value is not None)

@@ -92,7 +92,7 @@ class LLMGrader(BaseGrader):
         self.template = template
         self.language = LanguageEnum(language)
         check_template(template, self.language, name)
-        self._used = frozenset(template.variables(self.language))
+        self._used = tuple(sorted(template.variables(self.language)))
         self.rubrics, self.optional, self.filter_no_content = rubrics, tuple(optional), filter_no_content
         self.score_from: ScoreSource = score_from
         if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
@@ -130,7 +130,7 @@ class LLMGrader(BaseGrader):
     @property
     def own_arguments(self) -> frozenset[str]:
         """See BaseGrader: the template's variables beyond the usual ones."""
-        return self._used.difference(USUAL, _OWN)
+        return frozenset(self._used).difference(USUAL, _OWN)
 
     async def aevaluate(
         self,
@@ -297,4 +297,4 @@ class LLMGrader(BaseGrader):
 
 
 def _total(answers: Sequence[Answer[Any]]) -> Usage:
-    return sum((answer.usage for answer in answers), Usage())
+    return answers[0].usage if len(answers) == 1 else sum((answer.usage for answer in answers), Usage())

@@ -113,6 +113,8 @@ def grader_error(message: str, cause: Cause | None) -> GraderError:
 
 def is_finite_number(value: object) -> bool:
     """Whether `value` is a number that can be a score; numpy's are, bools, NaN and infinities are not."""
+    if type(value) is float:
+        return math.isfinite(value)
     return type(value) is not bool and isinstance(value, Real) and math.isfinite(value)
 
 

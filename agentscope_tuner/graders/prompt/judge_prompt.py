@@ -62,9 +62,8 @@ def build_prompt(
         schema, top_logprobs, draw: see Prompt.
     """
 
-    respelled = any(not text.isascii() and not _RESPELLED.isdisjoint(text) for text in echoes(texts))
-
     def write() -> list[ChatMessage]:
+        respelled = any(not text.isascii() and not _RESPELLED.isdisjoint(text) for text in echoes(texts))
         delimiter = new_delimiter()
         *before, last = template.render(language, {**own, **fence_all(texts, delimiter)})
         ending = closing(language, delimiter, form, respelled)
