@@ -7,6 +7,7 @@ an engine of ours says what the policy would, and the module that needs vLLM's n
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib.util
 import json
 import os
@@ -65,27 +66,33 @@ class Engine:
 
 @ray.remote
 class Rollouts:
-    """What OpenRLHF's vLLM actor holds of rewards: its executor."""
+    """What OpenRLHF's vLLM actor holds of rewards: its executor, here a new one for each run."""
 
-    def __init__(self, remote_url: list[str]) -> None:
+    async def run(self, remote_url: list[str], texts: list[str], label: str) -> list[dict[str, Any]]:
         from openrlhf.utils.agent import SingleTurnAgentExecutor
 
-        self.executor = SingleTurnAgentExecutor(remote_url)
-
-    async def run(self, texts: list[str], label: str) -> list[dict[str, Any]]:
+        executor = SingleTurnAgentExecutor(remote_url)
         params = SimpleNamespace(max_tokens=64, logprobs=None)
         return await asyncio.gather(
-            *(self.executor.execute(PROMPT, label, params, 4_000_000, tokenizer(), Engine(text)) for text in texts)
+            *(executor.execute(PROMPT, label, params, 4_000_000, tokenizer(), Engine(text)) for text in texts)
         )
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
+    """Started by the first test that needs it: agents are judged in this process."""
+    yield
+    actor.cache_clear()
+    ray.shutdown()
+
+
+@functools.cache
+def actor() -> Any:
+    """One for all tests: importing torch and OpenRLHF takes it twenty seconds of CPU time."""
     ray.init(
         num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": os.getcwd()}}
     )
-    yield
-    ray.shutdown()
+    return Rollouts.remote()
 
 
 @pytest.fixture
@@ -132,9 +139,7 @@ def reward_url(judge_path: str) -> Iterator[str]:
 
 
 def rollouts(url: str, texts: list[str], label: str = "42") -> list[dict[str, Any]]:
-    actor = Rollouts.remote([url])
-    outputs: list[dict[str, Any]] = ray.get(actor.run.remote(texts, label), timeout=120)
-    ray.kill(actor)
+    outputs: list[dict[str, Any]] = ray.get(actor().run.remote([url], texts, label), timeout=300)
     return outputs
 
 
