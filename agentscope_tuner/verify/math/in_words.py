@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-_N = r"(\$[^$]{1,40}\$|\\\([^()]{1,40}\\\)|-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
+# a number is looked at from its first digit on, for a long one could be looked at from each
+_N = r"(\$[^$]{1,40}\$|\\\([^()]{1,40}\\\)|(?<![\d.,])-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
 _OF = r"\s+of\s+(?:the\s+)?"
 # what is said, and the formula that it says
 _SAID: tuple[tuple[str, str], ...] = (

@@ -2,13 +2,14 @@ r"""Whether the work is done that a question asks for; the pairs themselves stan
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import pytest
 
 from agentscope_tuner.verify.math.answer import compare
 from agentscope_tuner.verify.math.canonical import key
-from agentscope_tuner.verify.math.in_words import numbers_said
+from agentscope_tuner.verify.math.in_words import numbers_said, said_in_words
 from agentscope_tuner.verify.math.operations import operations
 from agentscope_tuner.verify.math.parse import parse
 
@@ -65,6 +66,13 @@ def test_numbers_of_a_question_in_digits_and_words(text: str, numbers: set[Fract
     found = set(numbers_said(text))
     assert numbers <= found
     assert max(found) == max(numbers)
+
+
+def test_a_question_of_long_numbers_is_read_in_linear_time() -> None:
+    started = time.process_time()
+    assert list(said_in_words("4" * 5_000)) == []
+    assert time.process_time() - started < 1
+    assert list(said_in_words("What is 12 squared plus 3 times 5?")) == ["(12)^2", r"(3)\cdot (5)"]
 
 
 def test_a_repeated_factor_is_a_power_however_deep_it_stands() -> None:
