@@ -16,7 +16,7 @@ AstunerError
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -78,11 +78,13 @@ class JudgeError(AstunerError):
     Attributes:
         place: `file:line in function`, where foreign code raised; filled in by TaskJudge.
         metrics: numbers about the attempt, such as what was spent on it; they go into the failed Judgement.
+        calls: what judge models were asked and replied, where they are kept; they go there, too.
     """
 
     cause: Cause = Cause.JUDGE
     place: str = ""
     metrics: Mapping[str, float] = MappingProxyType({})
+    calls: Sequence[Mapping[str, object]] = ()
 
     def __init__(
         self, message: str, *, task_id: str | None = None, judge: str | None = None, cause: Cause | None = None

@@ -94,6 +94,8 @@ class TaskJudgeConfig(StrictSection):
     log_dir: str | None = None
     # of the advantage groups, how many are logged, each whole or not at all
     log_share: float = Field(default=1.0, gt=0, le=1)
+    # whether a judgement keeps what judge models were asked and replied, up to 20,000 characters a message
+    keep_calls: bool = False
     # verdicts beyond their deadline, in threads that nothing can end, at which the judge is asked no more
     max_abandoned: int = Field(default=32, ge=1)
     math: MathConfig = Field(default_factory=MathConfig)
@@ -134,7 +136,7 @@ TaskJudgeConfig.model_rebuild()
 
 def _deciding(section: dict[str, Any]) -> dict[str, Any]:
     """A section without the keys that decide no verdict, down to parts of parts."""
-    no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share")
+    no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
     kept = {key: value for key, value in section.items() if key not in no_part}
     for key in ("llm", "task_rubrics", "rubrics_auto_grader"):
         kept[key] = _without_spending(kept[key])

@@ -126,6 +126,7 @@ def _fields(judgement: Judgement) -> tuple[Any, ...]:
         dict(judgement.metrics),
         judgement.seconds,
         judgement.cause,
+        judgement.calls,
     )
 
 

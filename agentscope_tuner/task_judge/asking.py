@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from agentscope_tuner import _loop
 from agentscope_tuner.config import Settings
-from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.graders.client.calls import recorded
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judging_process import JudgingProcesses
 from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE, TimeLimit
 from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+
+@contextmanager
+def _kept() -> Iterator[Callable[[Any], Any]]:
+    """Gives what puts the calls that are made inside onto a result; a JudgeError that leaves carries them."""
+    with recorded() as calls:
+
+        def keep(result: Any) -> Any:
+            if isinstance(result, Reward | JudgeError):
+                result.calls = tuple(calls)
+            return result
+
+        try:
+            yield keep
+        except JudgeError as exc:
+            exc.calls = tuple(calls)
+            raise
 
 
 class Asking:
@@ -28,11 +48,20 @@ class Asking:
         deadline: seconds for one verdict, or for the one call that ranks a group; None for a judge that is not watched.
         max_abandoned: see TimeLimit.
         recipe: what makes the same judge in another process; None where only this process has it.
+        keep_calls: whether rewards and errors carry what judge models were asked and replied.
     """
 
     def __init__(
-        self, judge: BaseJudge, traits: Traits, deadline: float | None, max_abandoned: int, recipe: Settings | None
+        self,
+        judge: BaseJudge,
+        traits: Traits,
+        deadline: float | None,
+        max_abandoned: int,
+        recipe: Settings | None,
+        *,
+        keep_calls: bool = False,
     ) -> None:
+        self._keep_calls = keep_calls
         self._judge = judge
         self._traits = traits
         self._limit: TimeLimit | None = None
@@ -67,6 +96,12 @@ class Asking:
         Raises:
             DeadlineError: its time is over.
         """
+        if not self._keep_calls:
+            return self._ask(task, output)
+        with _kept() as keep:
+            return keep(self._ask(task, output))
+
+    def _ask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
         judge, limit = self._judge, self._limit
         if limit is None:
             return judge.compute_reward(task, output)
@@ -78,6 +113,12 @@ class Asking:
 
     async def aask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
         """`ask` for callers inside an event loop."""
+        if not self._keep_calls:
+            return await self._aask(task, output)
+        with _kept() as keep:
+            return keep(await self._aask(task, output))
+
+    async def _aask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
         judge, limit = self._judge, self._limit
         if limit is None:
             return await judge.acompute_reward(task, output)
@@ -95,6 +136,12 @@ class Asking:
         Raises:
             DeadlineError: its time is over.
         """
+        if not self._keep_calls:
+            return self._rank(task, outputs)
+        with _kept() as keep:
+            return [keep(one) for one in self._rank(task, outputs)]
+
+    def _rank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Any]:
         call = partial(ranking, self._judge, task, outputs)
         if self._limit is None or not outputs:
             return call()
@@ -104,7 +151,7 @@ class Asking:
 
     async def arank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Any]:
         """`rank` for callers inside an event loop."""
-        if self._limit is None or self._processes is not None:
+        if self._limit is None or self._processes is not None or self._keep_calls:
             return await _loop.in_thread(self.rank, task, outputs)
         return await self._limit.acall(task.task_id, ranking, self._judge, task, outputs)
 

@@ -25,6 +25,7 @@ class Judgement:
         metrics: numbers about how the verdict was reached.
         seconds: wall-clock time the verdict took.
         cause: what has to be mended, as a word to count by; None unless failed.
+        calls: what judge models were asked and replied, where `keep_calls` is on (graders.client.calls).
     """
 
     status: Status
@@ -36,6 +37,7 @@ class Judgement:
     metrics: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     cause: Cause | None = None
+    calls: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def failed(
@@ -50,8 +52,10 @@ class Judgement:
             seconds: see the class.
         """
         metrics: Mapping[str, float] = {}
+        calls: tuple[Mapping[str, Any], ...] = ()
         if isinstance(error, JudgeError):
             reason, cause, metrics = reason or error.message, cause or error.cause, dict(error.metrics)
+            calls = tuple(error.calls)
         return cls(
             "failed",
             None,
@@ -61,10 +65,12 @@ class Judgement:
             metrics=metrics,
             seconds=seconds,
             cause=cause_of(cause),
+            calls=calls,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, seconds to the microsecond."""
+        """Plain data for JSON, seconds to the microsecond; `calls` only where some were kept."""
+        kept = {"calls": [dict(call) for call in self.calls]} if self.calls else {}
         return {
             "status": self.status,
             "reward": self.reward,
@@ -75,6 +81,7 @@ class Judgement:
             "cause": self.cause,
             "metrics": dict(self.metrics),
             "seconds": round(self.seconds, 6),
+            **kept,
         }
 
     @classmethod
@@ -83,7 +90,8 @@ class Judgement:
         if not isinstance(data, dict) or data.get("status") not in get_args(Status):
             return None
         try:
-            judgement = cls(**{**data, "violations": tuple(data["violations"])})
+            calls = tuple(call for call in data.get("calls") or () if isinstance(call, dict))
+            judgement = cls(**{**data, "violations": tuple(data["violations"]), "calls": calls})
         except (TypeError, KeyError):
             return None
         # Files of earlier versions hold no cause

@@ -96,6 +96,7 @@ def load_judge(config: Source) -> TaskJudge:
         deadline=section.deadline,
         max_abandoned=section.max_abandoned,
         recipe=settings,
+        keep_calls=section.keep_calls,
     )
 
 

@@ -1,9 +1,11 @@
-"""Where a judge's own code raised: a place for the error, the frames for the log."""
+"""What a judge's own code raised: a place for the error, the frames for the log, and for whom it was meant."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sysconfig
+import threading
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +40,20 @@ class FramesOf:
 
     def __str__(self) -> str:
         return "".join(line for frames in self._tracebacks for line in traceback.format_tb(frames))
+
+
+def is_the_callers(exc: BaseException) -> bool:
+    """Whether it was meant for whoever called the judge; the judge's own would end them, or the loop's thread."""
+    if isinstance(exc, KeyboardInterrupt):
+        # Ctrl-C strikes no other
+        return threading.current_thread() is threading.main_thread()
+    if isinstance(exc, asyncio.CancelledError):
+        try:
+            current = asyncio.current_task()
+        except RuntimeError:
+            return False
+        return current is None or current.cancelling() > 0
+    return True
 
 
 def _chain(exc: BaseException) -> Iterator[BaseException]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.judgement import Judgement, Status
 
 # reasons may quote an answer at any length; logs and rollout files want a line
 _MOST_CHARS = 2000
@@ -44,8 +45,11 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     broken = (*violations, *_checked_violations(result))
     if result.filtered_by:
         broken = broken if result.filtered_by in result.violations else (*broken, result.filtered_by)
-        return Judgement("filtered", float(raw_reward), bool(is_success), reason, broken, None, metrics)
-    return Judgement("judged", float(raw_reward), bool(is_success), reason, broken, None, metrics)
+        status: Status = "filtered"
+    else:
+        status = "judged"
+    found = Judgement(status, float(raw_reward), bool(is_success), reason, broken, None, metrics)
+    return replace(found, calls=tuple(result.calls)) if result.calls else found
 
 
 def _checked_violations(result: Any) -> tuple[str, ...]:

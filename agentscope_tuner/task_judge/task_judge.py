@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from agentscope_tuner.task_judge.asking import Asking
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.prefilter import Prefilter
-from agentscope_tuner.task_judge.raised import FramesOf, place_of
+from agentscope_tuner.task_judge.raised import FramesOf, is_the_callers, place_of
 from agentscope_tuner.task_judge.reward_check import Check, checked, placed
 from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
@@ -49,6 +48,7 @@ class TaskJudge:
             DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is not watched.
         max_abandoned: verdicts beyond their deadline that nothing can end, at which the judge is asked no more.
         recipe: what `load_judge` makes the same judge of in another process: there a judge that computes is asked.
+        keep_calls: whether a judgement keeps what judge models were asked and replied.
 
     Attributes:
         inner: the judge itself.
@@ -65,6 +65,7 @@ class TaskJudge:
         deadline: float | None = None,
         max_abandoned: int = 32,
         recipe: Settings | None = None,
+        keep_calls: bool = False,
     ) -> None:
         self.inner = judge
         self.prefilter = Prefilter(rules, rule_reward)
@@ -72,7 +73,7 @@ class TaskJudge:
         self._traits = Traits.of(judge)
         # said once: a workflow that sets a reward sets it on every rollout
         self.heeds_own_reward = judge.reads_own_reward
-        self._asking = Asking(judge, self._traits, deadline, max_abandoned, recipe)
+        self._asking = Asking(judge, self._traits, deadline, max_abandoned, recipe, keep_calls=keep_calls)
 
     @property
     def traits(self) -> Traits:
@@ -232,7 +233,7 @@ class TaskJudge:
 
     def _caught(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
         """What was raised, as a JudgeError: a user's judge may fail in any way, sys.exit included."""
-        if isinstance(exc, KeyboardInterrupt | asyncio.CancelledError | GeneratorExit) and _is_the_callers(exc):
+        if isinstance(exc, KeyboardInterrupt | asyncio.CancelledError | GeneratorExit) and is_the_callers(exc):
             raise exc
         error = self._failure(exc, task)
         error.__cause__ = exc
@@ -261,20 +262,6 @@ class TaskJudge:
         return Reward(0.0, False, reason=f"no verdict, 0.0 by on_error: zero: {outcome}", metrics={"failed": 1.0})
 
 
-def _is_the_callers(exc: BaseException) -> bool:
-    """Whether it was meant for whoever called the judge; the judge's own would end them, or the loop's thread."""
-    if isinstance(exc, KeyboardInterrupt):
-        # Ctrl-C strikes no other
-        return threading.current_thread() is threading.main_thread()
-    if isinstance(exc, asyncio.CancelledError):
-        try:
-            current = asyncio.current_task()
-        except RuntimeError:
-            return False
-        return current is None or current.cancelling() > 0
-    return True
-
-
 def _unexpected(exc: BaseException, message: str) -> JudgeError:
     cause = Cause.CONFIG if isinstance(exc, ConfigError) else Cause.BUG
     error = JudgeError(f"{type(exc).__name__}: {message}", cause=cause)
@@ -297,4 +284,6 @@ def _judgement(outcome: _Outcome, started: float) -> Judgement:
         outcome.error,
         outcome.metrics,
         time.perf_counter() - started,
+        None,
+        outcome.calls,
     )

@@ -153,6 +153,8 @@ def _further_texts(
     for key, value in row.items():
         if key not in _KNOWN_KEYS:
             _add_texts(found, value)
+    if calls := verdict.get("calls"):
+        _add_texts(found, calls)
     if error := verdict.get("error"):
         found.append(as_text(error))
     return found

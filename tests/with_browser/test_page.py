@@ -102,6 +102,33 @@ def test_a_report_allows_no_inline_script_but_its_own(tmp_path: Path, context: B
     assert page.evaluate("window.ran") is None
 
 
+def test_what_an_llm_judge_was_asked_and_replied_is_shown(tmp_path: Path, view: Start, watched: Watched) -> None:
+    rows = [row(0), row(1), row(2)]
+    messages = [{"role": "system", "content": "Be strict."}, {"role": "user", "content": f"Score it: {HOSTILE}"}]
+    rows[0]["judgement"]["calls"] = [
+        {"model": "qwen-judge", "messages": messages, "reply": '{"score": 1, "reason": "the sum is right"}'},
+        {"model": "<b>other</b>", "messages": messages[1:], "error": "no verdict within 30 s"},
+    ]
+    rows[2]["judgement"]["calls"] = [3, {"messages": "x", "reply": {"a": 1}}, None]
+    scored = write(tmp_path / "run.jsonl", rows)
+    page = watched.page
+    for address in (view(scored), report_of(scored)):
+        page.goto(f"{address}#/row/1")
+        calls = page.locator(
+            ".block", has=page.get_by_role("heading", name="What the LLM judge was asked, and replied")
+        )
+        for told in ("qwen-judge", "Be strict.", "<script>window.ran = 1", "the sum is right", "<b>other</b>", "30 s"):
+            expect(calls).to_contain_text(told)
+        page.keyboard.press("j")
+        expect(page.locator(".story")).to_contain_text("What is 18 + 1?")
+        expect(calls).to_have_count(0)
+        page.keyboard.press("j")
+        expect(calls).to_contain_text('{ "a": 1 }')
+        page.goto(f"{address}#/rows?q=be+strict")
+        expect(page.locator(".sheet-row:not(.head)")).to_have_count(1)
+        assert page.evaluate("window.ran") is None
+
+
 def test_formulas_are_typeset_and_the_last_box_is_marked(tmp_path: Path, view: Start, watched: Watched) -> None:
     rows = [
         row(0, answer="First \\boxed{1}, then $x^2$ and \\[\\frac{1}{2}\\] so \\boxed{\\frac{3}{4}}"),

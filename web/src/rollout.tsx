@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { percent, short, time } from "./numbers";
 import { Chip, Verdict } from "./table";
 import { Text, Visible } from "./text";
-import { dict, promptOf, turnsAfter, words, type Turn } from "./turns";
+import { dict, promptOf, turnsAfter, turnsOfCall, words, type Turn } from "./turns";
 import type { Explained, Fields, Json, Source, State, WholeGroup, WholeRow } from "./types";
 import { useNamed, useWords, type Word } from "./words";
 
@@ -72,6 +72,7 @@ export function RowPage({ source, state, n, version, onLoaded, explainAsked, onL
         {turns.length > 0 && <Block title={say("turns")}><Turns turns={turns} label={say("turns")} /></Block>}
         <Block title={say("answer")}><Text text={answer} boxed={row.boxed} label={say("answer")} /></Block>
         {row.reference && <Block title={say("reference")}><Text text={referenceOf(whole) || row.reference} label={say("reference")} /></Block>}
+        <JudgeCalls calls={dict(whole.judgement).calls} />
         <JsonBlock row={row} />
       </div>
       <aside class="verdict" aria-label={say("verdict")}>
@@ -138,6 +139,23 @@ function Judged({ row }: { row: WholeRow }) {
         </div>
       )}
     </section>
+  );
+}
+
+/** What LLM judges were asked and replied, where the row keeps it (`keep_calls`). */
+function JudgeCalls({ calls }: { calls: Json | undefined }) {
+  const say = useWords();
+  const found = Array.isArray(calls) ? calls.map(dict) : [];
+  if (!found.length) return null;
+  return (
+    <Block title={say("judgeCalls")}>
+      {found.map((call, place) => (
+        <div class="judge-call" key={place}>
+          <h3><Visible text={words(call.model).slice(0, 200) || "?"} /></h3>
+          <Turns turns={turnsOfCall(call)} label={say("judgeCalls")} />
+        </div>
+      ))}
+    </Block>
   );
 }
 

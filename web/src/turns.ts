@@ -36,6 +36,12 @@ function turnOf(message: Dict): Turn {
 
 const turnsOf = (messages: Json | undefined): Turn[] => (Array.isArray(messages) ? messages.filter(isDict).map(turnOf) : []);
 
+/** What an LLM judge was asked, and its reply or why there is none. */
+export function turnsOfCall(call: Dict): Turn[] {
+  const said = (role: string, text: Json | undefined): Turn[] => (text ? [{ role, text: words(text), thinking: "", calls: [] }] : []);
+  return [...turnsOf(call.messages), ...said("assistant", call.reply), ...said("error", call.error)];
+}
+
 /** What opened the rollout. */
 export function promptOf(row: Dict): Turn[] {
   const task = dict(row.task);

@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -24,6 +24,7 @@ from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import transport
 from agentscope_tuner.graders.client.budget import RunBudget
+from agentscope_tuner.graders.client.calls import record_call
 from agentscope_tuner.graders.client.endpoint import Endpoint, resolve
 from agentscope_tuner.graders.client.flight import Flight
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
@@ -116,10 +117,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """A reply that parsed: its `value`, and what it cost."""
+    """A reply that parsed: its `value`, what it cost, and its `text`."""
 
     value: T
     usage: Usage
+    text: str = ""
 
 
 class ChatModel:
@@ -176,8 +178,16 @@ class ChatModel:
             GraderError: no readable reply within the deadline and the bounds on retries; says what each try failed of.
             ConfigError: there is no key for this model.
         """
+        try:
+            answer = await self._on_loop(self._ask(prompt, parse))
+        except GraderError as exc:
+            record_call(self.settings.model_name, prompt.written, error=str(exc))
+            raise
+        record_call(self.settings.model_name, prompt.written, reply=answer.text)
+        return answer
+
+    async def _on_loop(self, asking: Coroutine[Any, Any, T]) -> T:
         loop = _loop.get_loop()
-        asking = self._ask(prompt, parse)
         if asyncio.get_running_loop() is loop:
             return await asking
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
@@ -188,11 +198,7 @@ class ChatModel:
         Raises:
             GraderError: the endpoint gives none, or not one for each text.
         """
-        loop = _loop.get_loop()
-        work = transport.embed(self.settings, self._state, self.endpoint, model_name, texts)
-        if asyncio.get_running_loop() is loop:
-            return await work
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+        return await self._on_loop(transport.embed(self.settings, self._state, self.endpoint, model_name, texts))
 
     @property
     def _state(self) -> transport.SharedState:
@@ -210,7 +216,7 @@ class ChatModel:
         kept = store.get(key) if store is not None else None
         if kept is not None:
             try:
-                answer = Answer(parse(kept), Usage(cache_hits=1))
+                answer = Answer(parse(kept), Usage(cache_hits=1), kept.text)
             except ReplyError:
                 pass  # kept by a version with laxer rules: ask again
             else:
@@ -245,7 +251,7 @@ class ChatModel:
         state.breaker.succeeded()
         if store is not None:
             store.put(key, reply, usage)
-        return Answer(value, usage)
+        return Answer(value, usage, reply.text)
 
     def is_kept(self, prompt: Prompt) -> bool:
         """Whether the store has a reply to `prompt`; looking sends nothing and makes no file."""

@@ -1,0 +1,48 @@
+"""What judge models were asked about a verdict and what they replied, for a person who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from agentscope_tuner.graders.prompt.template import ChatMessage
+
+#: Calls that are kept of one verdict, and characters of one message or reply: a row stays small, whatever was judged.
+MOST_CALLS = 16
+MOST_CHARS = 20_000
+
+#: `model`, `messages` (each a `role` and its `content`), and the `reply` or, where there was none, the `error`.
+JudgeCall = Mapping[str, Any]
+
+_CALLS: ContextVar[list[JudgeCall] | None] = ContextVar("calls", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[JudgeCall]]:
+    """The calls that are made inside, by whichever graders and tasks make them; no more than `MOST_CALLS`."""
+    calls: list[JudgeCall] = []
+    token = _CALLS.set(calls)
+    try:
+        yield calls
+    finally:
+        _CALLS.reset(token)
+
+
+def record_call(model: str, messages: Callable[[], Sequence[ChatMessage]], *, reply: str = "", error: str = "") -> None:
+    """Keep a call of the verdict under way, if somebody wants it; `messages` are made only then."""
+    calls = _CALLS.get()
+    if calls is None or len(calls) >= MOST_CALLS:
+        return
+    asked = [{"role": message.role, "content": _shortened(message.content)} for message in messages()]
+    told = {"error": _shortened(error)} if error else {"reply": _shortened(reply)}
+    calls.append({"model": model, "messages": asked, **told})
+
+
+def _shortened(text: str) -> str:
+    """`text` within `MOST_CHARS`: its beginning and its end."""
+    if len(text) <= MOST_CHARS:
+        return text
+    half = MOST_CHARS // 2
+    return f"{text[:half]} […{len(text) - 2 * half} characters…] {text[-half:]}"
