@@ -47,6 +47,11 @@ class FakeLender:
         self.closed = True
 
 
+def fake_lenders(settings: object) -> type[FakeLender]:
+    """What makes the lenders, by a name that other processes can import."""
+    return FakeLender
+
+
 class Gate:
     """Where blocking workflows stand until the test is over."""
 
@@ -70,6 +75,10 @@ class Act(Workflow):
             case "interrupt":
                 os.kill(os.getpid(), signal.SIGINT)
                 await asyncio.Event().wait()
+            case "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "unpicklable":
+                return WorkflowOutput(metadata={"final_answer": words, "function": lambda: words})
             case "terminate":
                 os.kill(os.getpid(), signal.SIGTERM)
                 await asyncio.Event().wait()

@@ -23,7 +23,9 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import ScoredFile, Summary
 from agentscope_tuner.rollouts import (
     Earlier,
+    Lend,
     Lender,
+    RolloutProcesses,
     RolloutRow,
     RolloutRunner,
     RolloutSettings,
@@ -31,12 +33,13 @@ from agentscope_tuner.rollouts import (
     Script,
     TaskSet,
     load_settings,
+    model_tuners,
     open_tasks,
 )
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 
-Lend = Callable[[RolloutSettings], Callable[[], Lender]]
+Runner = RolloutRunner | RolloutProcesses
 
 
 def rollout(
@@ -47,6 +50,9 @@ def rollout(
         bool, typer.Option("--resume", help="Keep what an earlier run finished; run its failed rollouts again.")
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = None,
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, help="Run over N processes: for agents that keep a core busy.")
+    ] = 1,
 ) -> None:
     """Run the workflow on every task, some times each, and judge every rollout.
 
@@ -54,35 +60,12 @@ def rollout(
     SIGTERM keep what is done.
     """
     with config_errors():
-        whole_run(resolve(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit)
+        whole_run(resolve(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit, processes=processes)
 
 
-def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
-    """The lender of real models: a ModelTuner a rollout, for the endpoint that `astuner.rollout.model` names.
-
-    Raises:
-        ConfigError: the extra `agentscope` is not installed.
-    """
-    from agentscope_tuner.model_tuner import ModelTuner
-
-    model, targets = settings.rollout.model, settings.rollout.trainable_targets
-
-    def lend() -> Lender:
-        return ModelTuner.for_endpoint(
-            model.base_url,
-            model.name,
-            api_key=model.api_key,
-            stream=model.stream,
-            logprobs=model.logprobs,
-            trainable_targets=targets,
-            temperature=model.temperature,
-            max_tokens=model.max_tokens,
-        )
-
-    return lend
-
-
-def whole_run(config: Source, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None) -> None:
+def whole_run(
+    config: Source, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None, processes: int = 1
+) -> None:
     """Roll out, write, and print the summary; tests hand in a lender of their own.
 
     Raises:
@@ -93,12 +76,19 @@ def whole_run(config: Source, output: Path, lend: Lend, *, resume: bool = False,
     settings = load_settings(whole)
     if str(output) == "-":
         raise ConfigError("--output must be a file: rows are written aside and renamed when they are whole")
+    # before anything runs, and here also where other processes judge: what is wrong is said now
     judge, lender = load_judge(whole), lend(settings)
     tally = RolloutTally(unheard=set(settings.rollout.trainable_targets or ()))
     written, started = _Written(settings.digest, tally), time.perf_counter()
     try:
         with open_tasks(settings, limit=limit) as tasks, ScoredFile(output, resume=resume) as scored:
-            _roll_out(settings, judge, lender, tasks, scored, written)
+            earlier = Earlier(scored, settings.digest, tasks.tasks(), settings.rollout.num_repeat)
+            runner = (
+                RolloutProcesses(whole, lend, settings.rollout, processes, earlier=earlier.rows_of)
+                if processes > 1
+                else _in_threads(settings, judge, lender, tasks, earlier)
+            )
+            _roll_out(runner, settings.rollout.num_repeat, tasks, earlier, scored, written)
     except KeyboardInterrupt as exc:
         rows = written.summary.rows
         err.print(f"stopped: interrupted\n{rows} rows are kept; --resume goes on", soft_wrap=True)
@@ -137,25 +127,24 @@ class _Written:
         return f"{reward}, {self.summary.statuses['failed']} failed, {spread}"
 
 
-def _roll_out(
-    settings: RolloutSettings,
-    judge: TaskJudge,
-    lend: Callable[[], Lender],
-    tasks: TaskSet,
-    scored: ScoredFile,
-    written: _Written,
-) -> None:
+def _in_threads(
+    settings: RolloutSettings, judge: TaskJudge, lend: Callable[[], Lender], tasks: TaskSet, earlier: Earlier
+) -> RolloutRunner:
     wanted = settings.rollout
-    earlier = Earlier(scored, settings.digest, tasks.tasks(), wanted.num_repeat)
-    runner = RolloutRunner(
+    return RolloutRunner(
         Script(settings.workflow, lend, wanted.timeout, tasks.place),
         judge,
         num_repeat=wanted.num_repeat,
         max_env_worker=wanted.max_env_worker,
         earlier=earlier.rows_of,
     )
+
+
+def _roll_out(
+    runner: Runner, num_repeat: int, tasks: TaskSet, earlier: Earlier, scored: ScoredFile, written: _Written
+) -> None:
     todo = (task for task in tasks.tasks() if not earlier.has(task.task_id))
-    with _shown(runner, written, tasks.count * wanted.num_repeat) as show, _interrupting(runner) as interrupted:
+    with _shown(runner, written, tasks.count * num_repeat) as show, _interrupting(runner) as interrupted:
         for group in chain(earlier.whole_groups(), runner.run(todo)):
             written.write(group, scored)
             show()
@@ -168,7 +157,7 @@ def _roll_out(
 
 
 @contextmanager
-def _interrupting(runner: RolloutRunner) -> Iterator[Callable[[], bool]]:
+def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
     """Ctrl-C and SIGTERM let the runner hand on what is done, a second one does not wait; says if there was any."""
     stopped = threading.Event()
 
@@ -192,7 +181,7 @@ def _interrupting(runner: RolloutRunner) -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def _shown(runner: RolloutRunner, written: _Written, total: int) -> Iterator[Callable[[], None]]:
+def _shown(runner: Runner, written: _Written, total: int) -> Iterator[Callable[[], None]]:
     """A progress bar with the reward so far, on a terminal only."""
     if not err.is_terminal:
         yield lambda: None

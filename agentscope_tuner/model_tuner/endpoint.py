@@ -69,6 +69,13 @@ class EndpointModel(OpenAIChatModel):
     agentscope would hand on a shorter answer.
     """
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        from agentscope_tuner.model_tuner.direct import DirectCompletions
+
+        # the client makes its own when it is first asked for it
+        vars(self.client.chat)["completions"] = DirectCompletions(self.client)
+
     async def aclose(self) -> None:
         """Close the connections."""
         await self.client.close()

@@ -3,10 +3,12 @@
 Each rollout has a thread and an event loop of its own. A workflow that waits for ever, blocks or swallows its
 cancellation therefore holds up nobody but itself: its row says `timed_out` and where it stood. What threads cannot
 promise: a workflow that computes in Python without end takes its share of the interpreter until the process ends, and
-one that holds the interpreter's lock inside a C call stops the process.
+one that holds the interpreter's lock inside a C call stops the process. `RolloutProcesses` runs the same in several.
 """
 
 from agentscope_tuner.rollouts.attempt import Lender, Script
+from agentscope_tuner.rollouts.lending import Lend, model_tuners
+from agentscope_tuner.rollouts.processes import RolloutProcesses
 from agentscope_tuner.rollouts.readers import TaskSet, open_tasks
 from agentscope_tuner.rollouts.resume import Earlier
 from agentscope_tuner.rollouts.rows import RolloutRow
@@ -16,7 +18,9 @@ from agentscope_tuner.rollouts.tally import RolloutTally
 
 __all__ = [
     "Earlier",
+    "Lend",
     "Lender",
+    "RolloutProcesses",
     "RolloutRow",
     "RolloutRunner",
     "RolloutSettings",
@@ -24,5 +28,6 @@ __all__ = [
     "Script",
     "TaskSet",
     "load_settings",
+    "model_tuners",
     "open_tasks",
 ]

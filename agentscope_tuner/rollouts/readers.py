@@ -63,21 +63,33 @@ def open_tasks(settings: RolloutSettings, *, limit: int | None = None) -> Iterat
     """
     section = settings.reader.chosen
     if isinstance(section, EnvServiceConfig):
-        options = ClientOptions(
-            token=os.environ.get(TOKEN_VARIABLE) or None,
-            headers=section.headers,
-            ca_file=section.ca_file,
-            deadline=settings.rollout.timeout,
-            # One connection for each rollout that runs at the same time
-            max_connections=settings.rollout.max_env_worker,
-        )
-        with EnvServiceClient(section.env_url, options) as client:
-            yield _env_tasks(section, client, limit)
+        with open_place(settings) as place:
+            assert place is not None
+            yield _env_tasks(section, place, limit)
     elif isinstance(section, ReasoningGymConfig):
         made = list(islice(_gym_tasks(section), limit))
         yield TaskSet(len(made), made.__iter__)
     else:
         yield _file_tasks(section, f"{READER}.{settings.reader.type}.training.file_path", limit)
+
+
+@contextmanager
+def open_place(settings: RolloutSettings) -> Iterator[EnvPlace | None]:
+    """Where episodes are played; None where `astuner.task_reader` names no environment service."""
+    section = settings.reader.chosen
+    if not isinstance(section, EnvServiceConfig):
+        yield None
+        return
+    options = ClientOptions(
+        token=os.environ.get(TOKEN_VARIABLE) or None,
+        headers=section.headers,
+        ca_file=section.ca_file,
+        deadline=settings.rollout.timeout,
+        # One connection for each rollout that runs at the same time
+        max_connections=settings.rollout.max_env_worker,
+    )
+    with EnvServiceClient(section.env_url, options) as client:
+        yield EnvPlace(client, section.env_type, section.params)
 
 
 def _file_tasks(section: DatasetFileConfig, key: str, limit: int | None) -> TaskSet:
@@ -151,9 +163,9 @@ def _gym_task(entry: dict[str, Any], task_id: str) -> Task:
     return Task(task_id=task_id, main_query=entry["question"], metadata={**about, "answer": entry["answer"]})
 
 
-def _env_tasks(section: EnvServiceConfig, client: EnvServiceClient, limit: int | None) -> TaskSet:
+def _env_tasks(section: EnvServiceConfig, place: EnvPlace, limit: int | None) -> TaskSet:
     try:
-        listed = client.get_env_profile(section.env_type, section.training_split)[:limit]
+        listed = place.client.get_env_profile(section.env_type, section.training_split)[:limit]
     except EnvServiceError as exc:
         raise ConfigError(f"{READER}.env_service: cannot list the tasks: {exc}") from exc
     _check_ids(listed, f"{section.env_type!r} at {section.env_url}, split {section.training_split!r}")
@@ -162,7 +174,7 @@ def _env_tasks(section: EnvServiceConfig, client: EnvServiceClient, limit: int |
         for task_id in listed:
             yield Task(task_id=task_id, env_type=section.env_type)
 
-    return TaskSet(len(listed), tasks, EnvPlace(client, section.env_type, section.params))
+    return TaskSet(len(listed), tasks, place)
 
 
 def _check_ids(ids: Iterable[str], where: str) -> None:

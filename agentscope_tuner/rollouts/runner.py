@@ -20,6 +20,10 @@ GRACE_SECONDS = 5.0
 # The env service's client gives up releasing an episode after ten seconds
 _RELEASE_SECONDS = 12.0
 
+# looks again after so many seconds, though nothing called for it
+_LONGEST_WAIT = 60.0
+_NO_MORE = object()
+
 EarlierRows = Callable[[str], Mapping[int, RolloutRow]]
 
 
@@ -76,22 +80,31 @@ class RolloutRunner:
         self._stopping = True
         self._ended.put(None)
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[list[RolloutRow]]:
+    def look_again(self) -> None:
+        """Tasks have come, where there were none for now. May be called from any thread."""
+        self._ended.put(None)
+
+    def run(self, tasks: Iterable[Task | None]) -> Iterator[list[RolloutRow]]:
         """The rows of each task, in the order in which tasks are done; after `stop`, of each begun task what there is.
 
         To be iterated once.
+
+        Args:
+            tasks: None among them says that there is none for now; `look_again` says when that may have changed.
         """
         jobs = self._in_turn(tasks)
         more = True
         try:
             while not self._stopping:
                 while more and len(self._jobs) < self._places:
-                    job = next(jobs, None)
-                    more = job is not None
-                    if job is not None:
-                        self._begin(job)
+                    job = next(jobs, _NO_MORE)
+                    more = job is not _NO_MORE
+                    if not isinstance(job, Job):
+                        break
+                    self._begin(job)
                     yield from self._whole_groups()
-                if not self._jobs:
+                yield from self._whole_groups()
+                if not (self._jobs or more):
                     return
                 self._wait(self._next_deadline())
                 yield from self._whole_groups()
@@ -101,9 +114,12 @@ class RolloutRunner:
         finally:
             self._let_go()
 
-    def _in_turn(self, tasks: Iterable[Task]) -> Iterator[Job]:
-        """Jobs to begin, a group at a time."""
+    def _in_turn(self, tasks: Iterable[Task | None]) -> Iterator[Job | None]:
+        """Jobs to begin, a group at a time; None where there is none for now."""
         for task in tasks:
+            if task is None:
+                yield None
+                continue
             group = Group(task, self._num_repeat, self._judge.traits.ranks, task_digest(task))
             group.take_over(self._earlier(task.task_id), rejudge=self._script.place is None)
             self._groups[task.task_id] = group
@@ -138,7 +154,7 @@ class RolloutRunner:
             job.attempt.close()
 
     def _next_deadline(self) -> float:
-        return min(job.deadline for job in self._jobs)
+        return min((job.deadline for job in self._jobs), default=time.monotonic() + _LONGEST_WAIT)
 
     def _wait(self, until: float) -> None:
         """Until a job ends, or is overdue, or `stop` is called."""

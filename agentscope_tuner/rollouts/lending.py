@@ -1,0 +1,36 @@
+"""The models that rollouts are lent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentscope_tuner.rollouts.attempt import Lender
+from agentscope_tuner.rollouts.settings import RolloutSettings
+
+#: What makes the lender of a run, in each process anew.
+Lend = Callable[[RolloutSettings], Callable[[], Lender]]
+
+
+def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
+    """The lender of real models: a ModelTuner a rollout, for the endpoint that `astuner.rollout.model` names.
+
+    Raises:
+        ConfigError: the extra `agentscope` is not installed.
+    """
+    from agentscope_tuner.model_tuner import ModelTuner
+
+    model, targets = settings.rollout.model, settings.rollout.trainable_targets
+
+    def lend() -> Lender:
+        return ModelTuner.for_endpoint(
+            model.base_url,
+            model.name,
+            api_key=model.api_key,
+            stream=model.stream,
+            logprobs=model.logprobs,
+            trainable_targets=targets,
+            temperature=model.temperature,
+            max_tokens=model.max_tokens,
+        )
+
+    return lend
