@@ -333,6 +333,7 @@ tutorial-frozenlake: $(AGENTSCOPE)/.ready ## an agent walks over frozen lakes in
 
 bench-rollout: $(AGENTSCOPE)/.ready ## 64 rollouts at once against an endpoint with 200 ms latency, and beside one that hangs
 	$(AGENTSCOPE)/bin/python -m benchmarks.rollout.at_once
+	$(AGENTSCOPE)/bin/python -m benchmarks.rollout.over_processes
 .PHONY: service-times capacity
 service-times: $(ENV_BIN)/.ready ## CPU seconds of a verdict by each kind of judge, kept for `make capacity`
 	$(ENV_BIN)/python -m benchmarks.scale.service_times

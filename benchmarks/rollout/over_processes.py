@@ -1,4 +1,4 @@
-"""agentscope agents over one process and over two, each beside the other: `python -m benchmarks.rollout.over_processes`.
+"""agentscope agents over one process and over two: `python -m benchmarks.rollout.over_processes`.
 
 64 rollouts at once against an endpoint with 200 ms latency. Both are measured from the first group of rows to the last,
 so that starting processes and importing agents is in neither.
@@ -45,7 +45,8 @@ def main() -> None:
         one, two = rate(1, port), rate(2, port)
     ratio = two / one
     verdict = "met" if ratio >= BAR else f"missed by {BAR - ratio:.2f}"
-    print(f"agents over two processes, beside one: {ratio:.2f}x ({one:.1f} and {two:.1f} rollouts/s; >= {BAR}x) {verdict}")
+    rates = f"{one:.1f} and {two:.1f} rollouts/s"
+    print(f"agents over two processes, beside one, {rates}: {ratio:.2f}x (>= {BAR}x) {verdict}")
 
 
 if __name__ == "__main__":
