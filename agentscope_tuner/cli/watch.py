@@ -19,7 +19,7 @@ from agentscope_tuner.cli.console import EXIT_FOUND, EXIT_INTERRUPTED, config_er
 from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.cli.watch_page import SHOWN_STEPS, conclude, page
 from agentscope_tuner.config import resolve
-from agentscope_tuner.insight.watch.follow import refuse_unfollowable
+from agentscope_tuner.insight.watch.follow import is_json_lines, refuse_unfollowable
 from agentscope_tuner.insight.watch.opinion_settings import (
     OPINION,
     changed,
@@ -130,14 +130,10 @@ def _rows(source: RunRows, run: str, stack: ExitStack, *, follow: float | None) 
     if follow is not None:
         refuse_unfollowable(Path(run))
         return source.followed(follow)
-    if _is_json_lines(Path(run)):
+    if is_json_lines(Path(run)):
         return source.whole()
     lines, _ = stack.enter_context(source_lines(run))
     return source.scored(lines)
-
-
-def _is_json_lines(run: Path) -> bool:
-    return any(run.glob("*.jsonl")) if run.is_dir() else run.suffix == ".jsonl" and run.exists()
 
 
 def _look(

@@ -45,6 +45,11 @@ def is_beside(name: str) -> bool:
     return _BESIDE.fullmatch(name) is not None
 
 
+def is_row_file(name: str) -> bool:
+    """Whether a file of a run's folder holds rows, by its name."""
+    return name.endswith(_SUFFIXES) and not is_beside(name)
+
+
 def is_cut_short(raw: bytes) -> bool:
     """Whether a file's last line, which lacks its end, is no whole JSON: a crash has cut it short."""
     try:

@@ -73,6 +73,9 @@ class RunLog:
         verdicts = zip(pairs, judgements, strict=True)
         chosen = verdicts if self._share >= 1 else self._chosen(verdicts, step)
         with self._lock:
+            if self._waiting_bytes > self._file_bytes:
+                # a disk that stays full: this raises before the memory is full, too
+                self._write()
             rows = rows_of(self._token, self._rows, chosen, step, time.time())
             if not rows:
                 return

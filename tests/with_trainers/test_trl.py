@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import time
@@ -174,13 +175,17 @@ def test_a_hostile_batch_in_the_middle_costs_less_than_five_seconds(judge: Any, 
     assert extra < 5.0
 
 
-def test_groups_that_ranks_share_are_ranked_whole(tmp_path: Path) -> None:
-    script = Path(__file__).parent / "two_ranks.py"
+def on_two_ranks(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", str(script)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd(), "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run(
-        [*command, str(tmp_path)], env=environment, capture_output=True, text=True, timeout=300, check=False
+    path = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""}
+    return subprocess.run(
+        [*command, str(folder)], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
+
+
+def test_groups_that_ranks_share_are_ranked_whole(tmp_path: Path) -> None:
+    done = on_two_ranks(Path(__file__).parent / "two_ranks.py", tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("ranked whole") == 2, done.stdout + done.stderr[-3000:]
 
@@ -356,6 +361,17 @@ def test_a_run_that_is_gamed_is_stopped(tmp_path: Path) -> None:
     steps = list(range(1, trainer.state.global_step + 1))
     assert [scalar.step for scalar in events.Scalars("astuner/reward")] == steps
     assert events.Scalars("astuner/second_opinion/evidence")[-1].value == 1.0
+
+
+def test_all_ranks_of_a_gamed_run_stop_after_the_same_step(tmp_path: Path) -> None:
+    # the ranks read the same files, not at the same moment: one that went on alone would wait for ever
+    script = Path(__file__).parent / "stopped_ranks.py"
+    done = on_two_ranks(script, tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    stops = re.findall(r"stopped after (\d+) steps", done.stdout)
+    assert len(stops) == 2, done.stdout + done.stderr[-3000:]
+    assert len(set(stops)) == 1
+    assert int(stops[0]) < 20
 
 
 def test_mixed_rows_are_paid_the_same_bits_as_by_the_command_line_and_log_each_part() -> None:

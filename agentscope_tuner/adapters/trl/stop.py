@@ -24,7 +24,8 @@ def stop_when_gamed(
         callback = stop_when_gamed("out/judged", "configs/math.yaml", rate=0.02)
         callback = stop_when_gamed(config="configs/math_lenient_logged.yaml")
 
-    Trainers that take callbacks of transformers take it, too, such as ms-swift's.
+    Trainers that take callbacks of transformers take it, too, such as ms-swift's. The first of several ranks looks, and
+    all of them stop after the same step.
 
     Args:
         log_dir, second_opinion, config, scalars, options: as `LiveWatch` takes them.
@@ -32,6 +33,7 @@ def stop_when_gamed(
     Raises:
         ConfigError: as `LiveWatch`.
     """
+    from accelerate.utils import broadcast_object_list
     from transformers import TrainerCallback
 
     live = LiveWatch(log_dir, second_opinion, config=config, scalars=scalars, **options)
@@ -43,8 +45,12 @@ def stop_when_gamed(
             self.watch, self.alarms = live.watch, live.alarms
 
         def on_step_end(self, args: Any, state: Any, control: Any, **rest: Any) -> None:
-            live.look()
-            if self.watch.gamed:
+            if state.is_world_process_zero:
+                live.look()
+            else:
+                live.flush()
+            # all ranks stop after the same step: one that went on alone would wait for the others for ever
+            if broadcast_object_list([self.watch.gamed])[0]:
                 control.should_training_stop = True
 
         def on_train_end(self, args: Any, state: Any, control: Any, **rest: Any) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.dump_files import is_beside, is_cut_short
+from agentscope_tuner.records.dump_files import is_beside, is_cut_short, is_row_file
 from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
 from agentscope_tuner.storage.stored_file import natural
 
@@ -104,13 +104,21 @@ def _passed_over(stream: BinaryIO) -> bool:
     return False
 
 
+def is_json_lines(run: Path) -> bool:
+    """Whether the rows of a run are JSON lines and nothing else, apart from files that hold no rows."""
+    if not run.is_dir():
+        return run.suffix == ".jsonl" and run.exists()
+    names = [path.name for path in run.iterdir() if is_row_file(path.name)]
+    return bool(names) and all(name.endswith(".jsonl") for name in names)
+
+
 def refuse_unfollowable(run: Path) -> None:
     """Refuse a run that is no JSON lines.
 
     Raises:
-        ConfigError: it holds Parquet files, torch's or packed ones alone, which are read when they are complete.
+        ConfigError: it holds Parquet files, torch's or packed ones, which are read when they are complete.
     """
-    files = [path for path in run.iterdir() if not is_beside(path.name)] if run.is_dir() else [run]
-    other = [path.name for path in files if path.suffix in (".parquet", ".pt", ".gz", ".json")]
-    if other and len(other) == len(files):
-        raise ConfigError(f"--follow reads JSON lines as they are written, and {other[0]!r} is none: leave it out")
+    files = [path.name for path in run.iterdir()] if run.is_dir() else [run.name]
+    other = next((name for name in files if is_row_file(name) and not name.endswith(".jsonl")), None)
+    if other is not None:
+        raise ConfigError(f"--follow reads JSON lines as they are written, and {other!r} is none: leave it out")

@@ -63,9 +63,7 @@ class LiveWatch:
 
     def look(self) -> list[Alarm]:
         """The alarms of the rows that were logged since the last look, whatever process of the training logged them."""
-        from agentscope_tuner.task_judge.run_log import flush_logs
-
-        flush_logs()
+        self.flush()
         new = []
         for step, rows in by_step(self._rows.new()):
             stats, alarms = self.watch.step(step, rows)
@@ -77,6 +75,12 @@ class LiveWatch:
                 curve.write(step, step_scalars(stats, alarms, self.watch))
         self.alarms.extend(new)
         return new
+
+    def flush(self) -> None:
+        """Write what this process's judges hold back, so that another process's look finds it."""
+        from agentscope_tuner.task_judge.run_log import flush_logs
+
+        flush_logs()
 
     def close(self) -> None:
         """End the curves."""

@@ -131,6 +131,15 @@ def test_a_full_disk_cuts_no_row_in_two_and_loses_none(tmp_path: Path) -> None:
     assert [row.task for row in read(tmp_path)] == [*map(str, range(8)), "last"]
 
 
+def test_a_disk_that_stays_full_does_not_fill_the_memory(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    log = RunLog(tmp_path / "file" / "folder", file_bytes=2_000)
+    for _ in range(50):
+        with pytest.raises(ConfigError, match="cannot write log_dir"):
+            log.add([pair()] * 2, [RIGHT] * 2, 1)
+    assert log._waiting_bytes < 4_000
+
+
 def test_rows_of_single_calls_wait_for_their_block_and_are_not_forgotten(tmp_path: Path) -> None:
     log = RunLog(tmp_path)
     for number in range(3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import logging
@@ -175,6 +176,15 @@ def test_a_file_that_has_become_shorter_is_read_from_its_start(tmp_path: Path) -
     assert len(list(lines.read())) == 2
     path.write_bytes(b'{"a": 3}\n')
     assert [line.raw for line in lines.read()] == [b'{"a": 3}']
+
+
+def test_what_an_earlier_watch_has_left_in_a_folder_hides_no_rows(tmp_path: Path) -> None:
+    # with alarms.jsonl beside its packed files, the run had no rows
+    lines = "".join(json.dumps({**scored(str(n), 1.0), "step": n}) + "\n" for n in range(3))
+    (tmp_path / "scored.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "alarms.jsonl").write_text("{}\n")
+    result = CliRunner().invoke(app, ["watch", str(tmp_path), "--json"])
+    assert [json.loads(line)["step"] for line in result.stdout.splitlines()] == [0, 1, 2]
 
 
 def test_following_refuses_files_that_are_no_lines(tmp_path: Path) -> None:
