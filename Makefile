@@ -346,8 +346,9 @@ bench-scale: bench-engine bench-ray
 bench-engine: $(READY) ## rows a second of the local engine, with one and two workers
 	$(BIN)/python -m benchmarks.scale.local_engine
 
-bench-memory: $(READY) ## the local engine's memory over a million rows; a minute or two
+bench-memory: $(READY) ## memory over a million rows: the local engine's, and that of reading Parquet; some minutes
 	$(BIN)/python -m benchmarks.scale.memory
+	$(BIN)/python -m benchmarks.scale.columnar
 
 .PHONY: bench-redteam
 bench-redteam: $(READY) $(MATH_VERIFY)/.ready ## wrong answers a policy would try, right answers models write: paid and refused, in %
