@@ -56,7 +56,7 @@ def test_the_tuners_check_accepts_our_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("response", "reward"),
     [
-        (Msg("agent", r"\boxed{\frac{84}{2}}", "assistant"), 1.0),
+        (Msg("agent", r"\boxed{42.0}", "assistant"), 1.0),
         (Msg("agent", [TextBlock(type="text", text=r"\boxed{42}")], "assistant"), 1.0),
         (
             Msg(

@@ -18,7 +18,7 @@ from agentscope_tuner import JudgeError
 from tests.with_trainers.judges import HOSTILE, config
 
 ROOT = Path(__file__).parents[2]
-RIGHT = r"\boxed{\frac{84}{2}}"
+RIGHT = r"\boxed{42.0}"
 
 
 def snippet(heading: str, judge: str) -> dict[str, Any]:

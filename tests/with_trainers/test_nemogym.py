@@ -77,7 +77,7 @@ def test_the_version_is_the_one_the_guide_names() -> None:
 
 @pytest.mark.parametrize(
     ("text", "reward"),
-    [(r"\boxed{\frac{84}{2}}", 1.0), (r"\boxed{41}", 0.0), ("", 0.0), *((text, 0.0) for text in HOSTILE[:-1])],
+    [(r"\boxed{42.0}", 1.0), (r"\boxed{41}", 0.0), ("", 0.0), *((text, 0.0) for text in HOSTILE[:-1])],
 )
 def test_their_request_gives_their_response(text: str, reward: float) -> None:
     verdict = verified(MATH, sent(text))

@@ -37,7 +37,7 @@ MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
 }
 PROMPT = r"What is 6*7? Put it in \boxed{}."
-SAID = [r"\boxed{\frac{84}{2}}", r"\boxed{41}", "no box"]
+SAID = [r"\boxed{42.0}", r"\boxed{41}", "no box"]
 
 
 def tokenizer() -> PreTrainedTokenizerFast:

@@ -36,7 +36,7 @@ KEYS = {"score", "acc", "filtered", "failed", "judge_seconds"}
 CONFIGS = Path(__file__).parents[2] / "configs"
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 MATH_JUDGE = {"astuner": {"task_judge": {"judge_protocol": MATH}}}
-SAID = [r"\boxed{\frac{84}{2}}", r"so \boxed{41}", "no box", *(text for text in HOSTILE if "\ud800" not in text)]
+SAID = [r"\boxed{42.0}", r"so \boxed{41}", "no box", *(text for text in HOSTILE if "\ud800" not in text)]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -68,7 +68,7 @@ def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "stand_ins"))
 
 
-RIGHT, WRONG = r"\boxed{\frac{84}{2}}", r"\boxed{41}"
+RIGHT, WRONG = r"\boxed{42.0}", r"\boxed{41}"
 
 
 def trl_combined(said: str) -> Any:

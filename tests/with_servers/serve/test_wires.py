@@ -34,7 +34,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService
 
 @pytest.mark.parametrize(
     ("answer", "status", "reward"),
-    [(r"\boxed{\frac{84}{2}}", "judged", 1.0), (r"\boxed{41}", "judged", 0.0), ("", "filtered", 0.0)],
+    [(r"\boxed{42.0}", "judged", 1.0), (r"\boxed{41}", "judged", 0.0), ("", "filtered", 0.0)],
 )
 def test_a_row_gets_its_judgement(service: RunningService, answer: str, status: str, reward: float) -> None:
     got = service.post("/reward", row(answer, id="r1"))
