@@ -227,7 +227,9 @@ def hostile_answers() -> None:
     cases = hostile.outputs()
     print(f"hostile: {len(cases)} outputs, none of them right")
     result = hostile.judge_all("main thread")
-    counts = f"{len(result.wrong)} wrong, {len(result.late)} over 1 s, slowest {result.slowest_seconds:.3f} s"
+    counts = (
+        f"{len(result.wrong)} wrong, {len(result.late)} over 1 s of CPU, slowest {result.slowest_cpu_seconds:.3f} s"
+    )
     print(f"  astuner            {counts}")
     for problem in result.wrong + result.late:
         print(f"    {problem}")

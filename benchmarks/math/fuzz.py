@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
 import random
 import resource
 import sys
@@ -31,6 +30,7 @@ from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.verify.math.answer import Verdict, compare
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
+from benchmarks.math.cpu import cpu_seconds
 from benchmarks.math.latex import equation, latex, mutated, real_pairs, sound
 
 SEED = 20261122
@@ -41,7 +41,6 @@ SANDBOX_SHARE = 10
 HANG_CPU_SECONDS = 20.0
 IDLE_SECONDS = 600.0
 SHOWN_EVERY = 20_000
-_TICKS = os.sysconf("SC_CLK_TCK")
 GROWTH_MEGABYTES = 24.0
 _PAGE = resource.getpagesize()
 
@@ -167,16 +166,6 @@ def _child(count: int, seed: int, progress: Any, sender: Connection) -> None:
     tally = run(count, seed, progress=progress)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     sender.send((tally, peak, megabytes(), time.monotonic() - started))
-
-
-def cpu_seconds(pid: int) -> float:
-    """The CPU time that a process has used; 0 once it has ended."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-            fields = stat.read().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _stuck(cpu: float, wall: float) -> str:

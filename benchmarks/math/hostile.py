@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.verify.sandbox import shared
+from benchmarks.math.cpu import with_children
 
 SENTINEL = "astuner_hostile_sentinel"
 _CODE = [
@@ -108,9 +109,9 @@ class Result:
     judged: int
     # outputs paid, ordinary answers misjudged, code that ran: must be empty anywhere, on any machine
     wrong: list[str]
-    # outputs that took more than a second of wall time: must be empty on a machine that is not overloaded
+    # outputs that took more than a second of CPU time, of the judging process and its workers together: must be empty
     late: list[str]
-    slowest_seconds: float
+    slowest_cpu_seconds: float
 
 
 def judge_all(where: str) -> Result:
@@ -120,20 +121,24 @@ def judge_all(where: str) -> Result:
     late: list[str] = []
     slowest = 0.0
     for hostile in outputs():
-        started = time.perf_counter()
+        started = _cpu()
         reward = _judged(judge, hostile.output, hostile.reference)
-        took = time.perf_counter() - started
+        took = _cpu() - started
         slowest = max(slowest, took)
         shown = f"{hostile.output[:60]!r} ({len(hostile.output)} characters)"
         if reward[1]:
             wrong.append(f"paid: {shown}")
         if took > 1:
-            late.append(f"took {took:.2f} s: {shown}")
+            late.append(f"took {took:.2f} s of CPU time: {shown}")
         if not _judged(judge, "\\boxed{2\\sqrt{3}}", "\\sqrt{12}")[1]:
             wrong.append(f"an ordinary answer after {shown} was misjudged")
     if Path(SENTINEL).exists():
         wrong.append("code ran")
-    return Result(where, len(outputs()), wrong, late, slowest)
+    return Result(where, len(outputs()), wrong, late, round(slowest, 3))
+
+
+def _cpu() -> float:
+    return with_children(shared().pids())
 
 
 def _judged(judge: MathAnswerAsJudge, output: str, reference: str):  # type: ignore[no-untyped-def]
