@@ -73,7 +73,7 @@ class MathConfig(StrictSection):
 class TaskJudgeConfig(StrictSection):
     """`astuner.task_judge`: which judge, and the rules that run before it."""
 
-    # what logs and trainers' metrics call the judge; by default its class
+    # the judge's name in logs and trainers' metrics; by default its class
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     # its metrics, for trainers that take the same ones of every sample; by default those its class names
     metric_names: list[str] | None = None
@@ -104,7 +104,7 @@ class TaskJudgeConfig(StrictSection):
     task_rubrics: dict[str, Any] = Field(default_factory=dict)
     # judge_type: combined. The judges that are asked, by name
     parts: dict[str, PartConfig] = Field(default_factory=dict)
-    # what the parts' rewards make together: one of the four, or `module->function`
+    # how the parts' rewards become one: one of the four combinations, or `module->function`
     reward: str = "weighted_sum"
     # whose is_success counts: a part's name, or all, or any
     success: str = "all"

@@ -48,7 +48,7 @@ class EpisodeProcess:
             ChildProgram("agentscope_tuner.env_service.episode_worker", [protocol], [os.getcwd(), *sys.path]),
             # an environment is foreign code, and the token opens every other episode
             environment={name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE},
-            # what an environment prints is no answer to whoever started the server
+            # An environment's prints must not mix with the server's own output
             stdout=2,
             most_bytes=max_answer_bytes,
         )

@@ -177,5 +177,5 @@ def _is_number(value: object) -> bool:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    # parsed JSON: a look at the class takes a tenth of what asking for any Mapping does
+    # Parsed JSON has plain dictionaries, and comparing the class takes a tenth of an isinstance check on Mapping
     return value if type(value) is dict else {}

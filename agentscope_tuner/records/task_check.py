@@ -104,7 +104,7 @@ def _findings(line: Line, judge: ChecksTasks, references: _FirstReferences) -> I
         problem = f"check_task raised: {type(exc).__name__}: {exc}"
     if task.task_id:
         given = task.metadata if output is None else {**output.metadata, **task.metadata}
-        # what cannot be judged contradicts nothing
+        # A row that cannot be judged cannot contradict another
         reference = None if problem else {key: given.get(key) for key in judge.reference_keys}
         contradiction = _contradiction(references, task.task_id, reference, line.where, judge)
         problem = problem or contradiction

@@ -142,7 +142,7 @@ class _Learner:
     async def _choose(self, pool: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[Candidate]:
         if not pool:
             return []
-        # in the order they were chosen, then the others: what was chosen once stays
+        # Chosen rubrics first, in their order: a chosen one is never dropped as the copy of a new one
         first = {candidate.text: number for number, candidate in enumerate(chosen)}
         ordered = sorted(pool, key=lambda candidate: first.get(candidate.text, len(first)))
         vectors, dimension = await self._embed([candidate.text for candidate in ordered])

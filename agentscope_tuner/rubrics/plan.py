@@ -14,7 +14,7 @@ from agentscope_tuner.rubrics.samples import read_samples, split
 from agentscope_tuner.rubrics.saved import evaluation_template
 
 _REPLY_TOKENS = 150
-# the form of the reply, the markers' delimiters, and what a chat template adds
+# Tokens of the reply's form, of the markers' delimiters and of the chat template
 _FORM_TOKENS = 80
 
 

@@ -121,7 +121,7 @@ class CsvTable:
             except StopIteration:
                 return
             except csv.Error as exc:
-                # only the first line is to blame: those that an open quote swallowed are rows of their own
+                # Only the first line is malformed: the lines that its open quote swallowed are rows, so read them again
                 lines.hand_back(lines.taken[1:])
                 yield TableRow(line, {}, _Malformed(lines.taken[0], 0), f"is malformed: {exc}")
                 continue

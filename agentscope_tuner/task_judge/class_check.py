@@ -89,7 +89,7 @@ def _is_async(function: object) -> bool:
 def _check_signature(judge_class: type[BaseJudge], name: str, protocol: str) -> None:
     function = inspect.getattr_static(judge_class, name)
     if not inspect.isfunction(function):
-        # a static method, or something callable of its own: what it takes shows when it is called
+        # A static method or another callable: its parameters cannot be checked before it is called
         return
     signature = inspect.signature(function)
     try:
@@ -129,7 +129,7 @@ def check_kwargs(judge_class: type, kwargs: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: the built-in judge reads none of it; names the place where the setting belongs.
     """
-    # a subclass may read settings of its own: only what a class says of itself counts
+    # Read the class's own attribute, not an inherited one: a subclass may read settings that its base refuses
     if not kwargs or vars(judge_class).get("takes_kwargs", True):
         return
     key, value = next(iter(kwargs.items()))

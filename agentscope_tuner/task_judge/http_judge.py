@@ -212,7 +212,7 @@ class HttpJudge(BaseJudge):
             raise malformed(answer, where, f"the verdict is on row {verdict.id!r:.80}, asked was {name!r}")
         if verdict.status == "failed":
             told = shown(verdict.error or verdict.reason) or "the service does not say why"
-            # what has to be mended over there; a service of an earlier version does not say
+            # The service's own cause; services of an earlier version send none
             cause = cause_of(verdict.cause) if verdict.cause else Cause.ENDPOINT
             message = f"the reward service at {self._exchange.base_url} reached no verdict: {told}"
             return LateError(message) if verdict.late else judge_error(message, cause)

@@ -185,7 +185,7 @@ class TaskJudge:
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         if self._traits.ranks:
             return await self._aranked(task, outputs)
-        # what waits for a thread must not use up its time
+        # An output that waits for a thread must not use up the time of its verdict
         slots = asyncio.Semaphore(self.at_once(len(outputs)))
 
         async def one(output: WorkflowOutput) -> _Outcome:

@@ -56,7 +56,7 @@ _SUPPOSED = re.compile(
     r"|(?:如果|假设|假如|假定|若|是否|难道)[^，。；\n]{0,6}$",
     re.IGNORECASE,
 )
-# what may stand between two statements that are made in one breath
+# Words and signs that may stand between two statements of one sentence
 _FURNITURE = re.compile(
     r"[\s.,;:!*_`#。，；（(]*(?:(?:so|thus|or|and|then|hence|therefore|also|either|maybe|perhaps|possibly|alternatively|the|my|our"
     r"|final|correct|another|other|或者?|和|也|所以|因此|最终|正确)[\s.,;:*_`#，]*)*",

@@ -9,7 +9,7 @@ from typing import Any
 
 # strongest first; `text` sends nothing and leaves it to the prompt
 _FORMATS = ("json_schema", "json_object", "text")
-# what servers answer to a response_format they do not know
+# HTTP statuses of servers that do not know a response_format
 _REFUSALS = frozenset({400, 415, 422, 501})
 
 
@@ -75,7 +75,7 @@ class FormattedRequest:
         if memory._settled:
             return False
         if _FORMATS[self._used] == "text":
-            memory._current = 0  # it was not the format: what was wrong with this request says nothing of others
+            memory._current = 0  # plain text was refused, too: the format was not the cause
             return False
         memory._current += 1
         return True

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _RETRY = Usage(retries=1)
-# what a reply is expected to use, until it is known
+# Expected tokens of a reply, until replies have been measured
 _REPLY_TOKENS = 256
 
 
@@ -90,7 +90,7 @@ def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
 
     key = (os.getpid(), endpoint)
     if key not in _clients:
-        # no timeout and no retries of its own: both are bounded per verdict, here
+        # The client gets no timeout and no retries: this module bounds both for each verdict
         client = openai.AsyncOpenAI(
             base_url=endpoint.base_url,
             api_key=endpoint.api_key,

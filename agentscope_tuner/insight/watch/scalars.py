@@ -51,7 +51,7 @@ class TensorBoardScalars:
 
     def __init__(self, folder: Path) -> None:
         try:
-            # what torch's SummaryWriter stands on; it needs no torch
+            # The layer under torch's SummaryWriter; it works without torch
             from tensorboard.compat.proto.event_pb2 import Event
             from tensorboard.compat.proto.summary_pb2 import Summary
             from tensorboard.summary.writer.event_file_writer import EventFileWriter

@@ -42,7 +42,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
     # what stands over capitals is a segment, over anything else its conjugate
     ("bar", 1, "overline bar"),
     ("decoration", 1, "vec angle triangle mathcal mathscr mathfrak underline"),
-    # another symbol is made of the one that they stand on
+    # Accents that change a symbol's identity: `\hat{x}` is not `x`
     ("accent", 1, "hat widehat tilde dot ddot"),
     ("big", 1, "int sum prod lim"),
     ("environment", 0, "begin"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# what pandas, JSON and float() leave for a missing or overflown number
+# The texts that pandas, JSON and float() write for a missing or overflown number
 _NOT_A_NUMBER = re.compile(r"[-+]?(?:(?i:nan|inf|<na>|nat)|Infinity|INFINITY)")
 # what str() and JSON leave for a missing value, written exactly so: the word is `\\text{None}` or `none`
 _NO_VALUE = frozenset({"None", "null", "NULL"})

@@ -251,9 +251,9 @@ class Quantity(Signed):
     unit: Unit
 
 
-# what says how a number is measured
+# Heads that mark how a number is measured: unit, percent, degree
 MARKS = (Percent, Degrees, Quantity)
-# what one operation of rational arithmetic makes
+# Heads of the four operations of rational arithmetic
 RATIONAL_OPERATIONS = (Sum, Product, Quotient, Negation)
-# what a plain polynomial or rational expression is made of, but for its powers
+# Heads of a plain polynomial or rational expression, except its powers
 RATIONAL = (Number, Symbol, *RATIONAL_OPERATIONS)

@@ -122,7 +122,7 @@ def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None
     digits = _significant(ref)
     written = ref_places - 2 * any(isinstance(n, Percent) for n in walk(ref))
     if isinstance(ans, Degrees) or (isinstance(ref, Percent) and not isinstance(ans, Percent)):
-        # what was converted is not rounded as well
+        # A value that was converted to another unit must be exact: rounding on top would forgive too much
         return False
     if ans_places is None or ans_places == 0:
         return digits >= _ROUNDED_DIGITS and _is_exact(ans)

@@ -33,7 +33,7 @@ _BEFORE = re.compile(
     r"(?:(?:\$[^$]*\$|\\\(.*?\\\))[^,$\\]*)*,\s+",
     re.IGNORECASE,
 )
-# what follows a value and says when, where or why
+# Words that begin a clause after a value: when, where, because
 _AFTER = re.compile(
     r"(?:,|\s)\s*\(?\b(?:attained|reached|achieved|obtained|occurring|which|when|whenever|at|if|since|because|so that|"
     r"given|by|as|with equality|on the interval|where)\b(?![^,]*\b(?:respectively)\b)",

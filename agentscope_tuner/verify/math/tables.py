@@ -54,9 +54,9 @@ UNICODE = str.maketrans(
 INVERSE = {name: f"arc{name}" for name in _names("sin cos tan cot sec csc sinh cosh tanh")}
 # a function's bare argument ends before another function
 ARGUMENT_STOPS = {f"\\{name}" for name in (*with_role("function"), "root")} - {"\\abs"}
-# what stands before an amount or after it, and the unit that it names
+# Currency and percent signs, before or after an amount, and the unit that each names
 CURRENCIES = {f"\\{name}": command.canonical for name, command in with_role("currency").items()}
-# what begins an operand
+# Tokens with which an operand can begin
 OPERANDS = frozenset(
     {token for token, command in BY_TOKEN.items() if command.role not in ("look", "same", "relation")} | {"\\left"}
 )

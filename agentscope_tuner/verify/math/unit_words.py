@@ -80,7 +80,7 @@ DESCRIBING = frozenset(
     """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
     brown pink purple gold silver big small whole full fresh different distinct real complex possible""".split()  # noqa: SIM905
 )
-# words that say something about the number before them: what follows is never a unit, whatever the question says
+# Words that operate on the number before them. The word behind them is never a unit, even if the question names it
 NEVER = frozenset(
     """not no is isn't never wrong if when than then but maybe perhaps else otherwise plus minus times more less fewer
     about approximately around roughly between with without where for the correct incorrect false true actually answer
@@ -120,5 +120,5 @@ NOUNS_IN_LY = frozenset(
         "monopoly",
     ]
 )
-# what Chinese counts with
+# Chinese measure words
 COUNTERS = frozenset("个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯")

@@ -105,7 +105,7 @@ _CLAUSE = re.compile(
     r"[,;.!?:\n，。；！？：]|\b(?:so|thus|hence|therefore|because|since)\b|所以|因此|因为|故", re.IGNORECASE
 )
 _BEFORE = 80
-# what may stand between two statements that are made in one breath
+# Words and signs that may stand between two statements of one sentence
 _FILLER = frozenset(
     [
         "so",
