@@ -78,6 +78,18 @@ $(LOWEST)/.ready: setup.cfg pyproject.toml
 test-lowest: $(LOWEST)/.ready ## the core's tests at the lowest versions that setup.cfg allows
 	$(LOWEST)/pytest -n auto --dist loadfile
 
+.PHONY: notebooks
+NOTEBOOKS := .venvs/notebooks/bin
+
+$(NOTEBOOKS)/.ready: setup.cfg pyproject.toml
+	test -x $(NOTEBOOKS)/python || $(PYTHON) -m venv .venvs/notebooks
+	$(NOTEBOOKS)/python -m pip install --quiet --disable-pip-version-check -e '.[insight]' nbclient ipykernel
+	@touch $@
+
+# their cells assert what they say; the files stay as they are, without outputs
+notebooks: $(NOTEBOOKS)/.ready ## the notebooks of docs/, run from top to bottom
+	PATH="$(CURDIR)/$(NOTEBOOKS):$$PATH" $(NOTEBOOKS)/jupyter-execute docs/notebooks/*.ipynb
+
 test-pythons: ## the core's tests on each Python found of 3.11, 3.12 and 3.13
 	$(PYTHON) -m tests.pythons
 
