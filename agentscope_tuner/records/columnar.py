@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.storage.columns import PARQUET, open_arrow, open_parquet
 from agentscope_tuner.storage.stored_file import StoredFile
@@ -118,9 +120,16 @@ def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[An
 
 
 class _Rows:
-    """The rows of a batch: the JSON of each, and what is wrong with it."""
+    """The rows of a batch: the JSON of each, and what is wrong with it.
+
+    Raises:
+        ConfigError: a column's name stands twice: nobody knows which of them is meant.
+    """
 
     def __init__(self, batch: Any) -> None:
+        twice = sorted(name for name, count in Counter(batch.schema.names).items() if count > 1)
+        if twice:
+            raise ConfigError(f"column {twice[0]!r} stands more than once: a row has one value for a key")
         self._batch = batch
         self._columns = {
             field.name: _readable(column) for field, column in zip(batch.schema, batch.columns, strict=True)

@@ -48,7 +48,7 @@ def _writer(target: Path, schema: Any) -> Iterator[Any]:
     if target.name.lower().endswith(PARQUET):
         from pyarrow import parquet
 
-        with parquet.ParquetWriter(target, schema, compression="zstd") as file:
+        with parquet.ParquetWriter(target, schema, compression="zstd", write_page_checksum=True) as file:
             yield file.write_batch
         return
     from pyarrow import ipc

@@ -47,7 +47,9 @@ def open_parquet(file: StoredFile) -> Iterator[Any]:
     source: Any = file.open() if is_url(file.source) else file.source
     with told(f"cannot read {file.source!r}"):
         # Without a buffer's size it would hold the columns of a whole row group, which may be the whole file
-        opened = parquet.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        opened = parquet.ParquetFile(
+            source, buffer_size=_BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
+        )
     with opened:
         yield opened
 

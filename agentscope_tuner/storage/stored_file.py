@@ -151,7 +151,9 @@ def told(what: str) -> Iterator[None]:
         raise
     # each file system has errors of its own: botocore's are no OSError
     except Exception as exc:
-        raise ConfigError(f"{what}: {exc or type(exc).__name__}") from exc
+        # fsspec's says no more than the path
+        missing = isinstance(exc, FileNotFoundError) and exc.errno is None
+        raise ConfigError(f"{what}: {'there is no such file' if missing else exc or type(exc).__name__}") from exc
 
 
 def is_folder(source: str) -> bool:

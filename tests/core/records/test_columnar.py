@@ -182,6 +182,24 @@ def test_a_file_that_breaks_off_has_a_row_that_says_so(name: str, tmp_path: Path
     assert last.where == f"{name}:{len(whole) + 1}"
 
 
+def test_a_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    table = pyarrow.Table.from_arrays([pyarrow.array(["1"]), pyarrow.array(["2"])], names=["answer", "answer"])
+    with pytest.raises(ConfigError, match="column 'answer' stands more than once"):
+        dump_lines(write(tmp_path / "r.arrow", table))
+
+
+def test_a_flipped_bit_is_seen_where_the_file_has_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    table = pyarrow.table({"answer": [f"{number * 7919:08d}" for number in range(1000)]})
+    parquet.write_table(table, path, write_page_checksum=True, compression="none", use_dictionary=False)
+    data = path.read_bytes()
+    # one digit of one answer
+    path.write_bytes(data.replace(b"00007919", b"00007918", 1))
+    lines = list(dump_lines(str(path)))
+    assert len(lines) == 1000
+    assert "could not verify page integrity, CRC checksum verification failed" in str(lines[0].problem)
+
+
 def test_rows_of_a_range_are_read_from_their_row_groups_alone(tmp_path: Path) -> None:
     path = Path(write(tmp_path / "r.parquet", [{"id": number} for number in range(25)], group=10))
     # the first group's data: a range behind it never looks there
@@ -263,7 +281,7 @@ def test_files_folders_and_patterns_at_a_url_are_read(bucket: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("memory://run/none.jsonl", "cannot read 'memory://run/none.jsonl'"),
+        ("memory://run/none.jsonl", "cannot read 'memory://run/none.jsonl': there is no such file"),
         ("memory://run/*.parquet", "no file matches 'memory://run/"),
         ("nosuch://run/a.jsonl", "Protocol not known: nosuch"),
     ],
