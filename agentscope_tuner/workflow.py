@@ -44,8 +44,11 @@ class WorkflowTask(_Boundary):
     gym_env: Any = Field(default=None, exclude=True, description="a handle with `evaluate`, for EnvServiceJudge")
 
     def model_post_init(self, context: Any, /) -> None:
-        self.task_id = self.task_id or self.task.task_id
-        self.env_type = self.env_type or self.task.env_type
+        # each assignment takes longer than the look before it, and this runs for every row
+        if not self.task_id:
+            self.task_id = self.task.task_id
+        if not self.env_type:
+            self.env_type = self.task.env_type
 
 
 @runtime_checkable

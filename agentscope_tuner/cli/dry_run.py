@@ -9,7 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentscope_tuner.cli.console import printable
-from agentscope_tuner.engines.judging import JudgedBefore, LineJudge
+from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.scored_line import JudgedBefore
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner

@@ -2,37 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol, TypeVar
 
 from agentscope_tuner.cli.console import opened
+from agentscope_tuner.records.blocks import Block, gathered, read_blocks
 from agentscope_tuner.records.dump_files import dump_lines, is_dump
 from agentscope_tuner.records.formats import as_rollouts, references_of
 from agentscope_tuner.records.reader import Line, read_lines
 from agentscope_tuner.storage.stored_file import plain
 
-Watched = Callable[[Iterator[Line], BinaryIO], Iterator[Line]]
+In = TypeVar("In")
+
+
+class Watched(Protocol):
+    """Draws a progress bar over a file's bytes while its parts, lines or blocks, are read."""
+
+    def __call__(self, parts: Iterator[In], stream: BinaryIO) -> Iterator[In]: ...
+
+
+class Source(Protocol):
+    """Rows to be read once, by lines or by blocks.
+
+    Attributes:
+        name: in messages.
+    """
+
+    name: str
+
+    def lines(self) -> Iterator[Line]:
+        """The rows one by one."""
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows as engines take them, without a look at any."""
+
+
+class _Dump:
+    """What a trainer left: a folder's files are read one after the other."""
+
+    def __init__(self, source: str) -> None:
+        self.name = Path(source).name
+        self._lines = dump_lines(source)
+
+    def lines(self) -> Iterator[Line]:
+        """See Source."""
+        return self._lines
+
+    def blocks(self) -> Iterator[Block]:
+        """See Source."""
+        return gathered(self._lines)
+
+
+class _Stream:
+    """A JSONL file, or standard input."""
+
+    def __init__(self, stream: BinaryIO, name: str, watched: Watched | None) -> None:
+        self.name = name
+        self._stream = stream
+        self._watched = watched
+
+    def lines(self) -> Iterator[Line]:
+        """See Source."""
+        return self._shown(read_lines(self._stream, self.name))
+
+    def blocks(self) -> Iterator[Block]:
+        """See Source."""
+        return self._shown(read_blocks(self._stream, self.name))
+
+    def _shown(self, parts: Iterator[In]) -> Iterator[In]:
+        return self._watched(parts, self._stream) if self._watched else parts
 
 
 @contextmanager
-def source_lines(source: str, *, watched: Watched | None = None) -> Iterator[tuple[Iterator[Line], str]]:
-    """The lines of `source` and its name in messages; several files are read one after the other.
+def opened_source(source: str, *, watched: Watched | None = None) -> Iterator[Source]:
+    """The rows of `source`; several files are read one after the other.
 
     Args:
         source: a file of lines, Parquet or Arrow, a folder or a pattern of them, by path or URL; `-`: standard input.
-        watched: draws a progress bar over a file's bytes while its lines are read.
+        watched: draws a progress bar over a file's bytes while it is read.
 
     Raises:
         ConfigError: it cannot be read.
     """
     if is_dump(source):
-        yield dump_lines(source), Path(source).name
+        yield _Dump(source)
         return
     with opened(plain(source)) as (stream, name):
-        lines = read_lines(stream, name)
-        yield (watched(lines, stream) if watched else lines), name
+        yield _Stream(stream, name, watched)
+
+
+@contextmanager
+def source_lines(source: str) -> Iterator[tuple[Iterator[Line], str]]:
+    """The lines of `opened_source`, and its name in messages.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    with opened_source(source) as rows:
+        yield rows.lines(), rows.name
 
 
 def rollout_lines(

@@ -10,12 +10,13 @@ import pickle
 import socket
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentscope_tuner._child import journal
 from agentscope_tuner._child.process import ChildProcess, ChildProgram
-from agentscope_tuner.engines.batch_worker import SLICE_SECONDS
+from agentscope_tuner.engines.pace import SLICE_SECONDS
 from agentscope_tuner.engines.units import Unit
 
 
@@ -37,10 +38,9 @@ class Batch:
 
 @dataclass(slots=True)
 class Recovered:
-    """The assignments of a dead worker: finished, with their results; the one that it was judging; not begun."""
+    """The assignments of a dead worker: begun, with the notes of their steps that were done, and not begun."""
 
-    finished: list[tuple[Assignment, bytes]] = field(default_factory=list)
-    in_hand: Assignment | None = None
+    begun: list[tuple[Assignment, list[bytes]]] = field(default_factory=list)
     not_begun: list[Assignment] = field(default_factory=list)
 
 
@@ -101,23 +101,27 @@ class BatchProcess:
         messages, ended = self._child.receive()
         return [pickle.loads(message) for message in messages], ended
 
-    def recover(self) -> Recovered:
-        """Sort the assignments of a worker that is dead and not closed yet."""
+    def recover(self, steps: Callable[[Assignment], int]) -> Recovered:
+        """Sort the assignments of a worker that is dead and not closed yet; `steps` counts those of an assignment."""
         found = Recovered()
-        if self.batches:
-            # batches are worked off in order: only the oldest can have been begun
-            oldest = self.batches.popleft()
-            noted = journal.read(self._journal, oldest.number)
-            found.finished = list(zip(oldest.assignments, noted or (), strict=False))
-            rest = oldest.assignments[len(found.finished) :]
-            if rest and noted is not None:
-                found.in_hand = rest.pop(0)
-            found.not_begun = rest + [assignment for batch in self.batches for assignment in batch.assignments]
-            self.batches.clear()
+        if not self.batches:
+            return found
+        # batches are worked off in order: only the oldest can have been begun
+        oldest = self.batches.popleft()
+        waiting = deque(oldest.assignments)
+        notes = journal.read(self._journal, oldest.number)
+        while waiting and notes is not None:
+            assignment = waiting.popleft()
+            count = steps(assignment)
+            found.begun.append((assignment, notes[:count]))
+            # what lacks a step was in hand, so nothing behind it was begun
+            notes = notes[count:] if len(notes) >= count else None
+        found.not_begun = [*waiting, *(assignment for batch in self.batches for assignment in batch.assignments)]
+        self.batches.clear()
         return found
 
     def seconds_left(self, deadline: float | None) -> float:
-        """Until the unit in hand has taken `deadline` seconds: it was begun within a slice of its batch's beginning."""
+        """Until the step in hand has taken `deadline` seconds: it was begun within a slice of its batch's beginning."""
         if deadline is None or not self.ready or not self.batches:
             return math.inf
         return self.since + SLICE_SECONDS + deadline - time.monotonic()

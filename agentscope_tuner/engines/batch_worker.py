@@ -8,10 +8,11 @@ from typing import Any
 
 from agentscope_tuner._child.entry import ParentChannel
 from agentscope_tuner._child.journal import ResultJournal
+from agentscope_tuner.engines.pace import SLICE_SECONDS
 from agentscope_tuner.errors import ConfigError
 
-# A batch that takes longer than planned is handed back in part: other workers may be idle, and rows wait behind it.
-SLICE_SECONDS = 0.05
+#: The steps of a unit that were done, whether these are all, and its results, or a text that says why there is none.
+Part = tuple[int, bool, Any]
 
 
 def main(channel: ParentChannel, journal: int) -> None:
@@ -44,25 +45,28 @@ def _pickled(message: object) -> bytes:
     return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
-def _judge(work: Any, notes: ResultJournal, batch: int, units: list[bytes]) -> tuple[int, float, list[bytes]]:
-    """The batch's number, the seconds spent, and the results of as many of its units as fit into a slice of time."""
+def _judge(work: Any, notes: ResultJournal, batch: int, units: list[bytes]) -> tuple[int, float, list[Part]]:
+    """The batch's number, the seconds spent, and what became of the units that were begun in a slice of time."""
     notes.begin(batch)
-    results: list[bytes] = []
+    parts: list[Part] = []
     started = now = time.monotonic()
     for unit in units:
-        result = _result(work, unit)
-        notes.add(result)
-        results.append(result)
+        steps, whole = 0, True
+        try:
+            answer = work.answer(pickle.loads(unit))
+            for note in answer:
+                notes.add(note)
+                steps += 1
+                now = time.monotonic()
+                if now - started > SLICE_SECONDS:
+                    whole = False
+                    break
+            parts.append((steps, whole, answer.packed()))
+        # boundary: an error while a unit is judged fails that unit, and the worker goes on
+        except BaseException as exc:  # noqa: BLE001
+            parts.append((steps, True, f"{type(exc).__name__} in a worker process: {exc}"))
+            notes.add(_pickled(parts[-1][2]))
         now = time.monotonic()
         if now - started > SLICE_SECONDS:
             break
-    return batch, now - started, results
-
-
-def _result(work: Any, unit: bytes) -> bytes:
-    """A pickled list of results, or a pickled text that says why there is none."""
-    try:
-        return _pickled(work.judge_packed(pickle.loads(unit)))
-    # boundary: an error while a row is judged fails that row, and the worker goes on
-    except BaseException as exc:  # noqa: BLE001
-        return _pickled(f"{type(exc).__name__} in a worker process: {exc}")
+    return batch, now - started, parts

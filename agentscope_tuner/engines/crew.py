@@ -20,7 +20,7 @@ class Crew(ABC, Generic[In, Out]):
     Args:
         work: what is done with a unit.
         rows: where finished rows go.
-        ahead: how many units may be begun and not yet handed on: more would only fill the memory.
+        ahead: the span of units that may be begun and not yet handed on: more would only fill the memory.
     """
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], ahead: int) -> None:
@@ -73,7 +73,7 @@ class _Feed(Generic[In, Out]):
                 return
             crew.begin(unit)
             # Count last: a unit that Ctrl-C stopped before `begin` must not be waited for
-            self._begun += 1
+            self._begun += unit.span
             self._begun_bytes += unit.size
 
     @property

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from agentscope_tuner.config import Source, resolve
-from agentscope_tuner.engines.units import Unit, groups
+from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, name_and_label
+from agentscope_tuner.engines.units import Undivided, Unit, groups
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.records import Line, Row, parse_line, scored_line
@@ -19,7 +20,7 @@ from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
 
 
-class RolloutJudge:
+class RolloutJudge(Undivided[Rollout, Judgement]):
     """Judges rollouts, by units.
 
     Attributes:
@@ -59,6 +60,12 @@ class RolloutJudge:
     def group_of(self, rollout: Rollout) -> str:
         """The task id, which names the advantage group; empty for a rollout that is judged by itself."""
         return rollout.task.task_id
+
+    def outcome(self, rollout: Rollout) -> Judgement | JudgeError:
+        """The verdict on one rollout of a judge that does not rank, without its seconds, or why there is none."""
+        task = rollout.task
+        given = WorkflowTask(task=task, task_id=task.task_id, env_type=task.env_type)
+        return self._judge.outcome(given, rollout.output)
 
     def judge(self, items: Sequence[Rollout]) -> list[Judgement]:
         """A judgement for each rollout of a unit; a failed one where there is no verdict."""
@@ -139,37 +146,7 @@ def _failed(rollout: Rollout | None, error: JudgeError) -> Judgement:
     return Judgement.failed(JudgeError(error.message, task_id=task_id, judge=error.judge, cause=error.cause))
 
 
-class ScoredLine(NamedTuple):
-    """One row of a rollout file with its verdict.
-
-    Attributes:
-        line: the row to be written, with its judgement and its end.
-        judgement: the same verdict.
-        name: the rollout's id; the row's place where it has none that can be read.
-        label: the row's own `label.is_success`, where it has one.
-        kept: the verdict is an earlier run's.
-    """
-
-    line: bytes
-    judgement: Judgement
-    name: str
-    label: bool | None
-    kept: bool = False
-
-
-class JudgedBefore(NamedTuple):
-    """A line that an earlier run judged. It is handed on as it is, unless its group has to be ranked again."""
-
-    line: Line
-    scored: ScoredLine
-
-
-def judged_before(line: Line, written: bytes, judgement: Judgement, *, kept: bool = True) -> JudgedBefore:
-    """`line` with its verdict and what an earlier run wrote of it; `kept` is False where this run wrote it."""
-    return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line)), kept=kept))
-
-
-class LineJudge:
+class LineJudge(Undivided[Line, ScoredLine]):
     """Judges lines of rollout files, by units: parses each line and returns it with its verdict, ready to be written.
 
     Args:
@@ -182,7 +159,7 @@ class LineJudge:
     def __init__(self, config: Source, digest: str = "") -> None:
         settings = resolve(config)
         self._rollouts = RolloutJudge(settings)
-        self._digest = digest
+        self.digest = digest
         self.recipe: tuple[object, ...] = (LineJudge, settings, digest)
         self.traits = self._rollouts.traits
         self.concurrency = self._rollouts.concurrency
@@ -252,9 +229,17 @@ class LineJudge:
         """A unit's lines, for another process."""
         return [tuple(line) for line in items]
 
+    def unwatch(self) -> None:
+        """See RolloutJudge."""
+        self._rollouts.unwatch()
+
+    def outcome(self, rollout: Rollout) -> Judgement | JudgeError:
+        """See RolloutJudge."""
+        return self._rollouts.outcome(rollout)
+
     def judge_packed(self, packed: Any) -> Any:
         """`judge` in that process."""
-        self._rollouts.unwatch()
+        self.unwatch()
         scored = self.judge([Line(*line) for line in packed])
         return [(line, _fields(judgement), name, label) for line, judgement, name, label, _ in scored]
 
@@ -262,13 +247,17 @@ class LineJudge:
         """What `judge_packed` answered."""
         return [ScoredLine(line, Judgement(*fields), name, label) for line, fields, name, label in packed]
 
+    def scored(self, line: Line, rollout: Rollout, judgement: Judgement) -> ScoredLine:
+        """A line, of which `rollout` was read, with its verdict."""
+        return self._scored(Row(line.where, line.raw, rollout, None, line.spent), judgement)
+
     def _scored(self, row: Row, judgement: Judgement) -> ScoredLine:
         if judgement.status == "failed":
             judgement = replace(judgement, error=f"{row.where}: {judgement.error}")
         if row.spent:
             judgement = replace(judgement, metrics=_added(judgement.metrics, row.spent))
         name, label = name_and_label(row)
-        return ScoredLine(scored_line(row, judgement, self._digest), judgement, name, label)
+        return ScoredLine(scored_line(row, judgement, self.digest), judgement, name, label)
 
 
 def _added(metrics: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:
@@ -281,11 +270,3 @@ def _bad_row(row: Row) -> Judgement:
     # Summaries count failures by reason: drop the column, so that the same mistake always has the same reason
     kind = re.sub(r" at column \d+", "", problem)
     return Judgement.failed(problem, cause=Cause.INPUT, reason=f"bad row: {kind}")
-
-
-def name_and_label(row: Row) -> tuple[str, bool | None]:
-    """The name of a row (its id, else its place in the file) and its `label.is_success`, for `Summary.add`."""
-    if row.rollout is None:
-        return row.where, None
-    is_success = row.rollout.label.get("is_success") if row.rollout.label else None
-    return row.rollout.id, is_success if isinstance(is_success, bool) else None

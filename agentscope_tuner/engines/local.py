@@ -14,19 +14,27 @@ the rest goes on.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import sys
+import time
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from itertools import chain
 from typing import Any
 
 from agentscope_tuner.config import Source
+from agentscope_tuner.engines.blocks import BlockJudge
 from agentscope_tuner.engines.crew import Crew, run
-from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, RolloutJudge, ScoredLine
+from agentscope_tuner.engines.judging import LineJudge, RolloutJudge
+from agentscope_tuner.engines.pace import SLICE_SECONDS
 from agentscope_tuner.engines.processes import ProcessCrew
+from agentscope_tuner.engines.scored_block import ScoredBlock
+from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine
 from agentscope_tuner.engines.units import In, Out, Rows, Work
 from agentscope_tuner.engines.waiting import LoopCrew, ThreadCrew
 from agentscope_tuner.records import Line
+from agentscope_tuner.records.blocks import Block
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Rollout
 
@@ -34,6 +42,8 @@ _log = logging.getLogger(__name__)
 
 # Workers keep their results in a memfd, which outlives them, and end with their parent: both need Linux
 _HAS_PROCESSES = sys.platform == "linux"
+# A first block up to this size is judged here, for as long as a worker process would take to start
+_SMALL_BYTES, _SMALL_SECONDS = 2**14, 0.3
 
 
 def score(
@@ -69,6 +79,59 @@ def score_lines(
     with closing(_score(judge, lines, jobs, ordered)) as results:
         for _, scored in results:
             yield scored
+
+
+def score_blocks(
+    judge: LineJudge, blocks: Iterable[Block], *, jobs: int | None = None, stop_at_failure: bool = False
+) -> Generator[ScoredBlock, None, None]:
+    """`score_lines` for blocks of a rollout file, in order: nothing is done here for each row of a judge that computes.
+
+    Args:
+        stop_at_failure: do not judge on where a row has failed. Rows behind it may have been judged by then; a block
+            that holds a failed row may also be the last before rows that are left out, so it has to be the last taken.
+    """
+    if judge.traits.kind != "cpu" or judge.traits.ranks or judge.traits.in_main:
+        # Its verdicts are waited for, or its groups made of neighbours: rows come and go one by one
+        with closing(score_lines(judge, (item for block in blocks for item in block.items()), jobs=jobs)) as rows:
+            for row in rows:
+                yield ScoredBlock.of([row])
+        return
+    work, left = BlockJudge(judge, stop_at_failure=stop_at_failure), iter(blocks)
+    at_once = jobs or automatic_jobs(work)
+    if at_once == 1:
+        for block in left:
+            yield from _judged_here(work, block)
+        return
+    if jobs is None and work.traits.bounded and (first := next(left, None)) is not None:
+        # A few rows are judged before a worker process has started
+        small = first.size <= _SMALL_BYTES
+        rest = (yield from _judged_here(work, first, _SMALL_SECONDS)) if small else first
+        left = left if rest is None else chain([rest], left)
+    with closing(_score(work, left, at_once, True)) as results:
+        for _, scored in results:
+            yield scored
+
+
+def _judged_here(
+    work: BlockJudge, block: Block, seconds: float = math.inf
+) -> Generator[ScoredBlock, None, Block | None]:
+    """Judge a block in the caller's thread, for about `seconds` at most; what is left of it."""
+    answer, steps, left = work.answer(block), 0, False
+    started = handed_on = time.monotonic()
+    try:
+        for _ in answer:
+            steps += 1
+            now = time.monotonic()
+            if left := now - started > seconds:
+                break
+            if now - handed_on > SLICE_SECONDS:
+                handed_on = now
+                yield answer.taken()
+    except KeyboardInterrupt:
+        yield answer.taken()
+        raise
+    yield answer.taken()
+    return block.cut(steps)[1] if left else None
 
 
 def _score(

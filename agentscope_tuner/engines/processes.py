@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import pickle
@@ -14,42 +13,43 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentscope_tuner.engines.batch_process import Assignment, BatchProcess
-from agentscope_tuner.engines.batch_worker import SLICE_SECONDS
+from agentscope_tuner.engines.batch_worker import Part
 from agentscope_tuner.engines.crew import Crew
+from agentscope_tuner.engines.pace import SLICE_SECONDS, BatchPace
 from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
+from agentscope_tuner.engines.waker import Waker
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 
 _log = logging.getLogger(__name__)
 
-_MOST_IN_BATCH = 1024
 _MOST_BATCH_BYTES = 2**20
-# how far the input is read ahead: rows for each job, and batches for each job
-_AHEAD_ROWS, _AHEAD_BATCHES = 8, 4
 _MOST_DEATHS = 2
 _MOST_FAILED_STARTS = 3
 _LEAVE_SECONDS = 5.0
 # A dead worker is seen at once by its closed channel, unless a process that it started holds the channel open.
 _LOOK_SECONDS = 1.0
 
+# what was judged, and its results, or a text that says why there is none
+_Finished = tuple[Unit[In, Out], Sequence[Out] | str]
+
 
 class ProcessCrew(Crew[In, Out]):
     """`jobs` processes, started as there is work for them.
 
-    Batches are slices of time: as many units as were judged in about `SLICE_SECONDS` of late. A worker has two at most,
-    so that it never waits for the next, and hands back what does not fit into its slice.
+    Batches are slices of time: as much as was judged in about `SLICE_SECONDS` of late. A worker has two at most, so
+    that it never waits for the next, and hands back what does not fit into its slice.
     """
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], jobs: int) -> None:
-        super().__init__(work, rows, jobs * _AHEAD_ROWS)
+        super().__init__(work, rows, BatchPace().ahead(jobs))
         self._jobs = jobs
-        self._size = 1
+        self._pace = BatchPace()
         self._inbox: deque[Unit[In, Out]] = deque()
         self._again: deque[Assignment] = deque()
         self._workers: list[BatchProcess] = []
         self._selector = selectors.DefaultSelector()
-        self._woken, self._waker = os.pipe()
-        os.set_blocking(self._waker, False)
-        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._waker = Waker()
+        self._selector.register(self._waker, selectors.EVENT_READ)
         self._hungry = self._dropping = self._closing = False
         self._furthest = -1
         self._failed_starts = 0
@@ -64,12 +64,12 @@ class ProcessCrew(Crew[In, Out]):
         if self._thread.ident is None:
             self._thread.start()
         if self._hungry:
-            self._wake()
+            self._waker.wake()
 
     def drop(self) -> None:
         """See Crew."""
         self._dropping = True
-        self._wake()
+        self._waker.wake()
 
     def close(self) -> None:
         """See Crew."""
@@ -77,17 +77,11 @@ class ProcessCrew(Crew[In, Out]):
             return
         self._closing = True
         if self._thread.ident is not None:
-            self._wake()
+            self._waker.wake()
             # The garbage collector may close the run, in any thread: also in the crew's own, which cannot join itself.
             if threading.current_thread() is not self._thread:
                 self._thread.join()
-        for descriptor in (self._woken, self._waker):
-            os.close(descriptor)
-
-    def _wake(self) -> None:
-        # a full pipe wakes it, too
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._waker, b".")
+        self._waker.close()
 
     # the crew's own thread
 
@@ -111,7 +105,7 @@ class ProcessCrew(Crew[In, Out]):
         events = self._selector.select(max(0.0, min(left)))
         for key, _ in events:
             if key.data is None:
-                os.read(self._woken, 4096)
+                self._waker.clear()
             else:
                 self._take_messages(key.data)
         for worker in [worker for worker in self._workers if worker.seconds_left(self.work.deadline) <= 0]:
@@ -139,32 +133,31 @@ class ProcessCrew(Crew[In, Out]):
             worker.ready, worker.since = True, time.monotonic()
             self._failed_starts = 0
 
-    def _answered(self, worker: BatchProcess, number: int, seconds: float, results: list[bytes]) -> None:
+    def _answered(self, worker: BatchProcess, number: int, seconds: float, parts: list[Part]) -> None:
         batch = worker.answered(number)
-        self._finish(zip(batch.assignments, results, strict=False))
-        self._again.extendleft(reversed(batch.assignments[len(results) :]))
-        fitting = int(SLICE_SECONDS * len(results) / seconds) if seconds > 0 else _MOST_IN_BATCH
-        # One slow row says little about the next, so shrink slowly: the worker hands back what does not fit.
-        self._size = max(1, self._size // 2, min(fitting, 4 * self._size, _MOST_IN_BATCH))
-        self.ahead = self._jobs * max(_AHEAD_ROWS, _AHEAD_BATCHES * self._size)
+        begun = list(zip(batch.assignments, parts, strict=False))
+        rest = batch.assignments[len(parts) :]
+        finished: list[_Finished[In, Out]] = []
+        for assignment, (steps, whole, packed) in begun:
+            unit, left = (assignment.unit, None) if whole else self.work.cut(assignment.unit, steps)
+            if left is not None:
+                rest.insert(0, Assignment(left))
+            finished.append((unit, packed if isinstance(packed, str) else self.work.unpack(packed)))
+        self._finish(finished)
+        self._again.extendleft(reversed(rest))
+        self._pace.learn(sum(unit.span for unit, _ in finished), sum(steps for steps, _, _ in parts), seconds)
+        self.ahead = self._pace.ahead(self._jobs)
 
-    def _finish(self, answered: Any) -> None:
-        finished: list[tuple[Unit[In, Out], Sequence[Out]]] = []
-        for assignment, answer in answered:
-            results = pickle.loads(answer)
-            # A text stands there instead of results where the worker could not judge the unit.
-            finished.append(
-                (
-                    assignment.unit,
-                    self._failed(assignment, results) if isinstance(results, str) else self.work.unpack(results),
-                )
-            )
-            self._furthest = max(self._furthest, assignment.unit.number)
-        if finished:
-            self.rows.finish(finished)
+    def _finish(self, found: list[_Finished[In, Out]]) -> None:
+        """Hand on results; a text stands in place of them where the worker could not judge the unit."""
+        if not found:
+            return
+        finished = [(unit, self._failed(unit, got) if isinstance(got, str) else got) for unit, got in found]
+        self._furthest = max(self._furthest, *(unit.number for unit, _ in finished))
+        self.rows.finish(finished)
 
-    def _failed(self, assignment: Assignment, why: str) -> Sequence[Out]:
-        return self.work.failed(assignment.unit.items, JudgeError(why, cause=Cause.WORKER))
+    def _failed(self, unit: Unit[In, Out], why: str) -> Sequence[Out]:
+        return self.work.failed(unit.items, JudgeError(why, cause=Cause.WORKER))
 
     def _assign(self) -> None:
         """Give every worker that has room a batch."""
@@ -190,9 +183,8 @@ class ProcessCrew(Crew[In, Out]):
         worker = min(self._workers, key=lambda worker: len(worker.batches), default=None)
         if worker is None or not worker.batches:
             return worker
-        # Slow rows are assigned one by one, so that no row queues behind a row that turns out to be slow.
-        quick = self._size > 1 and time.monotonic() - worker.since < 2 * SLICE_SECONDS
-        return worker if quick and len(worker.batches) < 2 else None
+        in_time = time.monotonic() - worker.since < 2 * SLICE_SECONDS
+        return worker if self._pace.is_quick and in_time and len(worker.batches) < 2 else None
 
     def _start_worker(self) -> BatchProcess:
         try:
@@ -206,23 +198,34 @@ class ProcessCrew(Crew[In, Out]):
     def _next_batch(self) -> tuple[list[Assignment], list[bytes]]:
         assignments: list[Assignment] = []
         payloads: list[bytes] = []
-        size = 0
-        while (self._again or self._inbox) and len(assignments) < self._size and size < _MOST_BATCH_BYTES:
-            assignment = self._again.popleft() if self._again else Assignment(self._inbox.popleft())
-            if assignment.unit.results is not None:
-                self.rows.finish([(assignment.unit, assignment.unit.results)])
+        size = span = 0
+        while (self._again or self._inbox) and span < self._pace.batch and size < _MOST_BATCH_BYTES:
+            assignment = self._taken(self._pace.batch - span)
+            unit = assignment.unit
+            if unit.results is not None:
+                self.rows.finish([(unit, unit.results)])
                 continue
             try:
-                payload = pickle.dumps(self.work.pack(assignment.unit.items), pickle.HIGHEST_PROTOCOL)
+                payload = pickle.dumps(self.work.pack(unit.items), pickle.HIGHEST_PROTOCOL)
             # boundary: rollouts may hold anything; a row that cannot be pickled fails alone
             except Exception as exc:  # noqa: BLE001
                 why = f"the row cannot be sent to a worker process: {type(exc).__name__}: {exc}"
-                self.rows.finish([(assignment.unit, self._failed(assignment, why))])
+                self.rows.finish([(unit, self._failed(unit, why))])
                 continue
             assignments.append(assignment)
             payloads.append(payload)
             size += len(payload)
+            span += unit.span
         return assignments, payloads
+
+    def _taken(self, span: int) -> Assignment:
+        """The next assignment, split where it is longer than `span`."""
+        assignment = self._again.popleft() if self._again else Assignment(self._inbox.popleft())
+        if assignment.unit.span > span and assignment.unit.results is None:
+            assignment.unit, rest = self.work.split(assignment.unit, span)
+            if rest is not None:
+                self._again.appendleft(Assignment(rest))
+        return assignment
 
     def _flush(self, worker: BatchProcess) -> None:
         try:
@@ -238,7 +241,7 @@ class ProcessCrew(Crew[In, Out]):
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
         how = worker.end(patience=0.0 if overdue else 0.5)
-        left = worker.recover()
+        left = worker.recover(lambda assignment: self.work.steps(assignment.unit.items))
         worker.close()
         _log.warning("a worker process %s; another takes its place", how)
         if not worker.ready:
@@ -248,33 +251,44 @@ class ProcessCrew(Crew[In, Out]):
                     f"{self._failed_starts} worker processes ended while they loaded the judge: one {how}",
                     cause=Cause.WORKER,
                 )
-        self._finish(left.finished)
         self._again.extendleft(reversed(left.not_begun))
-        if left.in_hand is None:
+        # the one in hand is the last: what is to be judged again goes before what was not begun
+        for assignment, notes in reversed(left.begun):
+            self._take_up(assignment, notes, how, overdue=overdue)
+
+    def _take_up(self, assignment: Assignment, notes: list[bytes], how: str, *, overdue: bool) -> None:
+        """Hand on what a dead worker noted of an assignment; the step after that was in hand when it died."""
+        unit: Unit[In, Out] | None = assignment.unit
+        if notes:
+            done, unit = self.work.cut(assignment.unit, len(notes))
+            self._finish([(done, self.work.recovered(done.items, notes))])
+        if unit is None:
+            return
+        unit, rest = self.work.cut(unit, 1)
+        if rest is not None:
+            self._again.appendleft(Assignment(rest))
+        deaths = 1 if notes else assignment.deaths + 1
+        if not overdue and deaths < _MOST_DEATHS:
+            self._again.appendleft(Assignment(unit, deaths))
             return
         error: JudgeError
         if overdue:
             why = f"no verdict within {self.work.deadline:g} s, the deadline for a verdict: its process was killed"
             error = DeadlineError(why, judge=self.work.traits.name)
         else:
-            left.in_hand.deaths += 1
-            if left.in_hand.deaths < _MOST_DEATHS:
-                self._again.appendleft(left.in_hand)
-                return
             why = f"{_MOST_DEATHS} worker processes died of judging it, the last one {how}"
             error = JudgeError(why, cause=Cause.WORKER)
-        self.rows.finish([(left.in_hand.unit, self.work.failed(left.in_hand.unit.items, error))])
+        self.rows.finish([(unit, self.work.failed(unit.items, error))])
 
     def _drop_untouched(self) -> None:
         """Keep only what has to be judged for what is finished, or in hand, to have no gap before it."""
         in_hand = [worker.batches[0].assignments[0].unit.number for worker in self._workers if worker.batches]
         furthest = max([self._furthest, *in_hand])
-        kept = [assignment for assignment in self._again if assignment.unit.number < furthest]
-        dropped = len(self._again) - len(kept) + len(self._inbox)
-        self._again = deque(kept)
+        dropped = [*self._inbox, *(again.unit for again in self._again if again.unit.number >= furthest)]
+        self._again = deque(again for again in self._again if again.unit.number < furthest)
         self._inbox.clear()
         if dropped:
-            self.rows.drop(dropped)
+            self.rows.drop(sum(unit.span for unit in dropped))
 
     def _end_all(self) -> None:
         for worker in self._workers:

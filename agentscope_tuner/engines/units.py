@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,11 +25,12 @@ class Unit(Generic[In, Out]):
     """Rows that are judged together.
 
     Attributes:
-        number: the units of a run are numbered from 0.
+        number: where it begins in the run: each unit begins where the one before it ends, the first at 0.
         first: the place of its first row in the input, from 0.
-        items: its rows, which are neighbours in the input.
+        items: its rows, which are neighbours in the input, or a block of them.
         size: roughly how many bytes the rows hold.
         results: one for each row, where they are known before judging; the unit is then handed on without judging it.
+        span: how far it reaches: 1, or a block's.
     """
 
     number: int
@@ -36,6 +38,22 @@ class Unit(Generic[In, Out]):
     items: Sequence[In]
     size: int = 0
     results: Sequence[Out] | None = None
+    span: int = 1
+
+    @property
+    def end(self) -> int:
+        """Where the next unit begins."""
+        return self.number + self.span
+
+
+class UnitAnswer(Protocol):
+    """The judging of one unit in a worker process: iterating judges it, step by step."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """A note for each step as soon as it is done, from which `Work.recovered` makes results."""
+
+    def packed(self) -> Any:
+        """The results of all steps until now, as plain data."""
 
 
 class Work(Protocol[In, Out]):
@@ -70,11 +88,73 @@ class Work(Protocol[In, Out]):
     def pack(self, items: Sequence[In]) -> Any:
         """The items of a unit as plain data, to be sent to another process."""
 
+    def answer(self, packed: Any) -> UnitAnswer:
+        """`judge` in that process, not begun yet. What is raised while it is judged fails the whole unit."""
+
+    def unpack(self, packed: Any) -> Sequence[Out]:
+        """The results from `UnitAnswer.packed`."""
+
+    def recovered(self, items: Sequence[In], notes: list[bytes]) -> Sequence[Out] | str:
+        """The results of `items` from the notes of a worker that has died, or a text that says why there is none."""
+
+    def steps(self, items: Sequence[In]) -> int:
+        """How many notes judging all of `items` gives."""
+
+    def cut(self, unit: Unit[In, Out], steps: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
+        """The part of a unit that its first steps judge, one at least, and the rest; None where nothing is left."""
+
+    def split(self, unit: Unit[In, Out], span: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
+        """A part of a unit, about `span` long, and the rest; a unit that has to be judged as a whole is not split."""
+
+
+class Undivided(Generic[In, Out]):
+    """The part of a Work whose units are judged as a whole, in one step."""
+
     def judge_packed(self, packed: Any) -> Any:
-        """`judge` in that process."""
+        """`judge` in a worker process: the results of a unit as plain data."""
+        raise NotImplementedError
 
     def unpack(self, packed: Any) -> Sequence[Out]:
         """The results from what `judge_packed` returned."""
+        raise NotImplementedError
+
+    def answer(self, packed: Any) -> UnitAnswer:
+        """See Work."""
+        return _OneStep(self, packed)
+
+    def recovered(self, items: Sequence[In], notes: list[bytes]) -> Sequence[Out] | str:
+        """See Work."""
+        results = pickle.loads(notes[0])
+        return results if isinstance(results, str) else self.unpack(results)
+
+    def steps(self, items: Sequence[In]) -> int:
+        """See Work."""
+        return 1
+
+    def cut(self, unit: Unit[In, Out], steps: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
+        """See Work."""
+        return unit, None
+
+    def split(self, unit: Unit[In, Out], span: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
+        """See Work."""
+        return unit, None
+
+
+class _OneStep:
+    """The answer to a unit that is judged in one step."""
+
+    def __init__(self, work: Undivided[Any, Any], packed: Any) -> None:
+        self._work = work
+        self._given = packed
+        self._results: Any = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._results = self._work.judge_packed(self._given)
+        yield pickle.dumps(self._results, pickle.HIGHEST_PROTOCOL)
+
+    def packed(self) -> Any:
+        """See UnitAnswer."""
+        return self._results
 
 
 def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tuple[list[In], str | None]]:
@@ -112,8 +192,8 @@ class Rows(Generic[Out]):
     Attributes:
         ready: `(place in the input, result)` of rows that can be handed on.
         news: set after every change.
-        ended: how many units are finished or dropped.
-        released: how many units have come to `ready`; `released_bytes` is their size.
+        ended: the span of the units that are finished or dropped.
+        released: the span of those that have come to `ready`; `released_bytes` is their size.
         error: the exception that ended the whole run; None as long as it goes on.
     """
 
@@ -132,24 +212,25 @@ class Rows(Generic[Out]):
     def finish(self, units: Iterable[tuple[Unit[Any, Out], Sequence[Out]]]) -> None:
         """Add the results of units; any thread may call it."""
         with self._lock:
-            count = 0
+            span = 0
             for unit, results in units:
                 if self._ordered:
                     self._held[unit.number] = (unit, results)
                 else:
                     self._release(unit, results)
-                count += 1
+                span += unit.span
             while self._next in self._held:
-                self._release(*self._held.pop(self._next))
-                self._next += 1
-            # Increment last: the lock-free reader stops when every unit has ended and `ready` is empty
-            self.ended += count
+                unit, results = self._held.pop(self._next)
+                self._release(unit, results)
+                self._next = unit.end
+            # Increment last: the lock-free reader stops when all that was begun has ended and `ready` is empty
+            self.ended += span
         self.news.set()
 
-    def drop(self, count: int) -> None:
-        """Count `count` units that will never be judged."""
+    def drop(self, span: int) -> None:
+        """Count units that will never be judged, `span` in all."""
         with self._lock:
-            self.ended += count
+            self.ended += span
         self.news.set()
 
     def fail(self, error: BaseException) -> None:
@@ -159,5 +240,5 @@ class Rows(Generic[Out]):
 
     def _release(self, unit: Unit[Any, Out], results: Sequence[Out]) -> None:
         self.ready.extend(enumerate(results, unit.first))
-        self.released += 1
+        self.released += unit.span
         self.released_bytes += unit.size

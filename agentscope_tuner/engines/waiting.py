@@ -38,7 +38,7 @@ class ThreadCrew(Crew[In, Out]):
     def _judge(self) -> None:
         while (unit := self._queue.get()) is not None:
             if self._dropping:
-                self.rows.drop(1)
+                self.rows.drop(unit.span)
                 continue
             try:
                 self.rows.finish([(unit, self._results(unit))])
@@ -85,7 +85,7 @@ class LoopCrew(Crew[In, Out]):
         try:
             async with self._slots:
                 if self._dropping:
-                    self.rows.drop(1)
+                    self.rows.drop(unit.span)
                 else:
                     self.rows.finish([(unit, await self._results(unit))])
         # boundary: the fault is not the judge's, which reports its own; the caller's thread raises it

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import _loop
-from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, ScoredLine, judged_before
+from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, judged_before
 from agentscope_tuner.engines.units import Unit
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.on_ray.partition_source import Partition, partition_lines

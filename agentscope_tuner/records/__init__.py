@@ -4,7 +4,7 @@ from agentscope_tuner.records.earlier import EarlierRow, earlier_rows
 from agentscope_tuner.records.reader import Line, Row, parse_line, read_lines, read_rows
 from agentscope_tuner.records.scored_file import ScoredFile
 from agentscope_tuner.records.summary import Summary
-from agentscope_tuner.records.writer import own_keys, scored_line
+from agentscope_tuner.records.writer import own_keys, scored_line, with_judgement
 
 __all__ = [
     "EarlierRow",
@@ -18,4 +18,5 @@ __all__ = [
     "read_lines",
     "read_rows",
     "scored_line",
+    "with_judgement",
 ]

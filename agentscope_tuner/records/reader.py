@@ -14,7 +14,7 @@ from agentscope_tuner.workflow import Rollout
 
 MAX_LINE_BYTES = 16 * 2**20
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 class Line(NamedTuple):
@@ -73,7 +73,7 @@ def read_lines(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BY
             continue
         raw = line.strip()
         if number == 1:
-            raw = raw.removeprefix(_BOM)
+            raw = raw.removeprefix(BOM)
         if raw:
             yield Line(where, raw)
 

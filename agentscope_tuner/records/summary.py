@@ -41,8 +41,8 @@ class Summary:
     `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `usage`
     adds up what judging itself used: metrics named `judge_…` (calls, tokens, cost). `means` has the rows and the sum
     of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
-    `examples` holds the first row of each status, reward and kind of reason (what stands before its colon), eight at
-    the most. `causes` counts failed rows by what has to be mended, `failures` by their reason.
+    `examples` holds the first row of each status, reward and kind of reason (what stands before its colon),
+    `most_examples` at the most. `causes` counts failed rows by what has to be mended, `failures` by their reason.
     """
 
     rows: int = 0
@@ -57,34 +57,41 @@ class Summary:
     usage: dict[str, float] = field(default_factory=dict)
     means: dict[str, tuple[float, float]] = field(default_factory=dict)
     examples: dict[tuple[str, float | None, str], tuple[str, Judgement]] = field(default_factory=dict)
+    most_examples: int = _MOST_EXAMPLES
 
-    def add(self, judgement: Judgement, *, name: str = "", label: bool | None = None) -> None:
-        """Count one verdict; `name` names the row, `label` is its own `label.is_success`, None when it has none."""
-        self.rows += 1
-        if len(self.examples) < _MOST_EXAMPLES:
+    def add(self, judgement: Judgement, *, name: str = "", label: bool | None = None, count: int = 1) -> None:
+        """Count one verdict, or `count` rows that have the same.
+
+        Args:
+            name: names the row, or the first of them.
+            label: the row's own `label.is_success`, None when it has none.
+        """
+        self.rows += count
+        if len(self.examples) < self.most_examples:
             kind = judgement.reason.partition(":")[0][:_REASON_CHARS]
             self.examples.setdefault((judgement.status, judgement.reward, kind), (name, judgement))
-        self.statuses[judgement.status] += 1
-        self.violations.update(judgement.violations)
+        self.statuses[judgement.status] += count
+        for rule in judgement.violations:
+            self.violations[rule] += count
         for metric, value in judgement.metrics.items():
             if (
                 metric.startswith(_USAGE)
                 and metric not in _NOT_SUMS
                 and (metric in self.usage or len(self.usage) < _MOST_USAGES)
             ):
-                self.usage[metric] = self.usage.get(metric, 0.0) + value
+                self.usage[metric] = self.usage.get(metric, 0.0) + count * value
             elif metric.startswith(_MEANS) and metric.count("/") == 1:
-                self._add_mean(metric, 1, value)
+                self._add_mean(metric, count, count * value)
         if judgement.reward is None:
-            self._add_failures(judgement.reason[:_REASON_CHARS], 1)
+            self._add_failures(judgement.reason[:_REASON_CHARS], count)
             if judgement.cause is not None:
-                self.causes[judgement.cause.value] += 1
+                self.causes[judgement.cause.value] += count
             return
-        self.reward_sum += judgement.reward
-        self.successes += bool(judgement.is_success)
+        self.reward_sum += count * judgement.reward
+        self.successes += count * bool(judgement.is_success)
         if label is not None:
-            self.labelled += 1
-            self.agreed += judgement.is_success == label
+            self.labelled += count
+            self.agreed += count * (judgement.is_success == label)
 
     def _add_failures(self, reason: str, count: int) -> None:
         # Reasons may quote rows, so their number is bounded: further ones are counted together
@@ -113,7 +120,7 @@ class Summary:
         for metric, (rows, sum_of_rewards) in other.means.items():
             self._add_mean(metric, rows, sum_of_rewards)
         for kind, example in other.examples.items():
-            if len(self.examples) < _MOST_EXAMPLES:
+            if len(self.examples) < self.most_examples:
                 self.examples.setdefault(kind, example)
 
     def to_dict(self) -> dict[str, Any]:

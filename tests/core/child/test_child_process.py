@@ -269,7 +269,15 @@ def test_a_journal_gives_the_whole_records_of_the_batch_in_hand() -> None:
         notes.add(record)
     assert journal.read(descriptor, 1) is None
     assert journal.read(descriptor, 2) == [b"", b"two", b"three"]
-    # killed in the middle of a record
-    os.ftruncate(descriptor, os.fstat(descriptor).st_size - 1)
-    assert journal.read(descriptor, 2) == [b"", b"two"]
+    # killed in the middle of a record, which stands behind the last whole one
+    end = 2 * 8 + (8 + 0) + (8 + 3) + (8 + 5)
+    os.pwrite(descriptor, (99).to_bytes(8, sys.byteorder) + b"half", end)
+    assert journal.read(descriptor, 2) == [b"", b"two", b"three"]
+    large = b"x" * 2**21
+    notes.add(large)
+    assert journal.read(descriptor, 2) == [b"", b"two", b"three", large]
+    notes.begin(3)
+    notes.add(b"small again")
+    assert journal.read(descriptor, 3) == [b"small again"]
+    assert os.fstat(descriptor).st_size < len(large)
     os.close(descriptor)

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput, WorkflowTask
-from agentscope_tuner.engines.judging import JudgedBefore, LineJudge
+from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import automatic_jobs, score, score_lines
+from agentscope_tuner.engines.scored_line import JudgedBefore
 from agentscope_tuner.engines.units import MOST_IN_GROUP, Rows, Unit
 from agentscope_tuner.records import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge

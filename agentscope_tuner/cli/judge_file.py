@@ -1,0 +1,181 @@
+"""The work of `astuner judge` on this machine: a file of rollouts in, a scored file and a summary out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import BinaryIO, TypeVar
+
+import typer
+
+from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out, printable
+from agentscope_tuner.cli.dry_run import DryRun
+from agentscope_tuner.cli.sources import Source, opened_source, rollout_lines
+from agentscope_tuner.cli.summary_table import example_table, summary_table
+from agentscope_tuner.config import resolve
+from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.local import score_blocks
+from agentscope_tuner.engines.scored_line import JudgedBefore, judged_before
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records import EarlierRow, Line, Row, Summary, earlier_rows, parse_line
+from agentscope_tuner.records.blocks import Block, gathered
+from agentscope_tuner.records.output import scored_output, stage_of
+from agentscope_tuner.records.scored_file import furthest
+from agentscope_tuner.task_judge.judgement import Judgement
+
+_REDRAW_SECONDS = 0.1
+
+In = TypeVar("In")
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAsked:
+    """The rows that are to be judged, and how.
+
+    Attributes:
+        conf: the training YAML.
+        overrides: of it, `key=value`.
+        input_: a file, a folder, or `-`.
+        limit: only the first rows.
+        format_: the trainer whose rows they are.
+        pairs: where columns of the rows go.
+        tasks: where the tasks' metadata stands.
+    """
+
+    conf: str
+    overrides: Sequence[str]
+    input_: str
+    limit: int | None = None
+    format_: str | None = None
+    pairs: Sequence[str] | None = None
+    tasks: str | None = None
+
+    def rollouts(self, source: Source) -> Iterator[Line]:
+        """The rows, one by one, as rollouts."""
+        return rollout_lines(islice(source.lines(), self.limit), self.format_, self.pairs, self.tasks)
+
+    def blocks(self, source: Source) -> Iterator[Block]:
+        """The rows in blocks."""
+        plain = not (self.limit or self.format_ or self.pairs)
+        return source.blocks() if plain else gathered(self.rollouts(source))
+
+
+def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool) -> None:
+    """Judge the rows into `output`; exit code 3 when any row failed."""
+    summary, kept, started = Summary(), 0, time.perf_counter()
+    with config_errors():
+        settings = resolve(asked.conf, asked.overrides)
+        digest = settings.task_judge.digest()
+        # Load the judge first: a wrong configuration must leave an earlier output as it is
+        judge = LineJudge(settings, digest)
+        try:
+            with (
+                opened_source(asked.input_, watched=partial(_watched, summary)) as source,
+                scored_output(output, resume=resume) as scored,
+            ):
+                blocks = asked.blocks(source)
+                if resume:
+                    blocks = gathered(_with_earlier(asked.rollouts(source), scored.earlier(), digest))
+                with closing(score_blocks(judge, blocks, jobs=jobs, stop_at_failure=strict)) as results:
+                    for block in results:
+                        scored.write(block.data)
+                        summary.merge(block.summary)
+                        kept += block.kept
+                        if strict and block.error is not None:
+                            raise _StrictStop(block.error)
+        except (_StrictStop, KeyboardInterrupt) as exc:
+            raise _stopped(exc, summary) from exc
+    out.print(example_table(summary))
+    out.print(summary_table(summary, time.perf_counter() - started, title=f"{source.name} ▸ {output}", kept=kept))
+    for note in judge.run_notes():
+        out.print(f"note: {printable(note)}", markup=False, soft_wrap=True)
+    if summary.statuses["failed"]:
+        raise typer.Exit(EXIT_ROWS_FAILED)
+
+
+def show_costs(asked: RowsAsked, resumed: str | None) -> None:
+    """Print what judging the rows would cost, of those that the output `resumed` lacks."""
+    with config_errors():
+        settings = resolve(asked.conf, asked.overrides)
+        digest = settings.task_judge.digest()
+        judge, found = LineJudge(settings, digest), DryRun()
+        with opened_source(asked.input_, watched=partial(_watched, Summary())) as source:
+            lines = asked.rollouts(source)
+            earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
+            found.add(judge, lines if earlier is None else _with_earlier(lines, earlier, digest))
+    out.print(found.table(f"{source.name}: nothing was sent"))
+
+
+class _StrictStop(Exception):
+    pass
+
+
+def _stopped(exc: _StrictStop | KeyboardInterrupt, summary: Summary) -> typer.Exit:
+    """Say why the run ends early; the caller raises what is returned."""
+    strict = isinstance(exc, _StrictStop)
+    why = printable(str(exc)) if strict else "interrupted"
+    err.print(f"stopped: {why}\n{summary.rows} rows are kept; --resume goes on", markup=False, soft_wrap=True)
+    return typer.Exit(EXIT_ROWS_FAILED if strict else EXIT_INTERRUPTED)
+
+
+def _with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Line | JudgedBefore]:
+    """The lines; those that an earlier run over the same input judged, with what it wrote."""
+    for line in lines:
+        before = next(earlier, None)
+        row = parse_line(line)
+        judgement = _verdict_of(row, before, digest) if before else None
+        if before and before.is_of(row.raw):
+            line = line._replace(spent=before.spent)
+        yield judged_before(line, before.line, judgement) if before and judgement else line
+
+
+def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
+    """The judgement that the earlier run wrote, where the row is the same and has one.
+
+    Raises:
+        ConfigError: the earlier run judged another input, or by another configuration.
+    """
+    if row.rollout is None or before.judgement is None:
+        return None
+    # a rollout's id is a text, also where its line has a number
+    if str(before.own.get("id", row.rollout.id)) != row.rollout.id:
+        raise ConfigError(
+            f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}: "
+            "it was made from another input; run without --resume"
+        )
+    if before.config != digest:
+        raise ConfigError(
+            f"{row.where}: the earlier output was judged under another configuration or version; run without --resume"
+        )
+    return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None
+
+
+def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterator[In]:
+    """The parts of a file, with a progress bar over its bytes while they are read, on a terminal only."""
+    if not err.is_terminal:
+        yield from parts
+        return
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    seekable = stream.seekable()
+    total = os.fstat(stream.fileno()).st_size if seekable else None
+    columns: list[ProgressColumn] = [
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+    ]
+    with Progress(*columns, console=err, transient=True) as progress:
+        bar = progress.add_task("judging", total=total)
+        drawn = 0.0
+        for part in parts:
+            if time.monotonic() - drawn > _REDRAW_SECONDS:
+                drawn = time.monotonic()
+                description = f"{summary.rows} rows, {summary.statuses['failed']} failed"
+                progress.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
+            yield part

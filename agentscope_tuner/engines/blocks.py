@@ -1,0 +1,244 @@
+"""Judging blocks of a rollout file: parsed, judged, written out and summed up by whoever judges them.
+
+What a process is handed, and hands on, is a block: nothing is done for each row anywhere else.
+"""
+
+from __future__ import annotations
+
+import marshal
+import pickle
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from pydantic import ValidationError
+
+from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.scored_block import AlikeRows, JudgedRow, ScoredBlock
+from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, name_and_label
+from agentscope_tuner.engines.units import Unit
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.records import Line, parse_line, with_judgement
+from agentscope_tuner.records.blocks import Block
+from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.workflow import Rollout
+
+# Rows at a time; see JudgedBlock
+_ROWS = 32
+# marshal, which is three times as fast as pickle, begins no tuple with this
+_PICKLED = b"P"
+
+BlockUnit = Unit[Any, ScoredBlock]
+
+
+class BlockJudge:
+    """A LineJudge that is given blocks.
+
+    Args:
+        lines: what judges a row; its judge does not rank.
+        stop_at_failure: a row that fails is the last that is judged of its block.
+        in_worker: an interrupt is the judge's own: whoever presses Ctrl-C presses it in another process.
+    """
+
+    def __init__(self, lines: LineJudge, *, stop_at_failure: bool = False, in_worker: bool = False) -> None:
+        self.lines = lines
+        self.stop_at_failure = stop_at_failure
+        self.in_worker = in_worker
+        self.recipe: tuple[object, ...] = (_in_worker, stop_at_failure, *lines.recipe[1:])
+        self.traits = lines.traits
+        self.concurrency = lines.concurrency
+        self.deadline = lines.deadline
+
+    def units(self, items: Iterable[Block]) -> Iterator[BlockUnit]:
+        """A unit for each block."""
+        number = 0
+        for block in items:
+            yield _unit(number, block)
+            number += block.span
+
+    def judge(self, items: Any) -> list[ScoredBlock]:
+        """See Work."""
+        answer = self.answer(items)
+        for _ in answer:
+            pass
+        return [answer.taken()]
+
+    async def ajudge(self, items: Any) -> list[ScoredBlock]:
+        """See Work; no judge that awaits is given blocks."""
+        return self.judge(items)
+
+    def failed(self, items: Any, error: JudgeError) -> list[ScoredBlock]:
+        """See Work."""
+        return [ScoredBlock.of(row for item in items.items() for row in self._failed(item, error))]
+
+    def _failed(self, item: Line | JudgedBefore, error: JudgeError) -> list[ScoredLine]:
+        return [item.scored] if isinstance(item, JudgedBefore) else self.lines.failed([item], error)
+
+    def pack(self, items: Any) -> Any:
+        """See Work: the block."""
+        return items
+
+    def answer(self, packed: Any) -> JudgedBlock:
+        """See Work: each step is a row, and its note the row as it is to be written."""
+        return JudgedBlock(self, packed)
+
+    def unpack(self, packed: Any) -> Sequence[ScoredBlock]:
+        """See Work."""
+        return [packed]
+
+    def recovered(self, items: Any, notes: list[bytes]) -> Sequence[ScoredBlock]:
+        """See Work."""
+        return [ScoredBlock.of(map(self._read_back, items.items(), notes))]
+
+    def _read_back(self, item: Line | JudgedBefore, note: bytes) -> ScoredLine:
+        found = pickle.loads(note[1:]) if note.startswith(_PICKLED) else marshal.loads(note)
+        if isinstance(found, ScoredLine):
+            return found
+        assert isinstance(item, Line), "an earlier run's rows are noted as they are"
+        *fields, seconds = found
+        judgement = Judgement(*fields)
+        written = with_judgement(item.raw, judgement, seconds, self.lines.digest)
+        return ScoredLine(written, judgement, *name_and_label(parse_line(item)))
+
+    def judged(self, item: Line | JudgedBefore, rollout: Rollout | None) -> JudgedRow | ScoredLine:
+        """The verdict on one row; of most rows `rollout` is read already."""
+        if isinstance(item, JudgedBefore):
+            return item.scored
+        try:
+            if rollout is None:
+                return self.lines.judge([item])[0]
+            started = time.perf_counter()
+            outcome = self.lines.outcome(rollout)
+            seconds = time.perf_counter() - started
+            if isinstance(outcome, Judgement):
+                return JudgedRow(item.raw, rollout, outcome, seconds)
+            return self.lines.scored(item, rollout, Judgement.failed(outcome, seconds=seconds))
+        # boundary: an error while a row is judged in a worker fails that row, and the worker goes on
+        except BaseException as exc:
+            if not self.in_worker:
+                raise
+            error = JudgeError(f"{type(exc).__name__} in a worker process: {exc}", cause=Cause.WORKER)
+            return self.lines.failed([item], error)[0]
+
+    def steps(self, items: Any) -> int:
+        """See Work."""
+        return sum(1 for _ in items.items())
+
+    def cut(self, unit: BlockUnit, steps: int) -> tuple[BlockUnit, BlockUnit | None]:
+        """See Work."""
+        return _parts(unit, *self._block(unit).cut(steps))
+
+    def split(self, unit: BlockUnit, span: int) -> tuple[BlockUnit, BlockUnit | None]:
+        """See Work."""
+        return _parts(unit, *self._block(unit).split(span))
+
+    @staticmethod
+    def _block(unit: BlockUnit) -> Block:
+        block: Any = unit.items
+        return block  # type: ignore[no-any-return]
+
+
+def _in_worker(stop_at_failure: bool, *arguments: Any) -> BlockJudge:
+    judge = LineJudge(*arguments)
+    judge.unwatch()
+    return BlockJudge(judge, stop_at_failure=stop_at_failure, in_worker=True)
+
+
+def _unit(number: int, block: Block) -> BlockUnit:
+    items: Any = block
+    return Unit(number, number, items, block.size, span=block.span)
+
+
+def _parts(unit: BlockUnit, head: Block, tail: Block | None) -> tuple[BlockUnit, BlockUnit | None]:
+    if tail is None:
+        return unit, None
+    first = _unit(unit.number, head)
+    return first, _unit(first.end, tail)
+
+
+class JudgedBlock:
+    """The judging of one block, a few rows at a time: parsed, then judged, then written and counted.
+
+    Going over several rows with the same code takes half of what going to and fro between them does.
+    """
+
+    def __init__(self, judge: BlockJudge, block: Block) -> None:
+        self._judge = judge
+        self._items = block.items()
+        self._judged: list[JudgedRow | ScoredLine] = []
+        self._written: list[bytes] = []
+        self._found = ScoredBlock()
+        self._alike = AlikeRows()
+
+    def packed(self) -> ScoredBlock:
+        """See UnitAnswer."""
+        return self.taken()
+
+    def taken(self) -> ScoredBlock:
+        """The rows that were judged since the last call."""
+        self._write()
+        found, self._found = self._found, ScoredBlock()
+        found.data = b"".join(self._written)
+        self._written.clear()
+        return found
+
+    def __iter__(self) -> Iterator[bytes]:
+        judge, judged, noted = self._judge, self._judged, self._judge.in_worker
+        while items := list(islice(self._items, _ROWS)):
+            rollouts = [_parsed(item) for item in items]
+            for item, rollout in zip(items, rollouts, strict=True):
+                row = judge.judged(item, rollout)
+                judged.append(row)
+                yield _note(row) if noted else b""
+                if judge.stop_at_failure and _failed(row):
+                    return
+            self._write()
+
+    def _write(self) -> None:
+        digest, written, alike = self._judge.lines.digest, self._written, self._alike
+        for row in self._judged:
+            if isinstance(row, ScoredLine):
+                alike.flush(self._found.summary)
+                self._found.count(row)
+                written.append(row.line)
+            else:
+                alike.add(row, self._found.summary)
+                written.append(with_judgement(row.raw, row.judgement, row.seconds, digest))
+        self._judged.clear()
+        alike.flush(self._found.summary)
+
+
+def _parsed(item: Line | JudgedBefore) -> Rollout | None:
+    """The rollout of a row that nothing is special about; all others are `LineJudge`'s."""
+    if isinstance(item, JudgedBefore) or item.problem is not None or item.spent or b'"judgement"' in item.raw:
+        return None
+    try:
+        return Rollout.model_validate_json(item.raw)
+    except ValidationError:
+        return None
+
+
+def _failed(row: JudgedRow | ScoredLine) -> bool:
+    return isinstance(row, ScoredLine) and row.judgement.status == "failed"
+
+
+def _note(row: JudgedRow | ScoredLine) -> bytes:
+    """What the engine needs to write the row, should this process die before it does."""
+    if isinstance(row, ScoredLine):
+        return _PICKLED + pickle.dumps(row)
+    found = row.judgement
+    fields: Any = (
+        found.status,
+        found.reward,
+        found.is_success,
+        found.reason,
+        found.violations,
+        found.error,
+        found.metrics,
+    )
+    try:
+        return marshal.dumps((*fields, row.seconds))
+    except ValueError:
+        # a judge's own class of text or numbers
+        return _PICKLED + pickle.dumps((*fields, row.seconds))
