@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import logging
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.logging import RichHandler
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli import (
-    agree,
-    audit,
-    cache,
-    check,
-    compare,
-    config,
-    demo,
-    env,
-    explain,
-    init,
-    judge,
-    judge_eval,
-    llm,
-    rollout,
-    rubrics,
-    rules,
-    serve,
-    view,
-    watch,
-)
-from agentscope_tuner.cli.console import err
+from agentscope_tuner.cli.commands import COMMANDS, Command
+
+_BY_NAME = {command.name: command for command in COMMANDS}
+
+
+class _Root(TyperGroup):
+    """Knows the commands by their names and summaries, and imports the one that is run."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command to run, for the arguments."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed, rest
+
+
+def _loaded(command: Command) -> Any:
+    found = command.load()
+    # A group around it: typer would give a command that stands alone the options of a root
+    group = typer.Typer(add_completion=False)
+    group.callback()(lambda: None)
+    if isinstance(found, typer.Typer):
+        group.add_typer(found, name=command.name)
+    else:
+        group.command(command.name)(found)
+    made: Any = get_command(group)
+    return made.commands[command.name]
+
 
 app = typer.Typer(
     name="astuner",
+    cls=_Root,
     help="The reward layer for RL fine-tuning of LLM agents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -54,27 +60,18 @@ def _root(
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what the judges log, at INFO.")] = False,
 ) -> None:
+    # rich takes as long to import as typer: not for printing help
+    from rich.logging import RichHandler
+
+    from agentscope_tuner.cli.console import err
+
     handler = RichHandler(console=err, show_path=False, markup=False)
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s", handlers=[handler])
 
 
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("judge")(judge.judge)
-app.command("rollout")(rollout.rollout)
-app.command("config")(config.show)
-app.command("check")(check.check)
-app.command("explain")(explain.explain)
-app.command("serve")(serve.serve)
-app.command("audit")(audit.audit)
-app.command("agree")(agree.agree)
-app.command("compare")(compare.compare)
-app.command("judge-eval")(judge_eval.judge_eval)
-app.command("view")(view.view)
-app.command("report")(view.report)
-app.command("watch")(watch.watch)
-app.add_typer(rules.app, name="rules")
-app.add_typer(env.app, name="env")
-app.add_typer(rubrics.app, name="rubrics")
-app.add_typer(llm.app, name="llm")
-app.add_typer(cache.app, name="cache")
+def _listed() -> None:
+    """Stands for a command in the list of them."""
+
+
+for _command in COMMANDS:
+    app.command(_command.name, help=_command.summary)(_listed)

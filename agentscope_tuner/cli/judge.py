@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -9,7 +10,6 @@ import typer
 from agentscope_tuner.cli.config import Conf, Overrides
 from agentscope_tuner.cli.console import fail
 from agentscope_tuner.cli.judge_file import RowsAsked, judge_file, show_costs
-from agentscope_tuner.cli.judge_ray import Engine, judge_on_ray
 from agentscope_tuner.records.formats import FORMATS
 
 _JOBS = (
@@ -38,6 +38,13 @@ _MAP = (
     "Where a column of the rows goes, such as prompt=task.main_query, completion=output.metadata.final_answer or "
     "answer=task.metadata.answer. May be given several times, also with --format."
 )
+
+
+class Engine(StrEnum):
+    """Who judges the rows of `astuner judge`."""
+
+    LOCAL = "local"
+    RAY = "ray"
 
 
 def judge(
@@ -73,6 +80,8 @@ def judge(
             raise fail("--limit and --strict need rows one after the other: --engine local")
         if format_ or map_ or tasks:
             raise fail("--format, --map and --tasks are read by --engine local")
+        from agentscope_tuner.cli.judge_ray import judge_on_ray
+
         judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
         return
     if output == "-":

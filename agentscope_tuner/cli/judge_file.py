@@ -14,7 +14,6 @@ from typing import BinaryIO, TypeVar
 import typer
 
 from agentscope_tuner.cli.console import EXIT_INTERRUPTED, EXIT_ROWS_FAILED, config_errors, err, out, printable
-from agentscope_tuner.cli.dry_run import DryRun
 from agentscope_tuner.cli.sources import Source, opened_source, rollout_lines
 from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import resolve
@@ -100,6 +99,8 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
 
 def show_costs(asked: RowsAsked, resumed: str | None) -> None:
     """Print what judging the rows would cost, of those that the output `resumed` lacks."""
+    from agentscope_tuner.cli.dry_run import DryRun
+
     with config_errors():
         settings = resolve(asked.conf, asked.overrides)
         digest = settings.task_judge.digest()

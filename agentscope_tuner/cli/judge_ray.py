@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -26,13 +25,6 @@ def add_counts(total: dict[str, list[int]], more: Counts) -> None:
     """Add what one process counted to what all of them did."""
     for name, numbers in more.items():
         total[name] = [one + other for one, other in zip(total.get(name, [0] * len(numbers)), numbers, strict=True)]
-
-
-class Engine(StrEnum):
-    """Who judges the rows of `astuner judge`."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 def judge_on_ray(

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, name_and_label
 from agentscope_tuner.engines.units import Undivided, Unit, groups
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 from agentscope_tuner.records import Line, Row, parse_line, scored_line
 from agentscope_tuner.task_judge.base_judge import Counts
-from agentscope_tuner.task_judge.estimates import estimate_of
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
+
+if TYPE_CHECKING:
+    from agentscope_tuner.graders.reckoning import Estimate, Reckoner
 
 
 class RolloutJudge(Undivided[Rollout, Judgement]):
@@ -97,6 +98,8 @@ class RolloutJudge(Undivided[Rollout, Judgement]):
         Raises:
             JudgeError: there would be no verdict.
         """
+        from agentscope_tuner.task_judge.estimates import estimate_of
+
         task, outputs = _task_and_outputs(items)
         return estimate_of(self._judge, task, outputs, reckoner)
 
@@ -179,6 +182,8 @@ class LineJudge(Undivided[Line, ScoredLine]):
         Raises:
             JudgeError: there would be no verdict.
         """
+        from agentscope_tuner.graders.reckoning import Estimate
+
         rollouts = [row.rollout for row in map(parse_line, items) if row.rollout is not None]
         return self._rollouts.estimate(rollouts, reckoner) if rollouts else (0, Estimate())
 

@@ -28,7 +28,6 @@ _MOST_FAILED_STARTS = 3
 _LEAVE_SECONDS = 5.0
 # A dead worker is seen at once by its closed channel, unless a process that it started holds the channel open.
 _LOOK_SECONDS = 1.0
-
 # what was judged, and its results, or a text that says why there is none
 _Finished = tuple[Unit[In, Out], Sequence[Out] | str]
 

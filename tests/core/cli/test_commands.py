@@ -1,0 +1,46 @@
+"""The table that lists the commands says what each command says of itself, and listing them imports none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from agentscope_tuner.cli.app import _loaded, app
+from agentscope_tuner.cli.commands import COMMANDS, Command
+
+# what only commands need; the help page itself is rich's
+HEAVY = ("agentscope_tuner.config", "agentscope_tuner.engines", "agentscope_tuner.graders", "omegaconf", "pydantic")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_commands_summary_is_the_first_paragraph_of_its_own_help(command: Command) -> None:
+    loaded = _loaded(command)
+    assert " ".join(loaded.help.split("\n\n")[0].split()) == command.summary
+    assert loaded.name == command.name
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    script = (
+        "import sys; from agentscope_tuner.cli import main\n"
+        "try: main()\n"
+        f"except SystemExit: print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert all(command.name in done.stdout for command in COMMANDS)
+
+
+def test_an_unknown_command_is_answered_with_the_nearest() -> None:
+    done = CliRunner().invoke(app, ["jugde"])
+    assert done.exit_code == 2
+    assert "judge" in done.output
+
+
+def test_a_group_lists_its_own_commands() -> None:
+    done = CliRunner().invoke(app, ["rules", "--help"])
+    assert done.exit_code == 0
+    assert "stats" in done.output
+    assert "--install-completion" not in done.output
