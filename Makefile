@@ -358,6 +358,13 @@ bench-scale: bench-engine bench-ray
 bench-engine: $(READY) ## rows a second of the local engine, with one and two workers
 	$(BIN)/python -m benchmarks.scale.local_engine
 
+.PHONY: bench-files bench-start
+bench-files: $(READY) ## file to file with one and two jobs, beside compute_reward on the same rows
+	$(BIN)/python -m benchmarks.scale.file_path
+
+bench-start: $(READY) ## seconds that `astuner --help`, and `astuner judge` on one row, take
+	$(BIN)/python -m benchmarks.start_up
+
 bench-memory: $(READY) ## memory over a million rows: the local engine's, and that of reading Parquet; some minutes
 	$(BIN)/python -m benchmarks.scale.memory
 	$(BIN)/python -m benchmarks.scale.columnar

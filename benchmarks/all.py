@@ -28,6 +28,8 @@ RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 BENCHES: Mapping[str, str] = {
     "bench-engine": "rows a second of the local engine, with one and two workers",
     "bench-memory": "memory over a million rows: the local engine's, and that of reading Parquet",
+    "bench-files": "file to file with one and two jobs, beside compute_reward on the same rows",
+    "bench-start": "seconds until `astuner --help` and `astuner judge` on one row are done",
     "bench-http": "the reward service under load: p99 beside p50, rows a second",
     "bench-math": "the 2,000 made solutions, beside Math-Verify in one process of its own",
     "bench-env": "an evaluate through the env service's client, beside a bare pooled httpx call",

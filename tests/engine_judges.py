@@ -134,3 +134,15 @@ class Fragile(BaseJudge):
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         return 1.0, True
+
+
+class Interrupted(BaseJudge):
+    """Is interrupted by the user at a row that says so."""
+
+    judge_kind = "cpu"
+    bounds_itself = True
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        if workflow_task.task.metadata.get("do") == "ctrl-c":
+            signal.raise_signal(signal.SIGINT)
+        return 1.0, True

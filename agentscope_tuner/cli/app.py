@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli.commands import COMMANDS, Command
+from agentscope_tuner.cli.commands import COMMANDS, ListedCommand
 
 _BY_NAME = {command.name: command for command in COMMANDS}
 
@@ -24,7 +24,7 @@ class _Root(TyperGroup):
         return name, _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed, rest
 
 
-def _loaded(command: Command) -> Any:
+def _loaded(command: ListedCommand) -> Any:
     found = command.load()
     # A group around it: typer would give a command that stands alone the options of a root
     group = typer.Typer(add_completion=False)

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 
-class Command(NamedTuple):
+class ListedCommand(NamedTuple):
     """One command, or a group of commands.
 
     Attributes:
@@ -27,105 +27,105 @@ class Command(NamedTuple):
 
 #: In the order in which they are listed.
 COMMANDS = (
-    Command(
+    ListedCommand(
         "demo",
         "demo:demo",
         "Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with its reason.",
     ),
-    Command(
+    ListedCommand(
         "init",
         "init:init",
         "Write a commented configuration, rows to judge and a test, and say what to run next. No file is written over.",
     ),
-    Command(
+    ListedCommand(
         "judge",
         "judge:judge",
         "Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0.",
     ),
-    Command(
+    ListedCommand(
         "rollout",
         "rollout:rollout",
         "Run the workflow on every task, some times each, and judge every rollout.",
     ),
-    Command(
+    ListedCommand(
         "config",
         "config:show",
         "Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a comment.",
     ),
-    Command(
+    ListedCommand(
         "check",
         "check:check",
         "Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every "
         "problem when not.",
     ),
-    Command(
+    ListedCommand(
         "explain",
         "explain:explain",
         "Judge the row --id of --input by --conf and show how: rules, stages, each part, what was skipped, "
         "what it cost.",
     ),
-    Command(
+    ListedCommand(
         "serve",
         "serve:serve",
         "Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.",
     ),
-    Command(
+    ListedCommand(
         "audit",
         "audit:audit",
         "Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy would learn.",
     ),
-    Command(
+    ListedCommand(
         "agree",
         "agree:agree",
         "How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted apart, not as 0.",
     ),
-    Command(
+    ListedCommand(
         "compare",
         "compare:compare",
         "Which verdicts changed from A to B, in which direction, and what it changes in a trainer's advantages.",
     ),
-    Command(
+    ListedCommand(
         "judge-eval",
         "judge_eval:judge_eval",
         "Measure an LLM judge on labelled answers, the verdict cache off. Exit code 3 when half of the "
         "verdicts failed.",
     ),
-    Command(
+    ListedCommand(
         "view",
         "view:view",
         "Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.",
     ),
-    Command(
+    ListedCommand(
         "report",
         "view:report",
         "Write the page of `astuner view` as one file that opens from disk and can be mailed.",
     ),
-    Command(
+    ListedCommand(
         "watch",
         "watch:watch",
         "Look at every step of a run: groups without a signal, drift, failures; and whether the run is being gamed.",
     ),
-    Command(
+    ListedCommand(
         "rules",
         "rules:app",
         "Filter a result table by rules, and see what fires.",
     ),
-    Command(
+    ListedCommand(
         "env",
         "env:app",
         "Serve environments that judge themselves.",
     ),
-    Command(
+    ListedCommand(
         "rubrics",
         "rubrics:app",
         "Rubrics learned from labelled samples.",
     ),
-    Command(
+    ListedCommand(
         "llm",
         "llm:app",
         "A small model on this machine, for trying graders without a key.",
     ),
-    Command(
+    ListedCommand(
         "cache",
         "cache:app",
         "Replies of judge models, kept on disk and shared by processes.",

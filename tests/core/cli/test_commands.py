@@ -9,14 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import _loaded, app
-from agentscope_tuner.cli.commands import COMMANDS, Command
+from agentscope_tuner.cli.commands import COMMANDS, ListedCommand
 
 # what only commands need; the help page itself is rich's
 HEAVY = ("agentscope_tuner.config", "agentscope_tuner.engines", "agentscope_tuner.graders", "omegaconf", "pydantic")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_a_commands_summary_is_the_first_paragraph_of_its_own_help(command: Command) -> None:
+def test_a_commands_summary_is_the_first_paragraph_of_its_own_help(command: ListedCommand) -> None:
     loaded = _loaded(command)
     assert " ".join(loaded.help.split("\n\n")[0].split()) == command.summary
     assert loaded.name == command.name
