@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agentscope_tuner import WorkflowTask, load_judge
@@ -93,10 +94,10 @@ def measure(folder: Path, name: str, many: bytes, few: bytes, passes: int) -> di
     files = {size: folder / f"{name}-{size}.jsonl" for size in ("many", "few")}
     files["many"].write_bytes(many)
     files["few"].write_bytes(few)
-    ways = {
+    ways: dict[str, Callable[[Path], Callable[[], None]]] = {
         "compute_reward": rewards,
-        "one job": lambda source: scored(source, 1),
-        "two jobs": lambda source: scored(source, 2),
+        "one job": partial(scored, jobs=1),
+        "two jobs": partial(scored, jobs=2),
     }
     work = {(way, size): make(path) for way, make in ways.items() for size, path in files.items()}
     best: dict[tuple[str, str], Cost] = {}
