@@ -10,3 +10,7 @@ os.environ["COLUMNS"] = "100"
 os.environ["LINES"] = "40"
 for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(name, None)
+
+# Commands are imported when they are run, and with the first of them the terminal is made: after a test had set a width
+# of its own for one command, all later tests had that width.
+import agentscope_tuner.cli.console  # noqa: E402, F401
