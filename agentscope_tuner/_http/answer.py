@@ -32,7 +32,8 @@ class HttpCall(Generic[T]):
         seconds: what one try may take, from connecting to the last byte of the answer.
         repeatable: whether asking twice does no harm.
         patient: whether tries may go on until the client's deadline; else all of them end within `seconds`.
-        closing: gives the connection up after the answer.
+        apart: over connections that no other kind of call uses; the service may drop them after its answer. The call is
+            repeatable.
         ends_at: when nobody waits for the answer any more, by the loop's clock; None: the client's deadline decides.
         home: names what is asked for, where that lives at one of several addresses: an episode.
         home_of: the name of what the result made, to be found at the same address.
@@ -46,7 +47,7 @@ class HttpCall(Generic[T]):
     seconds: float
     repeatable: bool = True
     patient: bool = True
-    closing: bool = False
+    apart: bool = False
     ends_at: float | None = None
     home: str = ""
     home_of: Callable[[T], str] | None = None

@@ -148,8 +148,6 @@ class HttpExchange:
         headers = dict(self._headers)
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        if call.closing:
-            headers["Connection"] = "close"
         answer = await self._sites[place].send(call, end, headers, self._peer.deadline_header)
         if answer.status == 200:
             return answer

@@ -22,9 +22,14 @@ KEEPALIVE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class _Connections:
-    """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows."""
+    """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows.
+
+    Attributes:
+        apart: see HttpCall.
+    """
 
     transport: httpx.AsyncBaseTransport
+    apart: httpx.AsyncBaseTransport
     turns: Turns
 
 
@@ -70,7 +75,7 @@ class HttpSite:
             limit.reschedule(end)
             if told is not None:
                 headers = {**headers, told: f"{max(end - now, 0.001):.3f}"}
-            response = await connections.transport.handle_async_request(self._request(call, headers))
+            response = await self._answered(connections, call, headers)
             try:
                 body = await self._read(response, call.where)
             finally:
@@ -82,11 +87,32 @@ class HttpSite:
                 turn.answered()
         return HttpAnswer(response.status_code, response.headers.get("Content-Type", ""), body, asked)
 
+    async def _answered(
+        self, connections: _Connections, call: HttpCall[Any], headers: Mapping[str, str]
+    ) -> httpx.Response:
+        request = self._request(call, headers)
+        if not call.apart:
+            return await connections.transport.handle_async_request(request)
+        events = set[str]()
+
+        async def note(event: str, about: Mapping[str, Any]) -> None:
+            events.add(event)
+
+        request.extensions["trace"] = note
+        try:
+            return await connections.apart.handle_async_request(request)
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+            if "connection.connect_tcp.started" in events or "http11.send_request_headers.started" not in events:
+                raise
+        # the service had dropped the kept connection, which says nothing about this call
+        return await connections.apart.handle_async_request(self._request(call, headers))
+
     async def aclose(self) -> None:
         """Closes the connections of the running loop; the next call opens new ones."""
         connections = self._by_loop.pop(asyncio.get_running_loop(), None)
         if connections is not None:
             await connections.transport.aclose()
+            await connections.apart.aclose()
 
     def _request(self, call: HttpCall[Any], headers: Mapping[str, str]) -> httpx.Request:
         url = self._urls.get(call.path)
@@ -120,19 +146,21 @@ class HttpSite:
         connections = self._by_loop.get(loop)
         if connections is None:
             size = self._limits.max_connections
-            # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
-            # which such a service has no use for, and half the time of a call
-            transport = self._transport or httpx.AsyncHTTPTransport(
-                limits=httpx.Limits(
-                    max_connections=size, max_keepalive_connections=size, keepalive_expiry=KEEPALIVE_SECONDS
-                ),
-                verify=self._verify,
-                # of a transport: SSL_CERT_FILE and SSL_CERT_DIR, and no proxies
-                trust_env=True,
-            )
             turns = Turns(size, pace_of(self.base_url))
-            connections = self._by_loop[loop] = _Connections(transport, turns)
+            connections = self._by_loop[loop] = _Connections(self._opened(size), self._opened(size), turns)
         return connections
+
+    def _opened(self, size: int) -> httpx.AsyncBaseTransport:
+        # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
+        # which such a service has no use for, and half the time of a call
+        return self._transport or httpx.AsyncHTTPTransport(
+            limits=httpx.Limits(
+                max_connections=size, max_keepalive_connections=size, keepalive_expiry=KEEPALIVE_SECONDS
+            ),
+            verify=self._verify,
+            # of a transport: SSL_CERT_FILE and SSL_CERT_DIR, and no proxies
+            trust_env=True,
+        )
 
 
 def checked_url(name: str, base_url: str) -> str:

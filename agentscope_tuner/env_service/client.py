@@ -117,8 +117,8 @@ class AsyncEnvServiceClient:
                 repeatable=call.verb.repeatable,
                 # A caller of healthz wants to know now, and the end of an episode waits for no restart.
                 patient=call.verb not in {Verb.HEALTHZ, Verb.RELEASE},
-                # A service may drop the connection after this answer: no later call may inherit the connection.
-                closing=call.verb is Verb.EVALUATE,
+                # A service may drop the connection after this answer: no call that must not be repeated may inherit it
+                apart=call.verb is Verb.EVALUATE,
                 home=call.instance_id,
                 home_of=_created_id if call.verb is Verb.CREATE else None,
                 unknown_here=(InstanceNotFound,),

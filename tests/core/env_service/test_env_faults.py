@@ -6,7 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -428,15 +428,27 @@ def test_a_create_whose_answer_was_lost_is_released() -> None:
     ]
 
 
-def test_only_evaluate_gives_its_connection_up() -> None:
+def test_evaluates_have_a_connection_of_their_own_and_keep_it() -> None:
+    """A service may drop a connection after an evaluate; a step that inherited it could not be sent again."""
     with FaultyEnvServer([data("1")]) as server, EnvServiceClient(server.url, PATIENT) as client:
         client.get_info(INSTANCE)
         client.get_info(INSTANCE)
         assert server.connections == 1
         client.evaluate(INSTANCE)
         client.evaluate(INSTANCE)
-        assert [headers.get("connection") for _, _, headers in server.requests[2:]] == ["close", "close"]
-    assert server.connections == 2
+        client.get_info(INSTANCE)
+        assert server.connections == 2
+
+
+def test_an_evaluate_over_a_kept_connection_that_the_service_drops_is_sent_again_at_once() -> None:
+    with (
+        FaultyEnvServer([data("1"), reset_after(b""), data("1")]) as server,
+        EnvServiceClient(server.url, replace(PATIENT, tries=1)) as client,
+    ):
+        assert client.evaluate(INSTANCE) == 1.0
+        # one try: a connection that was opened for it and breaks is a failure, a kept one is not
+        assert client.evaluate(INSTANCE) == 1.0
+        assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("name", ["Identity", ""])
