@@ -103,6 +103,16 @@ def test_parquet_rows_read_as_the_lines_they_would_be(tmp_path: Path, size: int,
     assert [line.where for line in lines] == [f"r.parquet:{number}" for number in range(1, 11)]
 
 
+@pytest.mark.parametrize("size", [1, 150, 10_000_000])
+def test_arrow_rows_are_cut_and_read_as_parquets_are(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "r.arrow"
+    table = pyarrow.Table.from_pylist(PARQUET_ROWS)
+    with pyarrow.ipc.new_stream(str(path), table.schema) as file:
+        file.write_table(table, max_chunksize=4)
+    partitions = plan([path], size)
+    assert [json.loads(raw) for raw in raws(partitions)] == PARQUET_ROWS
+
+
 def test_parquet_columns_may_hold_json_text_and_a_bad_one_fails_alone(tmp_path: Path) -> None:
     path = tmp_path / "r.parquet"
     texts = {**PARQUET_ROWS[0], "task": json.dumps({"task_id": "t"}), "output": "{}", "blob": None}
