@@ -41,6 +41,7 @@ BENCHES: Mapping[str, str] = {
     "bench-watch": "what log_dir adds to a judge, and the watch over a million rows",
     "bench-rules": "eight rules, beside a reference that compiles nothing ahead",
     "bench-view": "the page of `astuner view` on 100,000 rows",
+    "bench-view-inspect": "the page beside `inspect view` on the same 20,000 rollouts",
     "bench-front-door": "what common reward code does with eight answers, beside astuner",
 }
 _PACKAGES = ("pydantic", "sympy", "mpmath", "openai", "httpx", "pyarrow", "numpy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -34,6 +35,8 @@ def serve_view(session: ViewSession, listener: socket.socket, *, announce: Calla
         server_header=False,
         timeout_graceful_shutdown=2,
     )
+    # A large file is read in a thread beside the server: an answer must not wait 5 ms for each of its turns
+    sys.setswitchinterval(0.0005)
     session.start()
     announce(f"http://127.0.0.1:{port}/?token={token}")
     try:

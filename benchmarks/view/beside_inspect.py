@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Page
 
+from benchmarks.bars import at_least
 from benchmarks.view.chromium import chromium, serving
 from benchmarks.view.rows import write_rows
 
@@ -69,6 +70,8 @@ def main() -> None:
     for title, one, other in zip(ours, ours.values(), theirs.values(), strict=True):
         print(f"{title + ', s':32}{one:14.3f}{other:14.3f}{other / one:8.1f}")
     print(f"{'on disk, MB (JSONL; .eval)':32}{sizes[0]:14.1f}{sizes[1]:14.1f}{sizes[1] / sizes[0]:8.1f}")
+    for title, one in ours.items():
+        at_least(f"20,000 rollouts beside inspect view, {title}", theirs[title] / one, 1)
 
 
 def _counts(scored: Path) -> list[int]:

@@ -95,7 +95,7 @@ function Judged({ row }: { row: WholeRow }) {
   const say = useWords();
   const named = useNamed();
   const verdict = dict(dict(row.row).judgement);
-  const metrics = Object.entries(dict(verdict.metrics)).filter(([name]) => !name.startsWith("part/"));
+  const metrics = Object.entries(dict(verdict.metrics)).filter(([name]) => !name.startsWith("part/") && name !== "judge_cost");
   const widest = Math.max(1e-9, ...Object.values(row.parts).map(Math.abs));
   return (
     <section class="card">

@@ -37,7 +37,7 @@ const COLUMNS: Column[] = [
   { key: "status", width: "92px", sort: "status", show: (row) => <Chip status={row.status} /> },
   { key: "reason", width: "minmax(160px, 2fr)", show: (row) => <Visible text={row.problem || row.reason} /> },
   { key: "prompt", width: "minmax(160px, 2fr)", show: (row) => <Visible text={row.prompt} /> },
-  { key: "answer", width: "minmax(140px, 2fr)", show: (row) => <Visible text={row.answer} /> },
+  { key: "answer", width: "minmax(140px, 2fr)", show: (row) => <span class="ending"><Visible text={row.answer} /></span> },
   { key: "reference", width: "minmax(80px, 1fr)", show: (row) => <Visible text={row.reference} /> },
   { key: "task", width: "minmax(90px, 1fr)", sort: "task", show: (row) => <Visible text={row.task} /> },
   { key: "stage", width: "100px", sort: "stage", show: (row) => <Visible text={row.stage} /> },
