@@ -24,13 +24,13 @@ _ABOUT = """\
 What a language model of 135 million parameters wrote, unedited: 264 answers to math problems and 240 to the countdown
 game; then two rows made by hand, one that a rule refuses and one that cannot be judged."""
 _NEXT = """
-Every verdict with its reason:   {folder}/math.jsonl, {folder}/countdown.jsonl
-The same, to open in a browser:  {folder}/math.html
-
 Next:
   astuner explain --reference '\\frac{{1}}{{2}}' --answer '0.5'    # how two answers are compared, stage by stage
   astuner init math my_judge                                # a configuration, rows and a test to begin with
-  astuner judge --conf my_judge/judge.yaml --input my_judge/rows.jsonl --output scored.jsonl"""
+  astuner judge --conf my_judge/judge.yaml --input my_judge/rows.jsonl --output scored.jsonl
+
+Every verdict with its reason:   {folder}/math.jsonl, {folder}/countdown.jsonl
+The same, to open in a browser:  {folder}/math.html"""
 
 # the shipped files, and the starter whose judge each is for
 _JUDGES = {"math": "math", "countdown": "countdown", "made": "math"}
