@@ -10,13 +10,16 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import score_lines
-from agentscope_tuner.records import Line
+from agentscope_tuner.engines.local import score_blocks
+from agentscope_tuner.records.blocks import Block, TextBlock
 from benchmarks.bars import at_most
 from benchmarks.scale.workload import MATH, config, exact_lines
+
+_BLOCK_ROWS = 300
 
 
 def peak_mib(pid: int) -> float:
@@ -31,10 +34,12 @@ def children() -> list[int]:
     return sorted(found)
 
 
-def lines(count: int) -> Iterator[Line]:
-    """Exact-match math."""
-    for number, line in enumerate(exact_lines(count)):
-        yield Line(f"made:{number}", line.rstrip())
+def blocks(count: int) -> Iterator[Block]:
+    """Exact-match math, in blocks as they are read from a file."""
+    made, number = exact_lines(count), 1
+    while taken := list(islice(made, _BLOCK_ROWS)):
+        yield TextBlock("made", number, b"".join(taken))
+        number += len(taken)
 
 
 def main() -> None:
@@ -44,16 +49,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most-growth", type=float, default=0.05)
     options = parser.parse_args()
-    looks = {options.rows // 10: "10 %", options.rows // 2: "50 %", options.rows: "100 %"}
+    looks = [(options.rows // 10, "10 %"), (options.rows // 2, "50 %"), (options.rows, "100 %")]
     started, sums, verdicts = time.perf_counter(), [], 0
-    for number, row in enumerate(score_lines(LineJudge(config(MATH)), lines(options.rows), jobs=options.jobs), 1):
-        verdicts += row.judgement.reward == 1.0
-        if number in looks:
+    rows, looked = 0, 0
+    for block in score_blocks(LineJudge(config(MATH)), blocks(options.rows), jobs=options.jobs):
+        rows += block.summary.rows
+        verdicts += block.summary.successes
+        while looked < len(looks) and rows >= looks[looked][0]:
             # all but the last look find the workers at work
             peaks = [peak_mib(os.getpid()), *(peak_mib(pid) for pid in children())]
             sums.append(sum(peaks))
             shown = " + ".join(f"{peak:.1f}" for peak in peaks)
-            print(f"{looks[number]:>5}: {number:>9,} rows, peak RSS {shown} = {sums[-1]:.1f} MiB", flush=True)
+            print(f"{looks[looked][1]:>5}: {rows:>9,} rows, peak RSS {shown} = {sums[-1]:.1f} MiB", flush=True)
+            looked += 1
     seconds = time.perf_counter() - started
     assert verdicts == options.rows, f"{options.rows - verdicts} rows were not judged right"
     growth = sums[-1] / sums[0] - 1
