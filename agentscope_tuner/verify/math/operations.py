@@ -144,9 +144,9 @@ def _of_quotient(node: Quotient) -> Iterator[str]:
         above = above.inside
     match above, below:
         case Number(top), Number(bottom):
-            if not bottom or top % bottom == 0 or not top.denominator == bottom.denominator == 1:
+            if not bottom or not top.denominator == bottom.denominator == 1:
                 yield "division"
-            elif gcd(int(top), int(bottom)) > 1:
+            elif bottom == 1 or gcd(int(top), int(bottom)) > 1:
                 yield UNREDUCED
             return
     if literal(above) is not None and literal(below) is not None:

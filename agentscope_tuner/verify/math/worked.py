@@ -78,13 +78,21 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
 
 def _is_only_said(question: Question, answer: Node) -> bool:
     """Whether the answer is an operation on numbers of the question: `60 \\cdot 4` after 60 miles an hour."""
-    if not operations(answer) - {UNREDUCED} or symbols(answer):
+    if not (operations(answer) - {UNREDUCED} or _is_division(answer)) or symbols(answer):
         return False
     # a square is said without its 2
     exponents = [n.exponent for n in walk(answer) if isinstance(n, Power) and literal(n.exponent) in _SAID_EXPONENTS]
     found = [n for n in walk(answer) if isinstance(n, Number) and n.text and not any(n is e for e in exponents)]
     numbers = {n.value for n in found} - _FREE
     return bool(numbers) and numbers <= question.numbers
+
+
+def _is_division(answer: Node) -> bool:
+    r"""Whether it is a whole number as a fraction of two others; `\frac44` is the sum of `\frac14` and `\frac34`."""
+    match answer:
+        case Quotient(Number(top), Number(bottom)):
+            return bottom not in (0, top) and (top / bottom).denominator == 1
+    return False
 
 
 def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -> bool:

@@ -36,7 +36,7 @@ from agentscope_tuner.verify.math.parse import parse
         (r"\sqrt2\sqrt3", {"product"}),
         ("2^{10}", {"power"}),
         ("i^2", {"power"}),
-        (r"\frac{12}{4}", {"division"}),
+        (r"\frac{12}{4}", {"unreduced"}),
         (r"\frac{x(x+1)}{x}", {"division"}),
         (r"\frac68", {"unreduced"}),
         (r"\sqrt{49}", {"root"}),
@@ -88,3 +88,23 @@ def test_the_reason_says_what_is_missing_and_the_setting_turns_it_off() -> None:
     assert (refused.outcome, refused.reason) == ("different", "unworked: 14+23 is still to be worked out")
     assert compare("14+23", "37", question=question, copied="accept").outcome == "equal"
     assert compare("14+23", "37").outcome == "equal"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "truth", "outcome"),
+    [
+        # worked out, and not reduced: recorded answers of a small model
+        ("What is 1/4 + 3/4?", r"\frac{4}{4}", "1", "equal"),
+        ("What is 1/3 + 5/3?", r"\frac{6}{3}", "2", "equal"),
+        ("What is 3/4 + 3/4?", r"\frac{12}{8}", r"\frac{3}{2}", "equal"),
+        ("Simplify 1/3 + 5/3.", r"\frac{6}{3}", "2", "different"),
+        # the question's own numbers, divided
+        ("A rope of 24 cm is cut into 3 equal pieces. How long is each?", r"\frac{24}{3}", "8", "different"),
+        ("Bob shares 12 apples among 4 friends. How many has each?", "12/4", "3", "different"),
+        ("Bob shares 12 apples among 4 friends. How many has each?", r"12\div4", "3", "different"),
+    ],
+)
+def test_a_fraction_that_is_not_reduced_is_a_value_unless_it_only_repeats_the_question(
+    question: str, answer: str, truth: str, outcome: str
+) -> None:
+    assert compare(answer, truth, question=question).outcome == outcome
