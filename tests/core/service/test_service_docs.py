@@ -22,11 +22,14 @@ from agentscope_tuner.task_judge.http_judge import DEADLINE_HEADER, HttpJudge, H
 ROOT = Path(__file__).parents[3]
 GUIDES = ["docs/service.md", "docs/service.zh.md"]
 SERVICE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "agentscope_tuner/service").glob("*.py"))
-OPTIONS = {
-    option
-    for parameter in typer.main.get_command(app).commands["serve"].params  # type: ignore[attr-defined]
-    for option in parameter.opts
-}
+
+
+def _serve() -> Any:
+    root: Any = typer.main.get_command(app)
+    return root.resolve_command(root.make_context("astuner", ["serve"], resilient_parsing=True), ["serve"])[1]
+
+
+OPTIONS = {option for parameter in _serve().params for option in parameter.opts}
 
 
 def text(guide: str) -> str:
