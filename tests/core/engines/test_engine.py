@@ -86,6 +86,7 @@ def test_every_row_is_judged_once_and_in_order(judge: str, jobs: int, tmp_path: 
     assert processes == (1 if judge == "InThisProcess" else 1 + jobs)
 
 
+@pytest.mark.slow
 def test_without_order_a_slow_row_holds_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate-r0")
     results = score(config("Obedient", tmp_path), rollouts(200, r0="wait"), jobs=2, ordered=False)
@@ -158,6 +159,7 @@ def test_a_judge_that_interrupts_fails_its_row_and_not_the_run(judge: str, tmp_p
     assert "KeyboardInterrupt" in str(found[5].error)
 
 
+@pytest.mark.slow
 def test_rows_that_cannot_leave_the_process_fail_by_themselves(tmp_path: Path) -> None:
     bad = rollout("lock", lock=threading.Lock())
     found = dict(score(config("Obedient", tmp_path), [rollout("a"), bad, rollout("b")], jobs=2))
@@ -331,6 +333,7 @@ def test_an_abandoned_run_leaves_no_process_even_if_its_judge_hangs(hanging: boo
     assert all(has_ended(pid, 0) for pid in workers(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["Obedient", "InThisProcess"])
 def test_an_interrupt_hands_on_what_is_under_way_and_begins_nothing_more(judge: str, tmp_path: Path) -> None:
     for name in ("r0", "r1"):

@@ -63,8 +63,12 @@ FAULTY = [
 ]
 
 
+# two processes take a second to start
+TWO = pytest.param(2, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, TWO])
 def test_faulty_rows_are_written_and_counted_as_when_they_are_judged_one_by_one(jobs: int, end: bytes) -> None:
     data = end.join(FAULTY * 3)
     judge = LineJudge({"astuner": {"task_judge": {"judge_protocol": MATH}}}, "digest")
@@ -94,7 +98,7 @@ def test_a_summary_of_blocks_shows_the_examples_that_a_summary_of_rows_shows() -
     assert blocks.examples == rows.examples
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
+@pytest.mark.parametrize("jobs", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_row_of_every_block_is_judged_once_and_in_order(jobs: int, tmp_path: Path) -> None:
     data = text(rollouts(300))
     made = [TextBlock("f", at, line + b"\n") for at, line in enumerate(data.splitlines(), 1)]
@@ -155,6 +159,7 @@ def test_a_row_past_its_deadline_fails_and_the_rows_behind_it_in_its_block_go_on
     assert [row["id"] for row in found] == [f"r{at}" for at in range(20)]
 
 
+@pytest.mark.slow
 def test_a_judge_that_interrupts_in_a_worker_fails_its_row(tmp_path: Path) -> None:
     found = rows_of(scored(LineJudge(config("Obedient", tmp_path)), text(rollouts(20, r5="interrupt")), jobs=2))
     assert [row["id"] for row in found if row["judgement"]["status"] == "failed"] == ["r5"]
@@ -170,7 +175,7 @@ def test_ctrl_c_hands_on_the_rows_that_were_judged_in_this_process() -> None:
     assert [row["id"] for row in rows_of(found)] == [f"r{at}" for at in range(5)]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, TWO])
 def test_a_block_ends_with_its_first_failed_row_where_the_run_is_to_stop_there(jobs: int, tmp_path: Path) -> None:
     data = text(rollouts(50)) + b"{broken\n" + text(rollouts(50))
     found: list[ScoredBlock] = []
@@ -187,7 +192,7 @@ def test_a_block_ends_with_its_first_failed_row_where_the_run_is_to_stop_there(j
     assert found[-1].error.startswith("f:51: Invalid JSON")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, TWO])
 def test_an_earlier_runs_verdicts_keep_their_place_in_a_block(jobs: int, tmp_path: Path) -> None:
     judge = LineJudge(config("Obedient", tmp_path))
     lines = [Line(f"f:{at}", row.model_dump_json().encode()) for at, row in enumerate(rollouts(90))]
@@ -203,7 +208,7 @@ def test_an_earlier_runs_verdicts_keep_their_place_in_a_block(jobs: int, tmp_pat
     assert sorted(noted(tmp_path, "begun")) == sorted(f"r{at}" for at in range(0, 90, 3))
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, TWO])
 def test_a_group_that_lies_in_several_blocks_is_ranked_as_one(jobs: int, tmp_path: Path) -> None:
     rows = [rollout("a", answer="x" * length) for length in (3, 2, 1)]
     blocks = [TextBlock("f", at, text([row])) for at, row in enumerate(rows, 1)]
@@ -211,7 +216,7 @@ def test_a_group_that_lies_in_several_blocks_is_ranked_as_one(jobs: int, tmp_pat
     assert [row["judgement"]["reason"] for row in found] == [f"place {at} of 3" for at in range(3)]
 
 
-@pytest.mark.parametrize("judge", ["Obedient", "InThisProcess"])
+@pytest.mark.parametrize("judge", [pytest.param("Obedient", marks=pytest.mark.slow), "InThisProcess"])
 def test_an_endless_input_is_read_only_as_needed_and_leaves_no_process(judge: str, tmp_path: Path) -> None:
     taken = 0
 
@@ -228,7 +233,7 @@ def test_an_endless_input_is_read_only_as_needed_and_leaves_no_process(judge: st
     assert all(has_ended(pid) for pid in workers(tmp_path))
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, TWO])
 def test_an_error_of_the_input_is_raised_after_the_blocks_before_it(jobs: int, tmp_path: Path) -> None:
     def breaking() -> Iterator[Block]:
         yield TextBlock("f", 1, text(rollouts(20)))

@@ -75,6 +75,7 @@ def test_a_judge_of_length_is_found_out(tmp_path: Path) -> None:
     assert found["length"]["said_twice"]["interval"][0] > 0.1
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_talked_into_a_score_is_found_out(tmp_path: Path) -> None:
     def obeys(body: Body, attempt: int) -> Canned:
         text = answer_in(body)

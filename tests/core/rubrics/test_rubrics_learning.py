@@ -320,6 +320,7 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(rubrics_cli.app, list(arguments), env={"COLUMNS": "200"})
 
 
+@pytest.mark.slow
 def test_the_command_learns_shows_and_measures(tmp_path: Path) -> None:
     samples = write_samples(tmp_path / "samples.jsonl")
     with JudgeServer(world) as server:

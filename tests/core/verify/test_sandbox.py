@@ -225,6 +225,7 @@ def test_a_forked_child_starts_workers_of_its_own_and_exit_leaves_none() -> None
         assert not Path(f"/proc/{pid}").exists()
 
 
+@pytest.mark.slow
 def test_a_pool_closed_under_a_comparison_still_gives_verdicts() -> None:
     sandbox = Sandbox(workers=2)
     with ThreadPoolExecutor(4) as threads:
