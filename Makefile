@@ -269,8 +269,8 @@ test-busy: $(ENV_BIN)/.ready-serve ## a service and an endpoint that are too bus
 
 .PHONY: test-data
 # an S3 server, and what writes Hugging Face's data sets
-$(ENV_BIN)/.ready-data: $(ENV_BIN)/.ready
-	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[s3]' 'moto[server]>=5,<6' 'datasets>=3'
+$(ENV_BIN)/.ready-data: $(ENV_BIN)/.ready tests/with_servers/data/requirements.txt
+	$(ENV_BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[s3]' -r tests/with_servers/data/requirements.txt
 	@touch $@
 
 test-data: $(ENV_BIN)/.ready-data ## rows at a real S3 server, and data sets that `datasets` wrote
