@@ -105,7 +105,8 @@ class Tally:
     """What came of a load.
 
     Attributes:
-        seconds: how long the load lasted.
+        seconds: how long the load lasted, until the last answer.
+        sending: seconds until the last request was sent.
         latencies: seconds of each request, from the moment it was due.
         rows: rows that got the verdict they must get.
         lost: rows without a verdict, by what happened to them.
@@ -114,6 +115,7 @@ class Tally:
     """
 
     seconds: float = 0.0
+    sending: float = 0.0
     latencies: array[float] = field(default_factory=lambda: array("d"))
     rows: int = 0
     lost: Counter[str] = field(default_factory=Counter)
@@ -123,6 +125,10 @@ class Tally:
     @property
     def requests_per_second(self) -> float:
         return len(self.latencies) / self.seconds
+
+    @property
+    def sent_per_second(self) -> float:
+        return len(self.latencies) / self.sending
 
     @property
     def rows_per_second(self) -> float:
@@ -180,6 +186,7 @@ class Load:
         self.port = port
         self.connections = connections
         self._requests: Iterator[Shot] = itertools.cycle(requests)
+        self._last_sent = 0.0
 
     async def flat_out(self, seconds: float) -> Tally:
         """Each connection sends its next request when it has the answer to the last."""
@@ -198,7 +205,7 @@ class Load:
         start = time.perf_counter()
         due = (start + number / rate for number in range(int(rate * seconds)))
         await asyncio.gather(*(self._keep_to(tally, due) for _ in range(self.connections)))
-        tally.seconds = time.perf_counter() - start
+        tally.seconds, tally.sending = time.perf_counter() - start, self._last_sent - start
         return tally
 
     async def _keep_asking(self, tally: Tally, end: float) -> None:
@@ -213,6 +220,7 @@ class Load:
         for moment in due:
             if (pause := moment - time.perf_counter()) > 0:
                 await asyncio.sleep(pause)
+            self._last_sent = time.perf_counter()
             line = await self._send(line, next(self._requests), tally, moment)
         if line is not None:
             line.hang_up()
