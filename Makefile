@@ -28,9 +28,12 @@ lint: $(READY) ## ruff: style and formatting
 types: $(READY) ## mypy, strict
 	$(BIN)/mypy
 
+# two processes for a core: many tests wait for a time limit or for another process;
 # by file: what a file imports and its fixtures make is paid for once
+WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+
 unit: $(READY) ## pytest on every core
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 .PHONY: test-slow
 test-slow: $(READY) ## the tests of the core that take seconds each

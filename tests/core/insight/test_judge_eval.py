@@ -48,6 +48,7 @@ def measured(folder: Path, answer: Answer, *options: str, **llm: Any) -> dict[st
         return {**report, "exit": result.exit_code}
 
 
+@pytest.mark.slow
 def test_an_honest_judge_agrees_with_people_and_with_itself(tmp_path: Path) -> None:
     found = measured(tmp_path, lambda body, attempt: Canned(verdict(quality(answer_in(body)))))
     assert (found["exit"], found["failed"], found["position"]) == (0, 0, None)

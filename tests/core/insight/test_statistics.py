@@ -146,6 +146,7 @@ def test_bootstrap_intervals_cover_a_mean_and_grow_where_rows_are_copies() -> No
     assert together[1] - together[0] > 1.6 * (apart[1] - apart[0])
 
 
+@pytest.mark.slow
 def test_large_sets_are_drawn_in_part_and_scaled() -> None:
     values = np.random.default_rng(2).normal(size=50_000)
     (low, high) = bootstrap(lambda rows: {"mean": float(values[rows].mean())}, range(50_000), draws=200)["mean"]

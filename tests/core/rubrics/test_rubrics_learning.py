@@ -57,6 +57,7 @@ def test_listwise_rubrics_are_learned_too(tmp_path: Path) -> None:
     assert in_prompt(saved.rubrics).startswith("## quality\n1. ")
 
 
+@pytest.mark.slow
 def test_learning_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("a", "b")]
     with JudgeServer(world) as server:
@@ -104,6 +105,7 @@ def test_no_rubric_that_reproduces_its_label_is_an_error(tmp_path: Path) -> None
     assert sum("Score one response" in prompt for prompt in asked) == 3
 
 
+@pytest.mark.slow
 def test_a_resumed_run_asks_only_what_was_not_answered(tmp_path: Path) -> None:
     with JudgeServer(world) as server:
         first = learned(server, tmp_path)

@@ -139,6 +139,7 @@ print([bool(rules.check(text)) for text in ("hello!", "hello!!")])
     assert python("-c", block + check).stdout.strip() == "[False, True]"
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
     (block,) = blocks(TUTORIAL, "bash")
     run, attempt = re.findall(r"^astuner rules (.*?(?:\\\n.*?)*)$", block, re.MULTILINE)

@@ -512,6 +512,7 @@ numbers = st.floats(-1e6, 1e6, allow_nan=False)
 verdicts = st.lists(st.tuples(st.floats(0.01, 100), numbers), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(
     reward=st.sampled_from(["weighted_sum", "weighted_mean", "product", "min"]),

@@ -145,6 +145,7 @@ def test_no_adapter_waits_for_ever(judge: str, adapter: str, tmp_path: Path) -> 
     assert time.monotonic() - started < SECONDS + GRACE
 
 
+@pytest.mark.slow
 def test_a_worker_process_that_hangs_is_killed_and_the_other_rows_are_judged() -> None:
     # 7**(10**9) never returns to the interpreter: no thread of that process could end it, nor even tell
     answers = ["quick", "hang", *["quick"] * 6]
@@ -396,6 +397,7 @@ for name in ["Blocks", "Swallows", "BlocksItsLoop", "RanksForEver"]:
 """
 
 
+@pytest.mark.slow
 def test_the_program_ends_while_abandoned_verdicts_hang() -> None:
     # a ThreadPoolExecutor's threads, asyncio's default ones too, keep the interpreter from ending
     done = subprocess.run(

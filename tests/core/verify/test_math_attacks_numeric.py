@@ -98,6 +98,8 @@ def test_what_hides_below_the_digits_never_passes(reference: str, answer: str) -
     assert outcome(reference, answer) in ("different", "undecided")
 
 
-@pytest.mark.parametrize("reference", [r"\int_0^1 x^x\,dx", r"\lim_{x \to 0} f(x)"])
+@pytest.mark.parametrize(
+    "reference", [pytest.param(r"\int_0^1 x^x\,dx", marks=pytest.mark.slow), r"\lim_{x \to 0} f(x)"]
+)
 def test_what_cannot_be_evaluated_is_undecided(reference: str) -> None:
     assert outcome(reference, r"\sqrt{2}") == "undecided"

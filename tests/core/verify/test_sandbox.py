@@ -218,6 +218,7 @@ print(*before)
 """
 
 
+@pytest.mark.slow
 def test_a_forked_child_starts_workers_of_its_own_and_exit_leaves_none() -> None:
     run = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 0, run.stderr
