@@ -177,7 +177,8 @@ def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
     for name in [name for name, value in row.items() if value is None]:
         del row[name]
     if isinstance(verdict := row.get("judgement"), dict):
-        row["judgement"] = {**dict.fromkeys(_VERDICT), **verdict, "metrics": _parsed(verdict.get("metrics")) or {}}
+        in_text = {name: _parsed(verdict[name]) for name in ("metrics", "calls") if name in verdict}
+        row["judgement"] = {**dict.fromkeys(_VERDICT), "metrics": {}, **verdict, **in_text}
 
 
 def _own_form(row: dict[str, Any]) -> None:

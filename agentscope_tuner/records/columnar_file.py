@@ -149,6 +149,7 @@ def _type_of(kind: str, metrics: Sequence[str]) -> Any:
             # no map: data sets of Hugging Face know none
             ("metrics", pyarrow.struct([(name, pyarrow.float64()) for name in metrics]) if metrics else text),
             ("seconds", pyarrow.float64()),
+            ("calls", text),
             ("config", text),
         ]
     )
@@ -168,6 +169,7 @@ def _cell(kind: str, value: Any, metrics: Sequence[str]) -> Any:
         **texts,
         "violations": [_text(rule) for rule in value.get("violations") or ()],
         "metrics": (numbers if metrics else json.dumps(numbers)) if numbers else None,
+        "calls": json.dumps(calls) if (calls := value.get("calls")) else None,
     }
 
 

@@ -25,6 +25,7 @@ from agentscope_tuner.storage.stored_file import (
     is_url,
     matching,
     plain,
+    told,
 )
 
 _log = logging.getLogger(__name__)
@@ -156,10 +157,8 @@ def _lines(file: StoredFile, name: str) -> Iterator[Line]:
     else:
         lines = _text_lines(file, name)
     # the first row is read here: a file that cannot be read is an error of the command line
-    try:
+    with told(f"cannot read {file.source!r}"):
         first = list(islice(lines, 1))
-    except (OSError, EOFError, ValueError) as exc:
-        raise ConfigError(f"cannot read {file.source!r}: {exc}") from exc
     return (line for part in (first, _to_the_break(lines, name)) for line in part)
 
 

@@ -115,3 +115,18 @@ def parse_line(line: Line) -> Row:
         # `where` names the line of the file; pydantic counts lines inside the row, which is always line 1
         message = first["msg"].replace(" at line 1 column ", " at column ")
         return Row(where, raw, None, f"{path}: {message}{more}" if path else f"{message}{more}")
+
+
+def is_deeper(value: object, levels: int) -> bool:
+    """Whether parsed JSON is nested deeper than `levels`. No recursion: a policy's text may exhaust Python's."""
+    level = [value]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True

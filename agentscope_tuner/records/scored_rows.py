@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 import pydantic_core
 
@@ -89,7 +89,7 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
     """
     row = _object(line)
     verdict = row.get("judgement")
-    if not isinstance(verdict, dict) or verdict.get("status") not in _STATUSES:
+    if not isinstance(verdict, dict) or not _is_status(verdict.get("status")):
         raise UnjudgedRow("the row has no judgement: judge the file first, or name its --format")
     task, output = _mapping(row.get("task")), _mapping(row.get("output"))
     given, said = _mapping(task.get("metadata")), _mapping(output.get("metadata"))
@@ -97,7 +97,7 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
     reward = verdict.get("reward")
     if status == "failed":
         reward = None
-    elif isinstance(reward, bool) or not isinstance(reward, int | float) or not math.isfinite(reward):
+    elif isinstance(reward, bool) or not isinstance(reward, int | float) or not abs(reward) < math.inf:
         raise ValueError(f"the reward is {reward!r:.60}, which is no finite number")
     elif abs(reward) > _LARGEST:
         raise ValueError(f"the reward is {reward!r:.60}: means and spreads of such rewards are no numbers")
@@ -132,8 +132,7 @@ def step_of(*places: Mapping[str, Any]) -> float | None:
         for key in STEP_KEYS:
             if key not in place:
                 continue
-            value = place[key]
-            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            if _is_number(value := place[key]):
                 return float(value)
     return None
 
@@ -172,7 +171,12 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _is_number(value: object) -> bool:
+def _is_status(value: object) -> TypeGuard[Status]:
+    return isinstance(value, str) and value in _STATUSES
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    # compared, not converted: JSON has integers beyond every float
     return isinstance(value, int | float) and value is not True and value is not False and abs(value) <= _LARGEST
 
 

@@ -34,11 +34,12 @@ def with_judgement(raw: bytes, judgement: Judgement, seconds: float, config_dige
     cause = "null" if judgement.cause is None else _text(judgement.cause.value)
     violations = ", ".join(map(_text, judgement.violations)) if judgement.violations else ""
     metrics = json.dumps(dict(judgement.metrics), ensure_ascii=False) if judgement.metrics else "{}"
+    calls = f', "calls": {json.dumps(judgement.calls, ensure_ascii=False)}' if judgement.calls else ""
     config = f', "config": {_text(config_digest)}' if config_digest else ""
     verdict = (
         f', "judgement": {{"status": "{judgement.status}", "reward": {reward}, "is_success": {success}, '
         f'"reason": {reason}, "violations": [{violations}], "error": {error}, "cause": {cause}, '
-        f'"metrics": {metrics}, "seconds": {round(seconds, 6)!r}{config}}}}}\n'
+        f'"metrics": {metrics}, "seconds": {round(seconds, 6)!r}{calls}{config}}}}}\n'
     )
     # Insert the judgement into the bytes: parsing and printing the row would change its numbers and escapes
     try:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from pydantic_core import from_json
 from starlette.requests import Request
 
+from agentscope_tuner.records.reader import is_deeper
 from agentscope_tuner.service.gate import Held
 from agentscope_tuner.service.refusal import Refusal
 
@@ -117,24 +118,10 @@ def _with_half_pairs(body: bytes, first: ValueError) -> Any:
         except (ValueError, RecursionError):
             pass
         else:
-            if _depth_within(value, _DEPTH):
+            if not is_deeper(value, _DEPTH):
                 return value
     raise Refusal(400, f"the body is no JSON that can be read: {first}") from first
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _depth_within(value: Any, most: int) -> bool:
-    layer = [value]
-    for _ in range(most):
-        layer = [
-            inner
-            for outer in layer
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not layer:
-            return True
-    return False

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import pydantic_core
 
+from agentscope_tuner.records.reader import is_deeper
+from agentscope_tuner.records.scored_rows import step_of
+
 _STATUSES = frozenset(("judged", "filtered", "failed"))
-_STEP_KEYS = ("step", "global_step", "training_step")
 _REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
 _PREVIEW = 200
 # An answer says what it comes to at its end
@@ -80,7 +82,7 @@ def parsed(raw: bytes) -> dict[str, Any]:
             value = json.loads(raw)
         except RecursionError as exc:
             raise ValueError(_TOO_DEEP) from exc
-        if _is_too_deep(value):
+        if is_deeper(value, _MOST_LEVELS):
             raise ValueError(_TOO_DEEP) from None
     if not isinstance(value, dict):
         raise ValueError(f"a row must be an object, got {type(value).__name__}")
@@ -110,7 +112,7 @@ def fields_of(raw: bytes) -> RowFields:
     return RowFields(
         id_,
         task_id,
-        _step(row, metadata, given),
+        step_of(row, metadata, given),
         status,
         reward,
         success if isinstance(success, bool) else None,
@@ -160,20 +162,6 @@ def _further_texts(
     return found
 
 
-def _is_too_deep(value: object) -> bool:
-    level = [value]
-    for _ in range(_MOST_LEVELS):
-        level = [
-            inner
-            for item in level
-            if isinstance(item, dict | list)
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return False
-    return True
-
-
 def _encodable(value: Any) -> Any:
     """`value` with half surrogate pairs as their escapes: neither SQLite nor a file can hold them."""
     if isinstance(value, str):
@@ -205,14 +193,6 @@ def _number(value: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _step(row: Mapping[str, Any], metadata: Mapping[str, Any], given: Mapping[str, Any]) -> float | None:
-    for place in (row, metadata, given):
-        for key in _STEP_KEYS:
-            if (step := _number(place.get(key))) is not None:
-                return step
-    return None
 
 
 def _stage(status: str, reason: str) -> str:

@@ -8,12 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from agentscope_tuner.records.reader import MAX_LINE_BYTES
+from agentscope_tuner.records.dump_files import is_beside
+from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES
 
 _MARK = 256
-#: Files beside a run's rows, which hold none.
-NOT_ROWS = ("labels.jsonl", "alarms.jsonl")
-_BOM = b"\xef\xbb\xbf"
 
 
 class TailLine(NamedTuple):
@@ -56,7 +54,7 @@ def files_of(source: Path) -> list[Path]:
         for path in source.iterdir()
         if path.name.endswith((".jsonl", ".jsonl.partial", ".jsonl.partial.next")) and not path.name.startswith(".")
     }
-    return sorted(name for name in names if not name.name.endswith(NOT_ROWS))
+    return sorted(name for name in names if not is_beside(name.name))
 
 
 class TailedFile:
@@ -155,7 +153,7 @@ def _is_object(line: bytes) -> bool:
 
 def bare(line: bytes) -> bytes:
     """The line without its end, and without the mark that some programs put before a file's first line."""
-    return line.strip().removeprefix(_BOM)
+    return line.strip().removeprefix(BOM)
 
 
 def read_line(path: Path, offset: int, length: int) -> bytes:

@@ -154,3 +154,11 @@ def test_a_reward_beside_other_numbers_is_named() -> None:
     verdicts = [json.loads(made.raw)["judgement"] for made in (summed, named, wrong)]
     assert [verdict["reward"] for verdict in verdicts] == [513.0, 1.0, None]
     assert [verdict["status"] for verdict in verdicts] == ["judged", "judged", "failed"]
+
+
+def test_a_gzip_file_whose_first_block_is_damaged_is_named(tmp_path: Path) -> None:
+    whole = gzip.compress(b'{"id": 1}\n' * 100)
+    # behind the header: zlib's own error, which is no OSError
+    (tmp_path / "r.jsonl.gz").write_bytes(whole[:10] + b"\x07" + whole[11:])
+    with pytest.raises(ConfigError, match=r"cannot read .*r\.jsonl\.gz"):
+        list(dump_lines(str(tmp_path / "r.jsonl.gz")))

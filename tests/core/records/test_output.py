@@ -58,6 +58,14 @@ ROWS: list[dict[str, Any]] = [
         "judgement": verdict(0.0, config="d"),
     },
     {"id": "d", "task": {}, "output": {}, "big": 1, "mixed": "\ud800", "extra": {"k": []}, "judgement": verdict(0.5)},
+    {
+        "id": "e",
+        "task": {},
+        "output": {},
+        "judgement": verdict(
+            1.0, calls=[{"model": "m", "messages": [{"role": "user", "content": "\ud800"}], "reply": "1"}]
+        ),
+    },
     # what could not be read as a rollout has no keys of its own
     {"judgement": verdict(None)},
 ]
@@ -95,7 +103,7 @@ def test_a_columnar_output_gives_its_rows_back(name: str, tmp_path: Path) -> Non
 def test_a_data_frame_finds_verdicts_and_numbers_in_their_own_types(tmp_path: Path) -> None:
     write(str(tmp_path / "s.parquet"), ROWS)
     table = parquet.read_table(tmp_path / "s.parquet")
-    assert table["judgement"].combine_chunks().field("reward").to_pylist() == [1.0, None, 0.0, 0.5, None]
+    assert table["judgement"].combine_chunks().field("reward").to_pylist() == [1.0, None, 0.0, 0.5, 1.0, None]
     kinds = {field.name: str(field.type) for field in table.schema}
     assert kinds.pop("judgement").startswith("struct<status: string, reward: double")
     assert kinds == {"id": "string", "task": "string", "output": "string", "step": "int64", "score": "double",

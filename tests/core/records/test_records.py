@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Row, ScoredFile, Summary, earlier_rows, read_rows, scored_line
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import scored_row
 from agentscope_tuner.task_judge.judgement import Judgement
 
 GOOD = b'{"id": "a", "task": {"task_id": "t"}, "output": {"metadata": {"final_answer": "x"}}}'
@@ -119,6 +122,47 @@ def test_a_bad_row_keeps_what_can_be_kept(line: bytes, kept: dict[str, object]) 
     (row,) = rows(line)
     failure = Judgement("failed", None, None, reason="bad row", error="f.jsonl:1: bad row")
     assert json.loads(scored_line(row, failure)) == {**kept, "judgement": failure.to_dict()}
+
+
+@pytest.mark.parametrize("words", ["right", "\ud800"])
+def test_what_a_judge_model_was_asked_is_kept_beside_its_verdict(words: str) -> None:
+    call = {"model": "m", "messages": [{"role": "user", "content": words}], "reply": '{"score": 1}'}
+    (row,) = rows(GOOD)
+    line = json.loads(scored_line(row, Judgement("judged", 1.0, True, calls=(call,)), "digest"))
+    assert line["judgement"]["calls"] == [call]
+    assert line["judgement"]["config"] == "digest"
+    assert "calls" not in json.loads(scored_line(row, VERDICT))["judgement"]
+
+
+VERDICT_FIELDS = '"judgement": {"status": "judged", "is_success": true, "reward": '
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"id": 1, "judgement": {"status": []}}', "no judgement"),
+        ('{"id": 1, "judgement": {"status": {"a": 1}}}', "no judgement"),
+        ('{"id": 1, "judgement": {"status": 1}}', "no judgement"),
+        (f'{{"id": 1, {VERDICT_FIELDS}{"9" * 400}}}}}', "no numbers"),
+        (f'{{"id": 1, {VERDICT_FIELDS}-1e101}}}}', "no numbers"),
+        (f'{{"id": 1, {VERDICT_FIELDS}NaN}}}}', "no finite number"),
+        (f'{{"id": 1, {VERDICT_FIELDS}-Infinity}}}}', "no finite number"),
+        (f'{{"id": 1, {VERDICT_FIELDS}true}}}}', "no finite number"),
+        (f'{{"id": 1, {VERDICT_FIELDS}"1"}}}}', "no finite number"),
+        (f'{{"id": 1, {VERDICT_FIELDS}null}}}}', "no finite number"),
+    ],
+)
+def test_a_verdict_that_is_none_is_refused_in_words(line: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        scored_row(Line("f:1", line.encode()), Counter())
+
+
+@pytest.mark.parametrize(
+    ("step", "read"), [("9" * 400, None), ("NaN", None), ("true", None), ('"3"', None), ("3", 3.0)]
+)
+def test_a_step_is_a_number_or_none(step: str, read: float | None) -> None:
+    line = f'{{"id": 1, "step": {step}, "time": 1, {VERDICT_FIELDS}1}}}}'
+    assert scored_row(Line("f:1", line.encode()), Counter()).step == read
 
 
 def test_half_a_surrogate_pair_in_a_reason_can_be_written() -> None:
