@@ -49,11 +49,7 @@ class HttpSite:
         self.base_url = base_url
         self._limits = limits
         self._transport = transport
-        # plain http has no use for certificates, whose loading takes longer than a call. True: those of the system, or
-        # of SSL_CERT_FILE and SSL_CERT_DIR
-        self._verify: ssl.SSLContext | bool = base_url.startswith("https")
-        if self._verify and limits.ca_file is not None:
-            self._verify = _trusting(limits.ca_file)
+        self._tls = _trusting(limits.ca_file) if limits.ca_file is not None and self._is_https() else None
         self._urls: dict[str, httpx.URL] = {}
         self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Connections] = weakref.WeakKeyDictionary()
 
@@ -93,16 +89,10 @@ class HttpSite:
         request = self._request(call, headers)
         if not call.apart:
             return await connections.transport.handle_async_request(request)
-        events = set[str]()
-
-        async def note(event: str, about: Mapping[str, Any]) -> None:
-            events.add(event)
-
-        request.extensions["trace"] = note
         try:
             return await connections.apart.handle_async_request(request)
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
-            if "connection.connect_tcp.started" in events or "http11.send_request_headers.started" not in events:
+            if not request.extensions.get("reused_connection"):
                 raise
         # the service had dropped the kept connection, which says nothing about this call
         return await connections.apart.handle_async_request(self._request(call, headers))
@@ -151,16 +141,21 @@ class HttpSite:
         return connections
 
     def _opened(self, size: int) -> httpx.AsyncBaseTransport:
-        # the transport and not httpx's client: no proxy or .netrc of the environment, no redirects and no cookies,
-        # which such a service has no use for, and half the time of a call
-        return self._transport or httpx.AsyncHTTPTransport(
-            limits=httpx.Limits(
-                max_connections=size, max_keepalive_connections=size, keepalive_expiry=KEEPALIVE_SECONDS
-            ),
-            verify=self._verify,
-            # of a transport: SSL_CERT_FILE and SSL_CERT_DIR, and no proxies
-            trust_env=True,
-        )
+        # A transport and not a client: no proxy or .netrc of the environment, no redirects and no cookies, which such a
+        # service has no use for, and half the time of a call
+        if self._transport is not None:
+            return self._transport
+        # Importing aiohttp takes longer than a call
+        from agentscope_tuner._http.transport import AiohttpTransport
+
+        # plain http has no use for certificates, whose loading takes longer than a call
+        if self._tls is None and self._is_https():
+            # the usual ones, or those of SSL_CERT_FILE and SSL_CERT_DIR
+            self._tls = httpx.create_ssl_context()
+        return AiohttpTransport(connections=size, keepalive=KEEPALIVE_SECONDS, tls=self._tls)
+
+    def _is_https(self) -> bool:
+        return self.base_url.startswith("https")
 
 
 def checked_url(name: str, base_url: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import subprocess
@@ -15,7 +16,14 @@ import httpx
 import pytest
 
 from agentscope_tuner.cli.listen import is_loopback
-from agentscope_tuner.env_service import ClientOptions, Created, EnvServiceClient, GymEnv, StepResult
+from agentscope_tuner.env_service import (
+    AsyncEnvServiceClient,
+    ClientOptions,
+    Created,
+    EnvServiceClient,
+    GymEnv,
+    StepResult,
+)
 from agentscope_tuner.errors import BadScore, ConfigError, EnvServerError, EnvServiceError
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -279,6 +287,14 @@ print(EnvServiceClient(sys.argv[1]).evaluate({INSTANCE!r}))
         command = [sys.executable, "-c", code, server.url]
         done = subprocess.run(command, env=os.environ | proxy, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("0.5\n", "")
+
+
+def test_nothing_is_said_about_a_client_that_nobody_closes(caplog: pytest.LogCaptureFixture) -> None:
+    with FaultyEnvServer([data("0.5")]) as server:
+        assert asyncio.run(AsyncEnvServiceClient(server.url).evaluate(INSTANCE)) == 0.5
+        assert EnvServiceClient(server.url).evaluate(INSTANCE) == 0.5
+        gc.collect()
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize(
