@@ -289,6 +289,9 @@ print(EnvServiceClient(sys.argv[1]).evaluate({INSTANCE!r}))
     assert (done.stdout, done.stderr) == ("0.5\n", "")
 
 
+# asyncio's own word on sockets that a loop leaves behind, which Python shows nobody unless asked
+@pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_nothing_is_said_about_a_client_that_nobody_closes(caplog: pytest.LogCaptureFixture) -> None:
     with FaultyEnvServer([data("0.5")]) as server:
         assert asyncio.run(AsyncEnvServiceClient(server.url).evaluate(INSTANCE)) == 0.5
