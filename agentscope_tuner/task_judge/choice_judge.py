@@ -86,7 +86,9 @@ def _right(metadata: Mapping[str, Any], letters: str, options: Mapping[str, str]
         text = item.strip().upper()
         read = LetterReader(letters).read(text, 0)
         named = [letter for letter, option in options.items() if plain(option) == plain(item)]
-        if read is not None and not text[read.end :].strip(" ."):
+        # `AB` is the blood type where just one option says so, and else two letters
+        several = read is not None and len(read.letters) > 1 and len(named) == 1
+        if read is not None and not several and not text[read.end :].strip(" ."):
             found += read.letters
         elif len(named) == 1:
             found += named[0]

@@ -174,28 +174,41 @@ class _ChoiceReader:
     def whole(self, text: str) -> Choice:
         """The choice that all of `text` is: `B`, `(B)`, `B. Paris`, `Option B`, or an option's text."""
         text = text.strip().strip("*_`$「」『』 ").strip()
-        if letter := next((letter for letter, option in self._options.items() if option and option == plain(text)), ""):
-            return Choice(letter)
+        named = next((letter for letter, option in self._options.items() if option and option == plain(text)), "")
+        bare = self._reader.read(text, 0)
+        if bare is not None and len(bare.letters) == 1 and not _SIGNS.sub("", text[bare.end :]):
+            # `C` is the letter, also where the text of option B is `C`; what `c` is, nobody knows then
+            clear = named in ("", bare.letters) or not text.islower()
+            return Choice(bare.letters) if clear else Choice("", f"{text!r:.60} is a letter, and the text of {named}")
+        if named:
+            return Choice(named)
         found = self._reader.read(text, _LEAD.match(text).end())  # type: ignore[union-attr]
         if found is None:
             return Choice("", f"{text!r:.60} is no option")
         rest = text[found.end :]
-        if self._reader.alternative(text, found.end):
+        if self._offers_another(text, found.letters, found.end):
             return Choice("", f"{text!r:.60} leaves it open")
-        if not re.sub(r"[\s.。!*_`$)\]）]", "", rest):
+        if not _SIGNS.sub("", rest):
             return Choice(found.letters)
         return self._beside(found, rest, text)
 
     def _beside(self, found: Letters, rest: str, text: str) -> Choice:
         """A letter with the text of its option behind it."""
-        told = plain(re.sub(r"^[\s.:)\]）、,;*_–—-]{1,6}", "", rest))
+        told = _behind_letter(rest)
         others = [letter for letter, option in self._options.items() if option and option == told]
         if others:
             return Choice(found.letters) if others == [found.letters] else Choice("", CONTRADICTION)
-        separated = re.match(r"[*_`]{0,3}\s{0,2}(?:[.:)\]）、]|[–—-]\s)", rest)
-        if separated and not (self._reader.mentions(rest) or is_denied(rest) or any(self._statements(rest))):
+        if _APART.match(rest) and not (self._reader.mentions(rest) or is_denied(rest) or any(self._statements(rest))):
             return Choice(found.letters)
         return Choice("", f"{text!r:.60} is no option")
+
+    def _offers_another(self, text: str, letters: str, end: int) -> bool:
+        """Whether another letter is offered behind `letters`; as in `B) C`, the text of their own option is none."""
+        if not self._reader.alternative(text, end):
+            return False
+        line = text[end : end + _LONGEST_LINE].split("\n")[0]
+        apart = text[end - 1] in _CLOSING or _APART.match(line) is not None
+        return not apart or not self._options.get(letters) or self._options[letters] != _behind_letter(line)
 
     def _statements(self, text: str) -> Iterator[_StatedChoice]:
         found: dict[int, _StatedChoice] = {}
@@ -225,7 +238,7 @@ class _ChoiceReader:
         last = asserted[-1]
         if any(other.denied and other.start > last.start and other.letters == last.letters for other in statements):
             return Choice("", DENIAL)
-        if last.letters == OPEN or self._reader.alternative(text, last.end):
+        if last.letters == OPEN or self._offers_another(text, last.letters, last.end):
             return Choice("", CONTRADICTION)
         for other, following in zip(asserted[-2::-1], asserted[:0:-1], strict=False):
             if not _in_one_breath(self._without_option(text[other.end : following.start])):
@@ -256,11 +269,20 @@ class _ChoiceReader:
         return found[-1]
 
 
+_CLOSING = ")]}）】"
+_APART = re.compile(r"[*_`]{0,3}\s{0,2}(?:[.:)\]）、]|[–—-]\s)")
+# signs that add nothing to a letter before them
+_SIGNS = re.compile(r"[\s.。!*_`$)\]）]")
 _LEAD = re.compile(
     r"(?:(?:the\s)?(?:correct\s|right\s|final\s)?(?:options?|choices?|answers?|letter)\b|选项|选择?|答案)?(?:\s?(?:is\b|是|为))?"
     r"[\s:：*_]{0,6}",
     re.IGNORECASE,
 )
+
+
+def _behind_letter(rest: str) -> str:
+    """What stands behind a letter and its sign, as an option's text is compared."""
+    return plain(re.sub(r"^[\s.:)\]）、,;*_–—-]{1,6}", "", rest))
 
 
 def _in_one_breath(between: str) -> bool:

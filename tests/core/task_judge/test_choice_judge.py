@@ -326,3 +326,76 @@ def test_a_hostile_megabyte_is_read_in_time(text: str) -> None:
 def test_impossible_settings_are_refused_at_load(kwargs: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="judge_kwargs"):
         built("choice", **kwargs)
+
+
+# options whose texts are letters themselves: languages, blood types, variables, grades, elements
+LANGUAGES = {"A": "Python", "B": "C", "C": "Java", "D": "D"}
+BLOOD = {"A": "O", "B": "A", "C": "B", "D": "AB"}
+VARIABLES = {"A": "c", "B": "a", "C": "b", "D": "d"}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "letters"),
+    [
+        # a bare letter is the letter: it was read as the option whose text it is, and paid
+        ("C", LANGUAGES, "C"),
+        ("C.", LANGUAGES, "C"),
+        ("(C)", LANGUAGES, "C"),
+        ("**C**", LANGUAGES, "C"),
+        (r"\boxed{C}", LANGUAGES, "C"),
+        ("<answer>C</answer>", LANGUAGES, "C"),
+        ("Let me see.\n\nC", LANGUAGES, "C"),
+        ("The answer is C", LANGUAGES, "C"),
+        ("B", LANGUAGES, "B"),
+        ("D", LANGUAGES, "D"),
+        ("A", BLOOD, "A"),
+        ("B", BLOOD, "B"),
+        (r"\boxed{B}", BLOOD, "B"),
+        # a letter and its option's text
+        ("B) C", LANGUAGES, "B"),
+        ("(B) C", LANGUAGES, "B"),
+        ("B. C", LANGUAGES, "B"),
+        ("B - C", LANGUAGES, "B"),
+        ("The answer is B) C.", LANGUAGES, "B"),
+        ("The answer is (B) C.", LANGUAGES, "B"),
+        ("Answer: B. C", LANGUAGES, "B"),
+        ("C) B", BLOOD, "C"),
+        ("D) AB", BLOOD, "D"),
+        # two letters that are one option's text
+        ("AB", BLOOD, "D"),
+        (r"\boxed{AB}", BLOOD, "D"),
+        ("AB", CITIES, "AB"),
+        # other texts as before
+        ("Python", LANGUAGES, "A"),
+        ("O", BLOOD, "A"),
+        # nobody knows
+        ("c", VARIABLES, ""),
+        ("a.", VARIABLES, ""),
+        (r"\boxed{b}", VARIABLES, ""),
+        ("d", VARIABLES, "D"),
+        ("C", VARIABLES, "C"),
+        ("C) C", LANGUAGES, ""),
+        ("B C", LANGUAGES, ""),
+        ("B or C", LANGUAGES, ""),
+        ("The answer is B or C.", LANGUAGES, ""),
+        ("The answer is B) D.", LANGUAGES, ""),
+        ("A) B", BLOOD, ""),
+    ],
+)
+def test_a_letter_is_not_the_option_whose_text_it_is(text: str, options: dict[str, str], letters: str) -> None:
+    assert read_choice(text, "ABCD", options).letters == letters
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "right", "wrong"),
+    [
+        ("C", LANGUAGES, "C", "B"),
+        ("B", BLOOD, "B", "C"),
+        ("AB", BLOOD, "D", "A"),
+        ("A, B", BLOOD, "A and B", "D"),
+        ("AB", CITIES, "A and B", "A"),
+    ],
+)
+def test_reference_and_answer_are_read_alike(answer: str, options: dict[str, str], right: str, wrong: str) -> None:
+    for text, reward in ((right, 1.0), (answer, 1.0), (wrong, 0.0)):
+        assert ask(built("choice"), text, answer, options=options).reward == reward, text
