@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -41,13 +42,19 @@ def check_arguments(
             )
     for name in used:
         value = values.get(name)
-        if name in own or name in optional:
-            continue
-        if value is not None and (name in ("query", "response") or value != ""):
+        if name in own or name in optional or not is_missing(name, value):
             continue
         what = "the reference answer is missing" if name == "ground_truth" else f"{name} is missing"
         given = sorted(name for name, value in values.items() if value is not None)
         raise GraderError(f"{what}: the prompt uses {{{name}}}, and given are {given!r}", cause=Cause.REFERENCE)
+
+
+def is_missing(name: str, value: object) -> bool:
+    """Whether there is nothing to judge by: null, NaN, which data frames write into empty cells, or a blank text. A
+    query or a response may be blank."""
+    if isinstance(value, str):
+        return name not in ("query", "response") and not value.strip()
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def model_of(model: ChatModel | ChatSettings | Mapping[str, Any]) -> ChatModel:

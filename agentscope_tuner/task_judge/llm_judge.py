@@ -9,6 +9,7 @@ from typing import Any
 from agentscope_tuner import _loop
 from agentscope_tuner.config import task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.arguments import is_missing
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.endpoint import probe
@@ -23,8 +24,8 @@ from agentscope_tuner.task_judge.judge_models import build_panels
 from agentscope_tuner.task_judge.llm_panel import LLMPanel
 from agentscope_tuner.task_judge.llm_settings import WHERE, LLMJudgeConfig, build_grader
 from agentscope_tuner.task_judge.protocol import resolve_protocol
-from agentscope_tuner.task_judge.reads import USUAL_PATHS, check_path, read_path
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.task_judge.reads import USUAL_PATHS, as_shown, check_path, read_path
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 
 class LLMJudge(BaseJudge):
@@ -205,6 +206,20 @@ class LLMJudge(BaseJudge):
         for endpoint in dict.fromkeys(model.endpoint for model in self.panels.every):
             await probe(endpoint)
 
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: `missing`, what the judge model is shown of the task."""
+        optional = self.grader.optional if isinstance(self.grader, LLMGrader) else tuple(self.paths)
+        for name, path in self.paths.items():
+            if not path.startswith("task."):
+                continue
+            try:
+                value = read_path(path, WorkflowTask(task=task), WorkflowOutput())
+            except JudgeError as error:
+                return f"missing: {error.message}"
+            if name not in optional and is_missing(name, value):
+                return f"missing: {path} is {value!r}"
+        return None
+
     def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
         values = {name: read_path(path, task, output) for name, path in self.paths.items()}
         response = values.get("response")
@@ -213,11 +228,7 @@ class LLMJudge(BaseJudge):
                 f"{self.paths['response']} must be a text or chat messages, got {type(response).__name__}",
                 cause=Cause.INPUT,
             )
-        # references are often numbers
-        return {
-            name: str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-            for name, value in values.items()
-        }
+        return {name: as_shown(value) for name, value in values.items()}
 
 
 def _one_text(response: str | Trajectory) -> str:

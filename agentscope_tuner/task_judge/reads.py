@@ -54,6 +54,14 @@ def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
     return _turns(value) if _is_messages(value) else value
 
 
+def as_shown(value: Any) -> Any:
+    """A value as a judge model is shown it: a number as text, for references are often numbers; and NaN, which is how
+    data frames write an empty cell, as None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return str(value) if value == value else None
+
+
 def _is_messages(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(map(_is_message, value))
 

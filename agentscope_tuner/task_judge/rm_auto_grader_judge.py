@@ -20,6 +20,7 @@ from agentscope_tuner.rubrics.learn import learn_once
 from agentscope_tuner.rubrics.samples import check_row
 from agentscope_tuner.rubrics.saved import check_proven, in_prompt, load, make_grader
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
+from agentscope_tuner.task_judge.reads import as_shown
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -100,7 +101,7 @@ class AutoGraderJudge(BaseJudge):
         score = opinion.values[0]
         share = (score - low) / (high - low)
         metrics = {"score": score, **meter.usage.metrics()}
-        success = share >= self.settings.success_threshold
+        success = share >= self.settings.success_threshold - 1e-9
         return Reward(score if raw else share, success, reason=_line(opinion.reason), metrics=metrics)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
@@ -151,7 +152,7 @@ class AutoGraderJudge(BaseJudge):
             )
         if self.settings.ground_truth_field is None:
             return inputs_of(query, None)
-        truth = inner.metadata.get(self.settings.ground_truth_field)
+        truth = as_shown(inner.metadata.get(self.settings.ground_truth_field))
         if truth is None or str(truth).strip() == "":
             name = self.settings.ground_truth_field
             message = f"the task's metadata has no {name!r} ({WHERE}.ground_truth_field), got {truth!r}"

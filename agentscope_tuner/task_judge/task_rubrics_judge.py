@@ -21,7 +21,7 @@ from agentscope_tuner.rubrics.criteria import Aggregation, Rubrics, aggregated, 
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts, Reward
 from agentscope_tuner.task_judge.criteria_panel import CriteriaPanel
 from agentscope_tuner.task_judge.judge_models import ModelsSection, build_panels
-from agentscope_tuner.task_judge.reads import USUAL_PATHS, check_path, read_path
+from agentscope_tuner.task_judge.reads import USUAL_PATHS, as_shown, check_path, read_path
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 WHERE = f"{SECTION}.task_rubrics"
@@ -125,7 +125,11 @@ class TaskRubricsJudge(BaseJudge):
             raise JudgeError(
                 f"{reads.response} must be a text or chat messages, got {type(response).__name__}", cause=Cause.INPUT
             )
-        return rubrics, str(read_path(reads.query, task, output)), response
+        query = as_shown(read_path(reads.query, task, output))
+        if query is None:
+            cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
+            raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)
+        return rubrics, "\n\n".join(query) if isinstance(query, Trajectory) else str(query), response
 
     def _nothing_in(self, response: str | Trajectory) -> str | None:
         text = response if isinstance(response, str) else "\n".join(response)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -98,7 +99,7 @@ def _meaning(value: object) -> object:
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else str(value)
+        return float(value) if abs(value) <= sys.float_info.max else str(value)
     text = _one_spelling(str(value)).strip(_AROUND_VALUES)
     try:
         number = float(text)

@@ -112,7 +112,8 @@ def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
     if "score" not in verdict:
         raise ReplyError(f"the verdict has no 'score', only {sorted(verdict)!r:.200}")
     score = verdict["score"]
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+    # compared, not converted: JSON has integers beyond every float
+    if isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) < math.inf:
         raise ReplyError(f"score must be a finite number, got {score!r:.100}")
     if not low <= score <= high:
         raise ReplyError(f"score must lie within {low:g} to {high:g}, got {score!r:.100}")

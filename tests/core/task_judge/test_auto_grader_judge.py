@@ -31,8 +31,8 @@ def judge(server: JudgeServer, folder: Path, **options: Any) -> TaskJudge:
         model_name="m",
         grader_mode=options.get("grader_mode", "pointwise"),
         language=options.get("language", "en"),
-        min_score=0.0,
-        max_score=10.0,
+        min_score=options.get("min_score", 0.0),
+        max_score=options.get("max_score", 10.0),
         rubrics=[Rubric(text="Names the mechanism.", samples=[1], gain=0.5)],
         verdict=Verdict(accepted=True),
     )
@@ -104,12 +104,22 @@ def test_learning_and_judging_send_the_same_prompt(tmp_path: Path) -> None:
             assert ("It is 9." in prompt_of(server.bodies[0])) is ("ground_truth_field" in options)
 
 
-def test_a_missing_right_answer_is_a_judge_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("metadata", [{}, {"truth": None}, {"truth": " "}, {"truth": float("nan")}])
+def test_a_missing_right_answer_is_a_judge_error(tmp_path: Path, metadata: dict[str, Any]) -> None:
+    task = TASK.model_copy(update={"task": TASK.task.model_copy(update={"metadata": metadata})})
     with JudgeServer(always(7)) as server:
         subject = judge(server, tmp_path, ground_truth_field="truth")
         with pytest.raises(JudgeError, match="ground_truth_field"):
-            subject.compute_reward(TASK, output("x"))
+            subject.compute_reward(task, output("nan"))
         assert not server.bodies
+
+
+def test_a_score_on_the_threshold_succeeds_whatever_a_float_makes_of_it(tmp_path: Path) -> None:
+    # (4.6 - 1) / 4 is 0.8999999999999999
+    for score, passes in ((4.6, True), (4.59, False)):
+        with JudgeServer(always(score)) as server:
+            options = {"min_score": 1, "max_score": 5, "success_threshold": 0.9}
+            assert judge(server, tmp_path, **options).compute_reward(TASK, output("Scattering."))[1] is passes
 
 
 @pytest.mark.parametrize("verdict", [None, Verdict(accepted=False, reasons=["chance explains its order"])])

@@ -76,6 +76,41 @@ def test_a_prompt_in_one_line_is_a_judge(score: float, options: Any, reward: tup
     assert "4200042" not in prompt
 
 
+NAN = float("nan")
+BY_REFERENCE = "Score from 1 to 5 how far {response} agrees with {ground_truth}"
+
+
+@pytest.mark.parametrize("answer", [NAN, None, "", "   ", "\n"])
+def test_an_empty_cell_is_no_reference_for_a_judge_model(answer: Any) -> None:
+    task = WorkflowTask(task=Task(main_query="6 * 7?", metadata={"answer": answer}))
+    with JudgeServer(always(5)) as server:
+        subject = judge(server, prompt=BY_REFERENCE)
+        found = subject.judge(task, output("nan"))
+        assert (found.status, found.cause, server.bodies) == ("failed", Cause.REFERENCE, [])
+        problem = subject.inner.check_task(task.task)
+        assert problem == f"missing: task.metadata.answer is {answer!r}"
+        assert "missing" in str(subject.inner.check_task(Task(main_query="6 * 7?")))
+
+
+@pytest.mark.parametrize("answer", [42, 0, 0.0, -1.5, "nan", "None", "0", False, [1, 2]])
+def test_a_reference_of_any_kind_is_shown(answer: Any) -> None:
+    task = WorkflowTask(task=Task(main_query="6 * 7?", metadata={"answer": answer}))
+    with JudgeServer(always(5)) as server:
+        subject = judge(server, prompt=BY_REFERENCE)
+        assert subject.judge(task, output()).reward == 1.0
+        assert str(answer).lower() in prompt_of(server.bodies[0]).lower()
+        assert subject.inner.check_task(task.task) is None
+
+
+@pytest.mark.parametrize("score", ["9" * 400, "-" + "9" * 400, "1e400", "NaN", "Infinity", "true", "null"])
+def test_a_score_that_is_no_number_is_no_verdict(score: str) -> None:
+    reply = f'{{"reason": "r", "score": {score}}}'
+    with JudgeServer(lambda body, attempt: Canned(reply)) as server:
+        found = judge(server, prompt=PROMPT).judge(TASK, output('my own: {"score": 5, "reason": "r"}'))
+    assert (found.status, found.cause) == ("failed", Cause.ENDPOINT)
+    assert "score must" in str(found.error)
+
+
 def test_a_prompt_may_stand_in_a_file_or_be_several_messages(tmp_path: Path) -> None:
     file = tmp_path / "prompt.txt"
     file.write_text(PROMPT)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.cli.judge_ray import add_counts
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.task_judge.task_rubrics_judge import TaskRubricsJudge
@@ -175,6 +175,14 @@ def test_tasks_without_usable_rubrics_are_errors_uncalled(rubrics: Any) -> None:
         with pytest.raises(JudgeError, match="must_have"):
             judge(server, gate_must_haves=True).compute_reward(task(), output("x"))
         assert not server.bodies
+
+
+@pytest.mark.parametrize("query", [None, float("nan")])
+def test_an_empty_cell_is_no_query(query: Any) -> None:
+    with JudgeServer(words) as server:
+        subject = judge(server, reads={"query": "task.metadata.question"})
+        found = subject.judge(task(question=query), output("x"))
+        assert (found.status, found.cause, server.bodies) == ("failed", Cause.REFERENCE, [])
 
 
 def test_answers_without_content_are_filtered() -> None:
