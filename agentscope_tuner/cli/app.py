@@ -65,8 +65,13 @@ def _root(
 
     from agentscope_tuner.cli.console import err
 
-    handler = RichHandler(console=err, show_path=False, markup=False)
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s", handlers=[handler])
+    level = logging.INFO if verbose else logging.WARNING
+    if err.is_terminal:
+        handler = RichHandler(console=err, show_path=False, markup=False)
+        logging.basicConfig(level=level, format="%(message)s", handlers=[handler])
+    else:
+        # a log file has no width: rich would break its lines at 80 characters
+        logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
 
 
 def _listed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -60,7 +61,7 @@ def _next_commands(kind: Starter, folder: Path) -> list[str]:
     }
     return [
         *enter,
-        "pytest test_judge.py",
+        "pytest test_judge.py" + ("" if find_spec("pytest") else "    # once you have it: pip install pytest"),
         "astuner check --conf judge.yaml",
         *serve.get(kind, []),
         *([] if kind is Starter.ENV else [judge]),

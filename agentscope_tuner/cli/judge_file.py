@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -20,11 +20,12 @@ from agentscope_tuner.config import resolve
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score_blocks
 from agentscope_tuner.engines.scored_line import JudgedBefore, judged_before
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records import EarlierRow, Line, Row, Summary, earlier_rows, parse_line
 from agentscope_tuner.records.blocks import Block, gathered
 from agentscope_tuner.records.output import scored_output, stage_of
 from agentscope_tuner.records.scored_file import furthest
+from agentscope_tuner.storage.stored_file import plain
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _REDRAW_SECONDS = 0.1
@@ -68,6 +69,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
     """Judge the rows into `output`; exit code 3 when any row failed."""
     summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
+        _check_apart(asked.input_, output)
         settings = resolve(asked.conf, asked.overrides)
         digest = settings.task_judge.digest()
         # Load the judge first: a wrong configuration must leave an earlier output as it is
@@ -89,12 +91,20 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
                             raise _StrictStop(block.error)
         except (_StrictStop, KeyboardInterrupt) as exc:
             raise _stopped(exc, summary) from exc
-    out.print(example_table(summary))
+    if summary.rows:
+        out.print(example_table(summary))
     out.print(summary_table(summary, time.perf_counter() - started, title=f"{source.name} ▸ {output}", kept=kept))
-    for note in judge.run_notes():
+    for note in (*_notes(summary, source.name), *judge.run_notes()):
         out.print(f"note: {printable(note)}", markup=False, soft_wrap=True)
     if summary.statuses["failed"]:
         raise typer.Exit(EXIT_ROWS_FAILED)
+
+
+def _notes(summary: Summary, name: str) -> Iterator[str]:
+    if not summary.rows:
+        yield f"{name!r} holds no rows: nothing was judged"
+    if summary.causes[Cause.BUG.value]:
+        yield "a judge raised, or returned no reward: `astuner -v judge … --jobs 1` logs where, each frame"
 
 
 def show_costs(asked: RowsAsked, resumed: str | None) -> None:
@@ -110,6 +120,14 @@ def show_costs(asked: RowsAsked, resumed: str | None) -> None:
             earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
             found.add(judge, lines if earlier is None else _with_earlier(lines, earlier, digest))
     out.print(found.table(f"{source.name}: nothing was sent"))
+
+
+def _check_apart(input_: str, output: str) -> None:
+    with suppress(OSError):
+        if os.path.samefile(plain(input_), plain(output)):
+            raise ConfigError(
+                f"--input and --output are one file, {output!r}: the rollouts would be written over, so name another"
+            )
 
 
 class _StrictStop(Exception):
@@ -161,7 +179,15 @@ def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterato
     if not err.is_terminal:
         yield from parts
         return
-    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     seekable = stream.seekable()
     total = os.fstat(stream.fileno()).st_size if seekable else None
@@ -169,14 +195,16 @@ def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterato
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
+        *([TaskProgressColumn()] if total else []),
         TimeElapsedColumn(),
     ]
     with Progress(*columns, console=err, transient=True) as progress:
         bar = progress.add_task("judging", total=total)
-        drawn = 0.0
+        started, drawn = time.monotonic(), 0.0
         for part in parts:
-            if time.monotonic() - drawn > _REDRAW_SECONDS:
-                drawn = time.monotonic()
-                description = f"{summary.rows} rows, {summary.statuses['failed']} failed"
+            if (now := time.monotonic()) - drawn > _REDRAW_SECONDS:
+                drawn = now
+                rate = summary.rows / max(now - started, _REDRAW_SECONDS)
+                description = f"{summary.rows} rows, {summary.statuses['failed']} failed, {rate:,.0f} a second"
                 progress.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
             yield part

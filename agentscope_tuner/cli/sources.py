@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 
 from agentscope_tuner.cli.console import opened
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import Block, gathered, read_blocks
 from agentscope_tuner.records.dump_files import dump_lines, is_dump
 from agentscope_tuner.records.formats import as_rollouts, references_of
@@ -15,6 +16,7 @@ from agentscope_tuner.records.reader import Line, read_lines
 from agentscope_tuner.storage.stored_file import plain
 
 In = TypeVar("In")
+_TABLES = (".csv", ".tsv", ".xlsx", ".xls")
 
 
 class Watched(Protocol):
@@ -89,6 +91,11 @@ def opened_source(source: str, *, watched: Watched | None = None) -> Iterator[So
     if is_dump(source):
         yield _Dump(source)
         return
+    if source.lower().endswith(_TABLES):
+        raise ConfigError(
+            f"{source!r} is a table, and rows are read from JSON lines, Parquet or Arrow: "
+            "pandas.read_csv(…).to_json('rows.jsonl', orient='records', lines=True) makes them"
+        )
     with opened(plain(source)) as (stream, name):
         yield _Stream(stream, name, watched)
 

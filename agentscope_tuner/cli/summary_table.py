@@ -8,10 +8,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentscope_tuner.cli.console import printable
+from agentscope_tuner.errors import Cause
 from agentscope_tuner.records import Summary
 
 _MOST_FAILURES = 5
-_REASON_CHARS = 120
+_REASON_CHARS = 300
 # 0 where the endpoint's prices are not configured, which is not free
 _WITHOUT_PRICES = ("judge_cost",)
 
@@ -63,13 +64,16 @@ def example_table(summary: Summary) -> Table:
         table.add_column(heading, overflow="fold")
     for name, judgement in summary.examples.values():
         reward = "none" if judgement.reward is None else f"{judgement.reward:g}"
-        table.add_row(_cell(name), judgement.status, reward, _cell(judgement.reason))
+        # the error of a judge that raised names the file and the line
+        why = judgement.error if judgement.cause is Cause.BUG else None
+        table.add_row(_cell(name), judgement.status, reward, _cell(why or judgement.reason))
     return table
 
 
 def _cell(text: str) -> str:
     # escaped twice over: rich reads brackets as markup, a terminal reads control characters as orders
-    return escape(printable(text[:_REASON_CHARS]))
+    shown = text if len(text) <= _REASON_CHARS else f"{text[:_REASON_CHARS]}…"
+    return escape(printable(shown))
 
 
 def _number(value: float | None) -> str:

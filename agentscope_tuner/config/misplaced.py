@@ -21,6 +21,21 @@ _OWN_KEYS = (
 )
 
 
+def check_override(key: str) -> None:
+    """An override of a setting of ours names it from `astuner` on: elsewhere it would change nothing.
+
+    Raises:
+        ConfigError: it does not; with the right key.
+    """
+    first, _, rest = key.partition(".")
+    if first == "task_judge" or first in _OWN_KEYS:
+        place = "astuner" if first == "task_judge" else "astuner.task_judge"
+        raise ConfigError(f"override {key!r}: nobody reads {first!r} at the top: write {place}.{key}")
+    misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"], cutoff=0.8)
+    if misspelt and rest.startswith("task_judge"):
+        raise ConfigError(f"override {key!r}: did you mean 'astuner.{rest}'?")
+
+
 def check_places(config: DictConfig) -> None:
     """`astuner` is a mapping that holds our section under its name; other keys belong to other programs.
 

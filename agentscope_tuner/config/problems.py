@@ -17,6 +17,8 @@ class StrictSection(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
+_MAPPING = ("model_type", "dict_type")
+
 SectionT = TypeVar("SectionT", bound=StrictSection)
 
 
@@ -39,7 +41,9 @@ def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
 def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
     path = ".".join(str(part) for part in loc)
     if kind != "extra_forbidden":
-        return f"{path}: {message[0].lower()}{message[1:]}, got {_short(value)}"
+        # pydantic's words for these name a Python class, or itself
+        words = "must be a mapping of keys to values" if kind in _MAPPING else message.removeprefix("Value error, ")
+        return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
     allowed = list(_model_at(model, loc[:-1]).model_fields)

@@ -13,7 +13,7 @@ import yaml
 from omegaconf import AnyNode, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from agentscope_tuner.config.misplaced import check_places
+from agentscope_tuner.config.misplaced import check_override, check_places
 from agentscope_tuner.config.problems import SectionT, validate_section
 from agentscope_tuner.config.sections import SECTION, TaskJudgeConfig
 from agentscope_tuner.errors import ConfigError
@@ -55,6 +55,7 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
     for override in overrides:
         if not re.match(r"[^=\s]+=", override):
             raise ConfigError(f"an override must read key=value, got {override!r}")
+        check_override(override.partition("=")[0])
     try:
         merged = OmegaConf.merge(OmegaConf.create({}), _read(source), OmegaConf.from_dotlist(list(overrides)))
         assert isinstance(merged, DictConfig)

@@ -14,6 +14,8 @@ from agentscope_tuner.records.scored_file import ScoredFile, furthest
 from agentscope_tuner.storage.columns import is_columnar, pyarrow_for
 from agentscope_tuner.storage.stored_file import StoredFile, file_system, is_url, plain
 
+# a longer first line is not looked at: it does not end within them
+_FIRST_LINE_BYTES = 2**20
 _STAGE = ".rows.jsonl"
 
 
@@ -31,7 +33,11 @@ def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
     """
     target = plain(target)
     stage = stage_of(target)
-    if str(stage) == target:
+    if target.endswith(("/", os.sep)):
+        raise ConfigError(f"the output must be a regular file, got the folder {target!r}")
+    if not (is_url(target) or is_columnar(target)):
+        if resume:
+            _check_scored(stage)
         with ScoredFile(stage, resume=resume) as scored:
             yield scored
         return
@@ -60,6 +66,19 @@ def stage_of(target: str) -> Path:
         return root / f"{named}-{StoredFile(target).name}{_STAGE}"
     path = Path(target)
     return path.with_name(path.name + _STAGE) if is_columnar(target) else path
+
+
+def _check_scored(path: Path) -> None:
+    """Refuse to go on from a file that no run has scored: all rows would be judged, and written over it."""
+    if furthest(path) != path or not path.is_file():
+        return
+    with open(path, "rb") as stream:
+        first = stream.readline(_FIRST_LINE_BYTES)
+    if first.endswith(b"\n") and b'"judgement"' not in first:
+        raise ConfigError(
+            f"{str(path)!r} holds no scored rows, so there is nothing to go on from: name another output, or run "
+            "without --resume, which writes over it"
+        )
 
 
 def _check(file: StoredFile) -> None:

@@ -15,6 +15,7 @@ from agentscope_tuner.workflow import Rollout
 MAX_LINE_BYTES = 16 * 2**20
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 BOM = b"\xef\xbb\xbf"
+_SHOWN_KEYS, _KEY_CHARS = 6, 24
 
 
 class Line(NamedTuple):
@@ -114,7 +115,26 @@ def parse_line(line: Line) -> Row:
         more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
         # `where` names the line of the file; pydantic counts lines inside the row, which is always line 1
         message = first["msg"].replace(" at line 1 column ", " at column ")
-        return Row(where, raw, None, f"{path}: {message}{more}" if path else f"{message}{more}")
+        problem = f"{path}: {message}{more}" if path else f"{message}{more}"
+        return Row(where, raw, None, f"{problem}{_way_out(raw)}")
+
+
+def _way_out(raw: bytes) -> str:
+    """What to do about a row that is no rollout, where a file of another kind is seen by it."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ": the file is UTF-16, and rows are read as UTF-8: save it so"
+    if raw in (b"[", b"{"):
+        return f": the line holds {raw.decode()!r} alone; write each object on one line, as `jq -c` does"
+    try:
+        row = json.loads(raw)
+    except (ValueError, RecursionError):
+        return ""
+    if isinstance(row, list):
+        return ": a list, where a line holds one object: `jq -c '.[]'` writes its entries line by line"
+    if not isinstance(row, dict) or not {"task", "output"}.isdisjoint(row):
+        return ""
+    keys = ", ".join(repr(key)[:_KEY_CHARS] for key in list(row)[:_SHOWN_KEYS])
+    return f": a rollout has id, task and output, this row has {keys or 'no keys'}; --format or --map reads other rows"
 
 
 def is_deeper(value: object, levels: int) -> bool:

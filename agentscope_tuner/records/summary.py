@@ -10,7 +10,7 @@ from typing import Any
 from agentscope_tuner.task_judge.judgement import Judgement
 
 _MOST_REASONS = 1000
-_REASON_CHARS = 160
+_REASON_CHARS = 300
 _MOST_EXAMPLES = 8
 _USAGE = "judge_"
 # of one verdict: their sum means nothing

@@ -21,6 +21,7 @@ from agentscope_tuner.workflow import Workflow
 
 READER = "astuner.task_reader"
 ROLLOUT = "astuner.rollout"
+_SECTIONS = ("task_judge", "task_reader", "rollout", "second_opinion")
 
 
 class TaskFile(StrictSection):
@@ -161,9 +162,9 @@ def _check_present(config: DictConfig, name: str) -> None:
     keys = [str(key) for key in ours] if isinstance(ours, Mapping | DictConfig) else []
     if name in keys:
         return
-    nearest = difflib.get_close_matches(name, keys, n=1)
-    hint = f"did you mean it by {nearest[0]!r}?" if nearest else "`astuner rollout` reads it"
-    raise ConfigError(f"astuner.{name} is missing; {hint}")
+    nearest = difflib.get_close_matches(name, [key for key in keys if key not in _SECTIONS], n=1)
+    hint = f": did you mean it by {nearest[0]!r}?" if nearest else "; docs/rollout.md shows a whole configuration"
+    raise ConfigError(f"astuner.{name} is missing, which `astuner rollout` reads{hint}")
 
 
 def _workflow(protocol: str) -> type[Workflow]:

@@ -131,7 +131,8 @@ def file_system(url: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as exc:
-        raise ConfigError(f"{url!r} is a URL: {install(_EXTRAS.get(scheme, 'remote'))}") from exc
+        extra = _EXTRAS.get(scheme, "remote")
+        raise ConfigError(f"{url!r} needs the extra {extra!r}: {install(extra)}") from exc
     try:
         system, path = url_to_fs(url)
     except ImportError as exc:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import os
 import sys
@@ -16,6 +17,23 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 
 _DEFAULTS = TaskJudgeConfig()
+# judges that a protocol names, by their class: the module of each
+_BUILT_IN = {
+    "ChoiceJudge": "choice_judge",
+    "CountdownAnswerAsJudge": "countdown_answer_as_judge",
+    "EnvServiceJudge": "env_service_as_judge",
+    "FormatJudge": "format_judge",
+    "HttpJudge": "http_judge",
+    "InstructionJudge": "instruction_judge",
+    "JsonAnswerJudge": "json_answer_judge",
+    "LanguageJudge": "language_judge",
+    "LengthJudge": "length_judge",
+    "MathAnswerAsJudge": "math_answer_as_judge",
+    "RepetitionJudge": "repetition_judge",
+    "TextMatchJudge": "text_match_judge",
+    "ToolCallJudge": "tool_call_judge",
+    "WorkflowRewardJudge": "workflow_reward_as_judge",
+}
 _VERDICTS = ("compute_reward", "acompute_reward", "compute_rewards")
 
 
@@ -41,7 +59,21 @@ def _meant(protocol: str) -> str:
         module, found, name = protocol.strip().rpartition(separator)
         if found and name.isidentifier() and name[0].isupper() and all(map(str.isidentifier, module.split("."))):
             return f": did you mean '{module}->{name}'?"
-    return ""
+    return near_built_in(protocol.strip())
+
+
+def near_built_in(name: str) -> str:
+    """`: did you mean …?` with the protocol of the judge of this package that `name` comes close to, such as `math`."""
+    plain = {_plain(judge): judge for judge in _BUILT_IN}
+    near = difflib.get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
+    if not near:
+        return ""
+    judge = plain[near[0]]
+    return f": did you mean 'agentscope_tuner.task_judge.{_BUILT_IN[judge]}->{judge}'?"
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").removesuffix("judge").removesuffix("as").removesuffix("answer")
 
 
 def _module_of(path: str) -> str:

@@ -7,16 +7,21 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 
 from agentscope_tuner.config import SECTION, Settings, Source, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
-from agentscope_tuner.task_judge.class_check import check_class, check_kwargs, check_type, parts_of
+from agentscope_tuner.task_judge.class_check import check_class, check_kwargs, check_type, near_built_in, parts_of
+from agentscope_tuner.task_judge.raised import place_of
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 
+_BUILT_IN = "agentscope_tuner.task_judge"
 _WORKFLOW_REWARD = "agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge"
 _BY_TYPE = {
     "rubrics_auto_grader": "agentscope_tuner.task_judge.rm_auto_grader_judge->AutoGraderJudge",
@@ -37,8 +42,11 @@ def resolve_protocol(protocol: str) -> type:
     module = _imported(module_name, protocol)
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
-        classes = sorted(name for name, value in vars(module).items() if isinstance(value, type))
-        raise ConfigError(f"module {module_name!r} has no class {class_name!r}; its classes are {', '.join(classes)}")
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        classes = sorted(name for name in own if isinstance(vars(module)[name], type) and name[0] != "_")
+        raise ConfigError(
+            f"module {module_name!r} has no class {class_name!r}; its classes are {', '.join(classes) or '(none)'}"
+        )
     return found
 
 
@@ -61,16 +69,27 @@ def _imported(module: str, protocol: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script
-        why = f"cannot import {module!r} of protocol {protocol!r}: {type(exc).__name__}: {exc}"
+        why = f"cannot import {module!r} of protocol {protocol!r}: {_said(exc)}"
         raise ConfigError(why + _packaged_twin(module, protocol)) from exc
+
+
+def _said(exc: BaseException) -> str:
+    """What was raised and, unless the message or this package is the place, where."""
+    if isinstance(exc, ConfigAttributeError | ConfigKeyError):
+        return f"it reads {exc.full_key}, which the configuration does not set"
+    place = "" if isinstance(exc, ImportError | SyntaxError) else place_of(exc)
+    foreign = place and not place.startswith(("<frozen", str(Path(__file__).parents[1])))
+    return f"{type(exc).__name__}: {exc}" + (f" ({place})" if foreign else "")
 
 
 def _packaged_twin(module: str, protocol: str) -> str:
     """The way out where `protocol` names a file of the repository's tutorials, which no wheel holds."""
     room, _, name = module.rpartition(".")
+    if room == _BUILT_IN:
+        return near_built_in(protocol.partition("->")[2].strip())
     if room.partition(".")[0] != "tutorial":
         return ""
-    twin = f"agentscope_tuner.task_judge.{name}"
+    twin = f"{_BUILT_IN}.{name}"
     if importlib.util.find_spec(twin) is not None:
         return f"; the tutorials stand in the repository alone: write '{twin}->{protocol.partition('->')[2]}'"
     return "; the tutorials stand in the repository alone: copy the file beside your configuration and name it there"
@@ -126,5 +145,5 @@ def _build(settings: Settings) -> BaseJudge:
     except ConfigError:
         raise
     except (Exception, SystemExit) as exc:  # a user's constructor may fail in any way
-        raise ConfigError(f"{protocol!r} could not be constructed: {type(exc).__name__}: {exc}") from exc
+        raise ConfigError(f"{protocol!r} could not be constructed: {_said(exc)}") from exc
     return judge

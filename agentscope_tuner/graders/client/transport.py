@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentscope_tuner import _loop
 from agentscope_tuner._http.retry import Turns, pace_of, retry_after
-from agentscope_tuner.errors import GraderError, GraderTimeout
+from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.bounded import bound_body
 from agentscope_tuner.graders.client.budget import Breaker, Spending
 from agentscope_tuner.graders.client.endpoint import Endpoint
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import openai
 
     from agentscope_tuner.graders.client.chat_model import ChatSettings
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -52,11 +55,18 @@ class SharedState:
         self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
+        self._told = False
 
     def spent(self, usage: Usage) -> None:
         """Count what was used, for the process and for the verdict under way."""
         self.usage += usage
         count_spent(usage)
+
+    def tell_of(self, tries: Tries) -> None:
+        """Log the first failure of the endpoint: its verdicts may be waited for until their deadlines."""
+        if not self._told:
+            self._told = True
+            _log.warning("%s", tries.report("asked again until the deadline of each verdict"))
 
     @cached_property
     def client(self) -> openai.AsyncOpenAI:
@@ -146,11 +156,13 @@ async def fetch(
                 except ReplyError as exc:
                     tries.unreadable(exc)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
-                    await asyncio.sleep(tries.failed(exc, clock.when()))
+                    pause = tries.failed(exc, clock.when())
+                    state.tell_of(tries)
+                    await asyncio.sleep(pause)
                 usage += _RETRY
                 state.spent(_RETRY)
     except TimeoutError as exc:
-        raise GraderTimeout(tries.report(f"no verdict within {settings.deadline_seconds:g} s")) from exc
+        raise tries.out_of_time(f"no verdict within {settings.deadline_seconds:g} s") from exc
 
 
 async def _request(
@@ -246,7 +258,7 @@ async def embed(
                 except Exception as exc:  # noqa: BLE001 - as in fetch
                     await asyncio.sleep(tries.failed(exc, clock.when()))
     except TimeoutError as exc:
-        raise GraderTimeout(tries.report("no embeddings within the deadline")) from exc
+        raise tries.out_of_time("no embeddings within the deadline") from exc
     try:
         rows = sorted(data["data"], key=lambda row: row["index"])
         vectors = [[float(number) for number in row["embedding"]] for row in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import socket
 from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner._http.retry import Retries, retry_after
@@ -16,12 +17,25 @@ if TYPE_CHECKING:
 
 _RETRIED = frozenset({408, 409, 429})
 _REASK_TEMPERATURE = 0.3
+_UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
 _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
     401: "the key was refused: set api_key or the provider's environment variable",
     403: "the key may not use this model",
     404: "check model_name and base_url",
 }
+
+
+def _lost(exc: Exception) -> str:
+    """Why the connection failed: a refused one arrives as a timeout's class from the aiohttp transport."""
+    found: BaseException | None = exc
+    while found is not None:
+        if isinstance(found, ConnectionRefusedError):
+            return _UNREACHED[0]
+        if isinstance(found, socket.gaierror):
+            return _UNREACHED[1]
+        found = found.__cause__
+    return f"connection failed: {exc.__cause__ or exc}"
 
 
 class Tries:
@@ -64,8 +78,7 @@ class Tries:
                 f"no answer within {self._settings.try_seconds or self._settings.deadline_seconds / 4:g} s"
             )
         elif isinstance(exc, openai.APIConnectionError):
-            # a refused connection arrives as a timeout's class, too: the aiohttp transport maps it so; its cause tells
-            self.failures.append(f"connection failed: {exc.__cause__ or exc}")
+            self.failures.append(_lost(exc))
         elif isinstance(exc, openai.APIError | ValueError):
             self.failures.append(f"the endpoint's answer could not be read: {exc}")
         else:
@@ -79,8 +92,13 @@ class Tries:
             headline = f"no verdict within {self._settings.deadline_seconds:g} s"
             if asked:
                 headline += f", the endpoint asks to wait {asked:.0f} s, beyond the deadline"
-            raise GraderTimeout(self.report(headline)) from exc
+            raise self.out_of_time(headline) from exc
         return pause
+
+    def out_of_time(self, headline: str) -> GraderError:
+        """The error of a verdict whose time is over: a GraderTimeout, unless nobody ever answered the connection."""
+        unreachable = self.failures and all(failure in _UNREACHED for failure in self.failures)
+        return (GraderError if unreachable else GraderTimeout)(self.report(headline))
 
     def report(self, headline: str) -> str:
         """`headline` and what each kind of failure was, without the key."""

@@ -227,6 +227,69 @@ def test_bad_usage_exits_with_2_and_says_why(conf: Path, options: list[str], wor
     assert words in result.output.replace("\n", " ")
 
 
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ('[{"id": "a"}]', "a list, where a line holds one object: `jq -c '.[]'`"),
+        ("[\n  1\n]", "the line holds '[' alone; write each object on one line"),
+        ('{"prompt": "1+1", "answer": "2"}', "this row has 'prompt', 'answer'; --format or --map reads other rows"),
+        ("{}", "this row has no keys"),
+    ],
+)
+def test_a_file_that_holds_no_rollouts_says_what_it_holds(conf: Path, written: str, words: str) -> None:
+    result, scored = judge(conf, [written])
+    assert result.exit_code == 3
+    assert words in scored[0]["judgement"]["error"]
+
+
+def test_a_file_in_utf_16_is_named_so(conf: Path) -> None:
+    source, target = conf.with_name("rollouts.jsonl"), conf.with_name("scored.jsonl")
+    source.write_text(ROWS[0] + "\n", encoding="utf-16")
+    assert run("judge", "--conf", conf, "--input", source, "--output", target, "--jobs", 1).exit_code == 3
+    assert "the file is UTF-16" in read(target)[0]["judgement"]["error"]
+
+
+def test_the_input_and_what_no_run_has_scored_are_not_written_over(conf: Path) -> None:
+    source = conf.with_name("rollouts.jsonl")
+    source.write_text(ROWS[0] + "\n", encoding="utf-8")
+    for target in (source, conf.parent / "." / ".." / conf.parent.name / "rollouts.jsonl"):
+        done = run("judge", "--conf", conf, "--input", source, "--output", target)
+        assert (done.exit_code, "--input and --output are one file" in done.output.replace("\n", " ")) == (2, True)
+    notes = conf.with_name("notes.csv")
+    notes.write_text("id,answer\n1,2\n", encoding="utf-8")
+    done = run("judge", "--conf", conf, "--input", source, "--output", notes, "--resume")
+    assert (done.exit_code, "holds no scored rows" in done.output.replace("\n", " ")) == (2, True)
+    assert notes.read_text(encoding="utf-8").startswith("id,answer")
+    done = run("judge", "--conf", conf, "--input", notes, "--output", conf.with_name("scored.jsonl"))
+    assert (done.exit_code, "is a table, and rows are read from" in done.output.replace("\n", " ")) == (2, True)
+
+
+def test_an_output_is_a_path_however_it_is_spelled(conf: Path) -> None:
+    source = conf.with_name("rollouts.jsonl")
+    source.write_text(ROWS[0] + "\n", encoding="utf-8")
+    spelled = f"{conf.parent}/.//a/../scored.jsonl"
+    (conf.parent / "a").mkdir()
+    done = run("judge", "--conf", conf, "--input", source, "--output", spelled, "--jobs", 1)
+    assert done.exit_code == 0, done.output
+    assert len(read(conf.with_name("scored.jsonl"))) == 1
+
+
+def test_an_empty_file_and_a_judge_that_raises_are_noted(conf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, scored = judge(conf, [])
+    assert (result.exit_code, scored) == (0, [])
+    assert "'rollouts.jsonl' holds no rows: nothing was judged" in result.output
+    monkeypatch.chdir(conf.parent)
+    monkeypatch.syspath_prepend(str(conf.parent))
+    body = "def compute_reward(self, task, output):\n        return {}['x'], True\n"
+    (conf.parent / "raising_here.py").write_text(
+        f"from agentscope_tuner import BaseJudge\n\nclass Raises(BaseJudge):\n    {body}", encoding="utf-8"
+    )
+    result, _ = judge(conf, ROWS[:1], "astuner.task_judge.judge_protocol=raising_here->Raises")
+    assert result.exit_code == 3
+    assert "raising_here.py:5 in" in result.output
+    assert "astuner -v judge … --jobs 1" in result.output
+
+
 def test_config_prints_what_was_resolved_without_secrets(conf: Path) -> None:
     result = run("config", "--conf", conf, "astuner.task_judge.judge_kwargs.api_key=sk-123", "data.path=x")
     assert result.exit_code == 0

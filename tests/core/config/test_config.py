@@ -80,7 +80,7 @@ def test_a_heading_with_nothing_under_it_is_an_empty_section(tmp_path: Path, tex
         ({"rules": {"id": "x"}}, ["rules", "valid list"]),
         ({"judge_kwargs": {"a": "${nowhere}"}}, ["nowhere"]),
         ({"on_error": "ignore", "judge_type": 7}, ["on_error", "'ignore'", "judge_type", "7"]),
-        (["not", "a", "mapping"], ["astuner.task_judge", "valid dictionary"]),
+        (["not", "a", "mapping"], ["astuner.task_judge", "must be a mapping"]),
     ],
 )
 def test_a_wrong_section_is_refused_with_the_key_the_value_and_the_way_out(section: Any, words: list[str]) -> None:

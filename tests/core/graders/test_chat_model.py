@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import _loop
-from agentscope_tuner.errors import ConfigError, GraderError
+from agentscope_tuner.errors import Cause, ConfigError, GraderError
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.endpoint import resolve
@@ -190,8 +190,17 @@ def test_an_endpoint_with_a_limit_a_minute_judges_every_row() -> None:
 def test_a_closed_port_is_an_error() -> None:
     with JudgeServer(always(1)) as server:
         asked = model(server, max_retries=1)
-    with pytest.raises(GraderError, match="connection failed"):
+    with pytest.raises(GraderError, match="connection failed: connection refused"):
         ask(asked)
+
+
+def test_a_refused_connection_is_no_time_out_and_is_logged_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    with JudgeServer(always(1)) as server:
+        asked = model(server, deadline_seconds=1, try_seconds=0.9)
+    with pytest.raises(GraderError, match="connection refused") as caught:
+        ask(asked)
+    assert caught.value.cause is Cause.ENDPOINT
+    assert "asked again until the deadline of each verdict: connection failed: connection refused" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -308,8 +308,12 @@ def test_a_local_url_is_a_path(tmp_path: Path) -> None:
     [
         ("pyarrow", "a.parquet", "'a.parquet' is Parquet, which needs pyarrow: pip install '.[parquet]'"),
         ("pyarrow", "a.arrow", "'a.arrow' is Arrow, which needs pyarrow: pip install '.[parquet]'"),
-        ("fsspec.core", "https://host/a.jsonl", "'https://host/a.jsonl' is a URL: pip install '.[remote]'"),
-        ("fsspec.core", "s3://bucket/a.jsonl", "'s3://bucket/a.jsonl' is a URL: pip install '.[s3]'"),
+        (
+            "fsspec.core",
+            "https://host/a.jsonl",
+            "'https://host/a.jsonl' needs the extra 'remote': pip install '.[remote]'",
+        ),
+        ("fsspec.core", "s3://bucket/a.jsonl", "'s3://bucket/a.jsonl' needs the extra 's3': pip install '.[s3]'"),
         ("s3fs", "s3://bucket/a.jsonl", "is of another file system: pip install '.[s3]'"),
         ("gcsfs", "gs://bucket/a.jsonl", "is of another file system: pip install '.[gs]'"),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.rules.custom import parameters_read
 
@@ -62,6 +62,16 @@ class OwnMath(MathAnswerAsJudge):
     def __init__(self, config):
         super().__init__(config)
         self.own = config.astuner.task_judge.judge_kwargs.equivalence
+
+class ReadsMore(Base):
+    def __init__(self, config):
+        super().__init__(config)
+        self.threshold = config.astuner.task_judge.judge_kwargs.threshold
+
+class Breaks(Base):
+    def __init__(self, config):
+        super().__init__(config)
+        self.threshold = 1 / 0
 
 class Raising(BaseJudge):
     def compute_reward(self, workflow_task, workflow_output):
@@ -117,6 +127,46 @@ def test_a_setting_in_the_wrong_place_is_refused_with_the_right_one(config: dict
     with pytest.raises(ConfigError) as caught:
         load_judge(config)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("task_judge.on_error=zero", "write astuner.task_judge.on_error"),
+        ("on_error=zero", "write astuner.task_judge.on_error"),
+        ("rules=[]", "write astuner.task_judge.rules"),
+        ("astunner.task_judge.on_error=zero", "did you mean 'astuner.task_judge.on_error'?"),
+        ("astuner.task_judge.math=exact", "astuner.task_judge.math: must be a mapping of keys to values, got 'exact'"),
+        ("astuner.task_judge.judge_protocol=math", f"did you mean '{MATH}'?"),
+        ("astuner.task_judge.judge_protocol=MathAnswerJudge", f"did you mean '{MATH}'?"),
+        ("astuner.task_judge.judge_protocol=countdown", f"did you mean '{COUNTDOWN}'?"),
+        (f"astuner.task_judge.judge_protocol={BUILT_IN}.math->MathAnswerAsJudge", f"did you mean '{MATH}'?"),
+        (f"astuner.task_judge.judge_protocol={MATH[:-5]}", "its classes are MathAnswerAsJudge"),
+    ],
+)
+def test_an_override_that_would_change_nothing_or_break_is_refused(override: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_judge(load_config(section(MATH), [override]))
+    assert words in str(caught.value)
+
+
+def test_overrides_of_other_programs_sections_pass() -> None:
+    config = load_config(section(MATH), ["trainer.steps=3", "model.rules_of_play=x", "astuner.rollout.x=1"])
+    assert config.trainer.steps == 3
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        ("ReadsMore", "it reads astuner.task_judge.judge_kwargs.threshold, which the configuration does not set"),
+        ("Breaks", "ZeroDivisionError: division by zero ("),
+    ],
+)
+def test_a_constructor_that_fails_says_where(module: str, judge: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_judge(section(f"{module}->{judge}"))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
