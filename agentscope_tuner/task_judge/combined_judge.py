@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,7 @@ from agentscope_tuner import _loop, _threads
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner
-from agentscope_tuner.task_judge.base_judge import Counts, Reward
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.combinations import COMBINATIONS, written
 from agentscope_tuner.task_judge.combined_settings import check_success, check_weights, clip_of, function_of
 from agentscope_tuner.task_judge.estimates import estimate_of
@@ -78,20 +78,22 @@ class CombinedJudge(AsksJudges):
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
         found = PartVerdicts()
-        for number, stage in enumerate(self.stages):
-            asked = found.asked(stage.parts)
-            if asked and stage.waits:
-                _loop.run(self._ask_from(number, found, workflow_task, workflow_output))
-                break
-            for part in asked:
-                found.add(part, part.judge.outcome(workflow_task, workflow_output))
-        return self.settle(found)
+        with found.accounted():
+            for number, stage in enumerate(self.stages):
+                asked = found.asked(stage.parts)
+                if asked and stage.waits:
+                    _loop.run(self._ask_from(number, found, workflow_task, workflow_output))
+                    break
+                for part in asked:
+                    found.add(part, part.judge.outcome(workflow_task, workflow_output))
+            return self.settle(found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
         found = PartVerdicts()
-        await self._ask_from(0, found, workflow_task, workflow_output)
-        return self.settle(found)
+        with found.accounted():
+            await self._ask_from(0, found, workflow_task, workflow_output)
+            return self.settle(found)
 
     def ask(self, found: PartVerdicts, ask: Callable[[Part], Judgement]) -> Reward:
         """Ask the parts one after the other by `ask`, to look at a verdict part by part; `found` is filled meanwhile.
@@ -141,6 +143,8 @@ class CombinedJudge(AsksJudges):
                         group[place].add(part, judgement)
                     except JudgeError as error:
                         errors.setdefault(place, error)
+        for place, failed in errors.items():
+            failed.metrics = group[place].spent
         return [errors.get(place) or self._settled_or_error(found) for place, found in enumerate(group)]
 
     def estimate(
@@ -161,7 +165,8 @@ class CombinedJudge(AsksJudges):
 
     def _settled_or_error(self, found: PartVerdicts) -> Reward | JudgeError:
         try:
-            return self.settle(found)
+            with found.accounted():
+                return self.settle(found)
         except JudgeError as error:
             return error
 
@@ -257,22 +262,9 @@ class CombinedJudge(AsksJudges):
         """See BaseJudge: as every part sees it."""
         return first == second or shares_reference({part.name: part.judge for part in self.parts}, first, second)
 
-    def run_notes(self) -> list[str]:
-        """See BaseJudge: those of the parts."""
-        return [f"{part.name}: {note}" for part in self.parts for note in part.judge.inner.run_notes()]
-
-    def take_counts(self) -> Counts:
-        """See BaseJudge: those of each, under its name."""
-        taken = ((name, judge.inner.take_counts()) for name, judge in [(part.name, part.judge) for part in self.parts])
-        return {f"{name}: {key}": numbers for name, counts in taken for key, numbers in counts.items()}
-
-    def notes_on(self, counts: Counts) -> list[str]:
-        """See BaseJudge: those of each."""
-        notes = []
-        for name, judge in [(part.name, part.judge) for part in self.parts]:
-            own = {key.removeprefix(f"{name}: "): n for key, n in counts.items() if key.startswith(f"{name}: ")}
-            notes += [f"{name}: {note}" for note in judge.inner.notes_on(own)]
-        return notes
+    def asked_judges(self) -> Mapping[str, BaseJudge]:
+        """See AsksJudges."""
+        return {part.name: part.judge.inner for part in self.parts}
 
     async def aready(self) -> None:
         """Whether the parts that must not fail could judge now."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import re
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +34,8 @@ _MOST_CHARS = 1000
 _DEADLINE_SECONDS = 300.0
 # apart from those of other processes that ask the same service
 _PROCESS_NAME = secrets.token_hex(4)
+# how the error of a failed verdict begins
+_TASK_NAMED = re.compile(r"\Atask (?:'[^']*'|\"[^\"]*\"): ")
 # a longer row travels alone: the service refuses by size
 _BATCH_BYTES = 2**20
 
@@ -211,11 +214,14 @@ class HttpJudge(BaseJudge):
             # a cache or a proxy on the way has mixed up answers: this is the verdict on another rollout
             raise malformed(answer, where, f"the verdict is on row {verdict.id!r:.80}, asked was {name!r}")
         if verdict.status == "failed":
-            told = shown(verdict.error or verdict.reason) or "the service does not say why"
+            # without the task's id, which this side names: summaries count failures by their words
+            told = shown(_TASK_NAMED.sub("", verdict.error or verdict.reason)) or "the service does not say why"
             # The service's own cause; services of an earlier version send none
             cause = cause_of(verdict.cause) if verdict.cause else Cause.ENDPOINT
             message = f"the reward service at {self._exchange.base_url} reached no verdict: {told}"
-            return LateError(message) if verdict.late else judge_error(message, cause)
+            error = LateError(message) if verdict.late else judge_error(message, cause)
+            error.metrics = verdict.metrics
+            return error
         if verdict.reward is None or verdict.is_success is None:
             raise malformed(answer, where, f"status {verdict.status!r} without reward and is_success")
         if verdict.status == "filtered" and not verdict.violations:

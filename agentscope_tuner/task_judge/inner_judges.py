@@ -64,8 +64,9 @@ def _sooner(first: float | None, second: float | None) -> float | None:
 
 
 def zeroed(judgement: Judgement) -> Judgement:
-    """What a failed verdict counts as under `on_error: zero`."""
-    return Judgement("judged", 0.0, False, f"no verdict, 0.0 by on_error: zero: {judgement.reason}")
+    """What a failed verdict counts as under `on_error: zero`; it has been paid for all the same."""
+    reason = f"no verdict, 0.0 by on_error: zero: {judgement.reason}"
+    return Judgement("judged", 0.0, False, reason, metrics=judgement.metrics)
 
 
 def failure_of(key: str, judge: TaskJudge, judgement: Judgement) -> JudgeError:
@@ -73,7 +74,9 @@ def failure_of(key: str, judge: TaskJudge, judgement: Judgement) -> JudgeError:
 
     The message leaves the task to whoever names it: summaries count failures by their words.
     """
-    return judge_error(f"{key} ({judge.traits.name}): {judgement.reason}", judgement.cause or Cause.JUDGE)
+    error = judge_error(f"{key} ({judge.traits.name}): {judgement.reason}", judgement.cause or Cause.JUDGE)
+    error.metrics = judgement.metrics
+    return error
 
 
 def bounded(judge: TaskJudge, deadline: float | None) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.task_judge.inner_judges import failure_of, zeroed
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.parts import Part, PartVerdict
 
 _REASON_CHARS = 300
+_SPENT = frozenset(Usage.metric_names())
 
 
 class PartVerdicts:
@@ -20,15 +23,17 @@ class PartVerdicts:
         skipped: why a part was not asked.
         failed: what went wrong, by part: of those that may fail, and those whose failures count as 0.0.
         lacking: parts without a verdict for a failure, their own or of a part that their condition reads.
+        spent: what judge models were paid so far, by whichever parts, as metrics: also for verdicts that failed.
     """
 
-    __slots__ = ("failed", "judged", "lacking", "skipped")
+    __slots__ = ("failed", "judged", "lacking", "skipped", "spent")
 
     def __init__(self) -> None:
         self.judged: dict[str, Judgement] = {}
         self.skipped: dict[str, str] = {}
         self.failed: dict[str, str] = {}
         self.lacking: set[str] = set()
+        self.spent: dict[str, float] = {}
 
     def asked(self, parts: Sequence[Part]) -> list[Part]:
         """Those of `parts` that are to be asked; of the others it is noted why not."""
@@ -61,7 +66,20 @@ class PartVerdicts:
         Raises:
             JudgeError: it has none, and must.
         """
+        self._add(part, self._counted(outcome))
+
+    def add_all(self, parts: Sequence[Part], outcomes: Sequence[Judgement | JudgeError]) -> None:
+        """Note the verdicts of parts that were asked at the same time; all have been paid for where one fails."""
+        for part, judgement in zip(parts, list(map(self._counted, outcomes)), strict=True):
+            self._add(part, judgement)
+
+    def _counted(self, outcome: Judgement | JudgeError) -> Judgement:
         judgement = Judgement.failed(outcome) if isinstance(outcome, JudgeError) else outcome
+        for name in _SPENT.intersection(judgement.metrics):
+            self.spent[name] = self.spent.get(name, 0.0) + judgement.metrics[name]
+        return judgement
+
+    def _add(self, part: Part, judgement: Judgement) -> None:
         if judgement.reward is None:
             if not part.may_fail and not part.zero_on_error:
                 raise failure_of(f"part {part.name!r}", part.judge, judgement)
@@ -72,10 +90,14 @@ class PartVerdicts:
                 self.lacking.add(part.name)
         self.judged[part.name] = judgement
 
-    def add_all(self, parts: Sequence[Part], outcomes: Sequence[Judgement | JudgeError]) -> None:
-        """Note the verdicts of parts that were asked at the same time."""
-        for part, outcome in zip(parts, outcomes, strict=True):
-            self.add(part, outcome)
+    @contextmanager
+    def accounted(self) -> Iterator[None]:
+        """A JudgeError that leaves carries what was spent: summaries and `--resume` add it up."""
+        try:
+            yield
+        except JudgeError as error:
+            error.metrics = {**error.metrics, **self.spent}
+            raise
 
     def _has(self, name: str) -> bool:
         judgement = self.judged.get(name)
@@ -137,9 +159,10 @@ class PartVerdicts:
                 metrics[f"{key}/skipped"] = float(judgement is None)
             if part.may_fail or part.zero_on_error:
                 metrics[f"{key}/failed"] = float(part.name in self.failed)
-            if judgement is None or judgement.reward is None:
+            if judgement is None:
                 continue
-            metrics[key] = judgement.reward
+            if judgement.reward is not None:
+                metrics[key] = judgement.reward
             for name, value in judgement.metrics.items():
                 if name.startswith("judge_"):
                     metrics[name] = metrics.get(name, 0.0) + value

@@ -8,7 +8,7 @@ from typing import Any
 from agentscope_tuner.config import SECTION, route_name, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.reckoning import Estimate, Reckoner
-from agentscope_tuner.task_judge.base_judge import Counts, Reward
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.estimates import estimate_of
 from agentscope_tuner.task_judge.inner_judges import bounded, failure_of, first_problem, load_inner, zeroed
 from agentscope_tuner.task_judge.judgement import Judgement
@@ -177,22 +177,9 @@ class RoutedJudge(AsksJudges):
             if any(first.get(key) is not None for key in judge.inner.reference_keys)
         )
 
-    def run_notes(self) -> list[str]:
-        """See BaseJudge: those of the routes."""
-        return [f"{name}: {note}" for name, judge in self.routes.items() for note in judge.inner.run_notes()]
-
-    def take_counts(self) -> Counts:
-        """See BaseJudge: those of each, under its name."""
-        taken = ((name, judge.inner.take_counts()) for name, judge in self.routes.items())
-        return {f"{name}: {key}": numbers for name, counts in taken for key, numbers in counts.items()}
-
-    def notes_on(self, counts: Counts) -> list[str]:
-        """See BaseJudge: those of each."""
-        notes = []
-        for name, judge in self.routes.items():
-            own = {key.removeprefix(f"{name}: "): n for key, n in counts.items() if key.startswith(f"{name}: ")}
-            notes += [f"{name}: {note}" for note in judge.inner.notes_on(own)]
-        return notes
+    def asked_judges(self) -> Mapping[str, BaseJudge]:
+        """See AsksJudges."""
+        return {name: judge.inner for name, judge in self.routes.items()}
 
     async def aready(self) -> None:
         """Whether the judge of every route could judge now."""

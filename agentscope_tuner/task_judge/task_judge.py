@@ -259,7 +259,8 @@ class TaskJudge:
             return Reward(outcome.reward, outcome.is_success, reason=outcome.reason, metrics=outcome.metrics)
         if self._on_error == "raise":
             raise outcome
-        return Reward(0.0, False, reason=f"no verdict, 0.0 by on_error: zero: {outcome}", metrics={"failed": 1.0})
+        reason = f"no verdict, 0.0 by on_error: zero: {outcome}"
+        return Reward(0.0, False, reason=reason, metrics={**outcome.metrics, "failed": 1.0})
 
 
 def _unexpected(exc: BaseException, message: str) -> JudgeError:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +68,24 @@ class AsksJudges(BaseJudge):
     def own_traits(self) -> Traits:
         """The traits of this judge."""
         raise NotImplementedError(f"{type(self).__name__} must define own_traits()")
+
+    def asked_judges(self) -> Mapping[str, BaseJudge]:
+        """The judges that it asks, by name."""
+        raise NotImplementedError(f"{type(self).__name__} must define asked_judges()")
+
+    def run_notes(self) -> list[str]:
+        """See BaseJudge: those of each, under its name."""
+        return [f"{name}: {note}" for name, judge in self.asked_judges().items() for note in judge.run_notes()]
+
+    def take_counts(self) -> Counts:
+        """See BaseJudge: those of each, under its name."""
+        taken = ((name, judge.take_counts()) for name, judge in self.asked_judges().items())
+        return {f"{name}: {key}": numbers for name, counts in taken for key, numbers in counts.items()}
+
+    def notes_on(self, counts: Counts) -> list[str]:
+        """See BaseJudge: those of each, under its name."""
+        notes = []
+        for name, judge in self.asked_judges().items():
+            own = {key.removeprefix(f"{name}: "): n for key, n in counts.items() if key.startswith(f"{name}: ")}
+            notes += [f"{name}: {note}" for note in judge.notes_on(own)]
+        return notes

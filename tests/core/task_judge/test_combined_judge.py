@@ -21,6 +21,7 @@ from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.judge_server import Canned, JudgeServer
 from tests.part_judges import HERE, Says, SaysLater, ranks, says, says_later
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
@@ -549,3 +550,54 @@ def test_every_order_of_parts_gives_the_same_bits() -> None:
             for order in ("abc", "cba", "bac")
         }
         assert len(found) == 1
+
+
+def llm_part(url: str, **more: Any) -> dict[str, Any]:
+    client = {"cache": False, "max_reasks": 0, "max_retries": 0, "prices": {"prompt": 1000.0, "completion": 1000.0}}
+    mine = {"model_name": "m", "base_url": url, "prompt": "Score from 1 to 5: {response}", "client": client}
+    return {"judge_type": "llm", "llm": mine, **more}
+
+
+@pytest.mark.parametrize(
+    ("parts", "status", "calls"),
+    [
+        # the part that was paid for has no verdict
+        ({"llm": {}}, "failed", 1.0),
+        ({"a": A, "llm": {}}, "failed", 3.0),
+        ({"a": A, "llm": {"optional": True}}, "judged", 3.0),
+        ({"a": A, "llm": {"weight": 0.0}}, "judged", 3.0),
+        ({"a": A, "llm": {"on_error": "zero"}}, "judged", 3.0),
+        # another part has none
+        ({"a": A, "b": says("b"), "llm": {"optional": True}}, "failed", 2.0),
+        ({"later": says_later("b"), "llm": {"optional": True}}, "failed", 1.0),
+        ({"llm": {}, "later": says_later("a")}, "failed", 3.0),
+    ],
+)
+def test_what_was_spent_is_counted_also_where_there_is_no_verdict(
+    parts: dict[str, Any], status: str, calls: float
+) -> None:
+    with JudgeServer(lambda body, attempt: Canned("no verdict in this reply")) as server:
+        parts = {name: llm_part(server.url, **part) if name == "llm" else part for name, part in parts.items()}
+        found = judged(combined(parts), a=1.0, b="down")
+        assert found.status == status
+        assert found.metrics["judge_calls"] == calls
+        assert (found.metrics.get("judge_cost", 0.0) > 0) is any(body for body in server.bodies)
+        summary = Summary()
+        summary.add(found)
+        assert summary.usage["judge_calls"] == calls
+
+
+def test_a_zero_that_was_asked_for_has_been_paid_for() -> None:
+    with JudgeServer(lambda body, attempt: Canned("no verdict in this reply")) as server:
+        judge = load_judge({"astuner": {"task_judge": llm_part(server.url, on_error="zero")}})
+        reward = judge.compute_reward(TASK, output())
+    assert tuple(reward) == (0.0, False)
+    assert (reward.metrics["failed"], reward.metrics["judge_calls"]) == (1.0, 1.0)
+
+
+def test_a_route_that_fails_has_been_paid_for() -> None:
+    with JudgeServer(lambda body, attempt: Canned("no verdict in this reply")) as server:
+        for part, status in ((llm_part(server.url), "failed"), (llm_part(server.url, on_error="zero"), "judged")):
+            routed = {"judge_type": "routed", "by": "task.metadata.answer", "routes": {"default": part}}
+            found = judged(load_judge({"astuner": {"task_judge": routed}}))
+            assert (found.status, found.metrics["judge_calls"]) == (status, 1.0)

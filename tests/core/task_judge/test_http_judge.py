@@ -201,7 +201,10 @@ def test_a_failed_judgement_is_no_zero() -> None:
     judgement = wire.judge.judge(TASK, OUTPUT)
     assert (judgement.status, judgement.reward) == ("failed", None)
     assert judgement.error is not None
-    assert f"{URL} reached no verdict: task 't1': the model hung up" in judgement.error
+    assert judgement.error == f"task 't1': HttpJudge: {judgement.reason}"
+    assert judgement.reason == f"the reward service at {URL} reached no verdict: the model hung up"
+    # what its judge models were paid is paid
+    assert judgement.metrics == {"calls": 2.0}
     # the service asked its judge as often as it should: asking again is its business
     assert len(wire.sent) == 1
 
