@@ -17,7 +17,7 @@ from typing import Any
 import verifiers as vf
 
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -72,7 +72,8 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         elif len(states) > 1:
             judgements = await judge.ajudge_group(pairs)
         else:
-            raise JudgeError(f"{judge.name} ranks a group, and got one rollout: score groups, not rollouts")
+            message = f"{judge.name} ranks a group, and got one rollout: score groups, not rollouts"
+            raise JudgeError(message, cause=Cause.CONFIG)
         for state, judgement in zip(states, judgements, strict=True):
             self._settle(judge, state, judgement)
         await self._beside(states)

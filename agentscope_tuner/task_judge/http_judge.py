@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 import re
 import secrets
@@ -23,6 +22,7 @@ from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, 
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, judge_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judgement import cause_of
+from agentscope_tuner.task_judge.wire_row import wire_row
 from agentscope_tuner.task_judge.wire_verdict import LateError, WireVerdict
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
@@ -130,7 +130,7 @@ class HttpJudge(BaseJudge):
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
-        row = _json(_row(workflow_task, workflow_output))
+        row = wire_row(workflow_task, workflow_output)
         if self.ranks_groups():
             # never with others in one request: those would be ranked with it
             (verdict,) = await self._ask([row])
@@ -146,7 +146,7 @@ class HttpJudge(BaseJudge):
         """See BaseJudge. With `listwise: true` an advantage group is one request, and fails as a whole."""
         if not self.ranks_groups():
             return super().compute_rewards(workflow_task, workflow_outputs)
-        rows = [_json(_row(workflow_task, output)) for output in workflow_outputs]
+        rows = [wire_row(workflow_task, output) for output in workflow_outputs]
         rewards = []
         for verdict in _loop.run(self._many(rows, b'{"rollouts":[')):
             if isinstance(verdict, JudgeError):
@@ -266,21 +266,6 @@ def _token(path: str | None) -> str | None:
         return checked_token(Path(path).read_text(encoding="utf-8").strip())
     except (OSError, ValueError) as exc:
         raise ConfigError(f"{_WHERE}.token_file: cannot read {path!r}: {exc}") from exc
-
-
-def _row(task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
-    # a rollout's own names win over those of the task it plays, as they do for a judge on this side
-    known = {"task_id": task.task_id, "env_type": task.env_type}
-    row = {"task": task.task.model_dump() | known, "output": output.model_dump()}
-    return row | {"task_env_uuid": task.task_env_uuid} if task.task_env_uuid else row
-
-
-def _json(value: object) -> bytes:
-    # ASCII escapes: a policy may write lone surrogates, which no UTF-8 can carry
-    try:
-        return json.dumps(value, allow_nan=False, ensure_ascii=True).encode("ascii")
-    except (TypeError, ValueError, RecursionError) as exc:
-        raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}", cause=Cause.INPUT) from exc
 
 
 def _body(answer: HttpAnswer, where: str) -> dict[str, Any]:

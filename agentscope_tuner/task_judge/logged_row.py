@@ -10,6 +10,7 @@ import msgspec
 import pydantic_core
 
 from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.wire_row import of_numpy
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Verdict = tuple[tuple[WorkflowTask, WorkflowOutput], Judgement]
@@ -97,6 +98,8 @@ def _odd(row: LoggedRow) -> bytes:
 def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
+    if type(value).__module__ == "numpy":
+        return of_numpy(value)
     return pydantic_core.to_jsonable_python(value, fallback=repr)
 
 

@@ -127,6 +127,8 @@ class Combined:
         answers: list[Any] = [None] * len(self._parts)
         waiting: dict[int, Any] = {}
         for place, part in enumerate(self._parts):
+            if isinstance(part, RewardFunc | AsyncRewardFunc):
+                part.at_step(given.get("trainer_state"))
             if isinstance(part, RewardFunc):
                 answers[place] = part.log(part.judgements(pairs, size), log_metric, log_extra)
             elif isinstance(part, AsyncRewardFunc):

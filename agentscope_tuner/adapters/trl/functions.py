@@ -61,11 +61,15 @@ class Bare:
 
     def _caller(self, trainer_state: object, log_metric: LogMetric | None) -> Caller:
         caller = caller_of(self, trainer_state, log_metric)
-        self._judge.step = current_step(trainer_state)
+        self.at_step(trainer_state)
         if not self._warned:
             self._warned = True
             warn_beside(self.__name__, caller.beside)
         return caller
+
+    def at_step(self, trainer_state: object) -> None:
+        """The step that the next verdicts are logged with."""
+        self._judge.step = current_step(trainer_state)
 
     def log(
         self, judgements: Sequence[Judgement], log_metric: LogMetric | None, log_extra: LogExtra | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,8 +50,7 @@ def as_rollout(
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
     query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")
-    named = metadata.get("task_id")
-    task_id = _digest(prompt, metadata) if named is None or named == "" else str(named)
+    task_id = _named(metadata.get("task_id")) or _digest(prompt, metadata)
     task = Task(main_query=query, init_messages=messages, task_id=task_id, metadata=dict(metadata))
     output = WorkflowOutput(metadata={**metadata, "final_answer": final_text(completion)})
     if not isinstance(completion, str):
@@ -126,6 +126,15 @@ def _plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return value
+
+
+def _named(task_id: object) -> str:
+    """A column's value as the task's id; empty where it names none. A data frame makes a float of each integer where a
+    cell is missing, and NaN of the missing one: as a name it would make one group of strangers."""
+    plain = _plain(task_id)
+    if isinstance(plain, float):
+        return str(int(plain)) if plain.is_integer() else "" if math.isnan(plain) else str(plain)
+    return "" if plain is None else str(plain)
 
 
 def _digest(prompt: Prompt, metadata: Mapping[str, Any]) -> str:

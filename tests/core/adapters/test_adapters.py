@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,12 @@ def test_tasks_are_named_by_their_column_or_by_what_they_ask() -> None:
         return as_rollout(prompt, "x", columns)[0].task_id
 
     assert name("q", task_id=7) == "7"
+    # a data frame's column of integers with an empty cell
+    assert name("q", task_id=7.0) == "7"
+    assert name("q", task_id=7.5) == "7.5"
+    nameless = {name("q", task_id=empty) for empty in (None, "", math.nan)}
+    assert not {"nan", "None", ""} & nameless
+    assert name("p", task_id=math.nan) != name("q", task_id=math.nan)
     assert name("q", answer="1") == name("q", answer="1")
     assert len({name("q", answer="1"), name("q", answer="2"), name("p", answer="1")}) == 3
     assert name("lone surrogate \ud800") != ""

@@ -107,3 +107,11 @@ def test_the_ground_truth_beats_extra_infos_worked_solution(tmp_path: Path) -> N
 def test_an_unknown_way_to_fail_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"on_failed must be one of raise, mask, got 'zero'"):
         compute_score_sync("gsm8k", "42", "42", config=settings(tmp_path), on_failed="zero")
+
+
+@pytest.mark.parametrize("index", [None, math.nan])
+def test_an_empty_index_names_no_task(tmp_path: Path, index: object) -> None:
+    # as "gsm8k/nan" all such rows were one advantage group in the log
+    with pytest.raises(JudgeError) as raised:
+        compute_score_sync("gsm8k", "boom", "42", {"index": index}, config=settings(tmp_path))
+    assert "gsm8k/" not in str(raised.value)

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+import numpy
 import pytest
 from typer.testing import CliRunner
 
+from agentscope_tuner.adapters.trl import async_reward_func, combined
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.insight.watch.follow import NewLines
@@ -60,6 +62,35 @@ def test_a_judge_logs_what_it_says_in_files_that_are_read_again(tmp_path: Path) 
         (1.0, 3.0, "judged"), (0.0, 3.0, "judged"), (None, 3.0, "failed"),
     ]  # fmt: skip
     assert len({row.id for row in found}) == 3
+
+
+def test_a_data_frames_cells_are_logged_as_numbers_and_lists(tmp_path: Path) -> None:
+    log = RunLog(tmp_path)
+    metadata = {"nums": numpy.array([1, 2]), "target": numpy.int64(3), "share": numpy.float32(0.5)}
+    task = WorkflowTask(task=Task(main_query="q", metadata=metadata))
+    log.add([(task, WorkflowOutput(metadata={"final_answer": "1+2"}))], [RIGHT], 1)
+    log.close()
+    (found,) = read(tmp_path)
+    # a second opinion is asked about this row, and needs its numbers
+    assert found.row["task"]["metadata"] == {"nums": [1, 2], "target": 3, "share": 0.5}
+
+
+def test_every_part_of_trls_combined_logs_the_step(tmp_path: Path) -> None:
+    folders = {"sync": tmp_path / "sync", "async": tmp_path / "async"}
+    math_judge = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
+    sections = {
+        name: {"astuner": {"task_judge": {"judge_protocol": math_judge, "log_dir": str(folder), "name": name}}}
+        for name, folder in folders.items()
+    }
+    function = combined([sections["sync"], async_reward_func(sections["async"])])
+    state = SimpleNamespace(global_step=6)
+    rewards = function(prompts=["6*7"], completions=["\\boxed{42}"], answer=["42"], trainer_state=state)
+    flush_logs()
+    assert rewards == [2.0]
+    assert {name: [row.step for row in read(folder)] for name, folder in folders.items()} == {
+        "sync": [7.0],
+        "async": [7.0],
+    }
 
 
 @pytest.mark.parametrize("levels", [200, 300, 5_000])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import pickle
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy
 import pytest
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -368,7 +370,30 @@ def test_a_hostile_answer_is_sent_as_it_is() -> None:
     assert wire.body["output"]["metadata"]["final_answer"] == hostile
 
 
-@pytest.mark.parametrize("value", [float("nan"), object(), 10**5000, {1, 2}], ids=["nan", "object", "long", "set"])
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        (float("nan"), None),
+        ([1, float("nan"), {"a": float("nan")}], [1, None, {"a": None}]),
+        (numpy.array([3, 5]), [3, 5]),
+        (numpy.array([0.5, math.nan]), [0.5, None]),
+        (numpy.array(["a", None], dtype=object), ["a", None]),
+        ({"nums": numpy.array([[1], [2]])}, {"nums": [[1], [2]]}),
+        (numpy.int64(7), 7),
+        (numpy.float32(0.5), 0.5),
+        (numpy.float64("nan"), None),
+        (numpy.float32("nan"), None),
+        (numpy.bool_(True), True),
+        ((1, 2), [1, 2]),
+    ],
+)
+def test_what_data_frames_hold_is_sent_as_json_has_it(value: object, sent: object) -> None:
+    wire = Wire(RIGHT)
+    wire.judge.compute_reward(TASK, WorkflowOutput(metadata={"final_answer": "", "column": value}))
+    assert wire.body["output"]["metadata"]["column"] == sent
+
+
+@pytest.mark.parametrize("value", [math.inf, object(), 10**5000, {1, 2}], ids=["inf", "object", "long", "set"])
 def test_a_rollout_that_is_no_json_is_never_sent(value: object) -> None:
     wire = Wire(RIGHT)
     with pytest.raises(JudgeError, match="not JSON, nothing was sent"):

@@ -1,0 +1,56 @@
+"""A rollout as a reward service is sent it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+
+def wire_row(task: WorkflowTask, output: WorkflowOutput) -> bytes:
+    """The rollout as JSON; numpy's arrays and numbers as lists and numbers, NaN as null: an empty cell of a data frame.
+
+    Raises:
+        JudgeError: it holds something else that JSON has no form for.
+    """
+    # a rollout's own names win over those of the task it plays, as they do for a judge on this side
+    known = {"task_id": task.task_id, "env_type": task.env_type}
+    row: dict[str, Any] = {"task": task.task.model_dump() | known, "output": output.model_dump()}
+    if task.task_env_uuid:
+        row["task_env_uuid"] = task.task_env_uuid
+    try:
+        try:
+            return _encoded(row)
+        except ValueError:
+            return _encoded(_without_nan(row))
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}", cause=Cause.INPUT) from exc
+
+
+def _encoded(value: object) -> bytes:
+    # ASCII escapes: a policy may write lone surrogates, which no UTF-8 can carry
+    return json.dumps(value, allow_nan=False, ensure_ascii=True, default=of_numpy).encode("ascii")
+
+
+def of_numpy(value: object) -> Any:
+    """A list of numpy's array, a number of its scalar.
+
+    Raises:
+        TypeError: it is of another package.
+    """
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"JSON has no form for a {type(value).__name__}")
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(inner) for inner in value]
+    if type(value).__module__ == "numpy":
+        return _without_nan(of_numpy(value))
+    return None if isinstance(value, float) and value != value else value
