@@ -56,18 +56,16 @@ coverage: $(COVERAGE)/.ready ## lines and branches that the core and slow tests 
 	$(COVERAGE)/coverage report
 
 MUTANTS := .venvs/mutants/bin
-SAMPLE ?= 500
+SAMPLE ?= 150
+SEED ?= 0
 
 $(MUTANTS)/.ready: setup.cfg pyproject.toml
 	test -x $(MUTANTS)/python || $(PYTHON) -m venv .venvs/mutants
-	$(MUTANTS)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' 'mutmut>=3.8,<4'
+	$(MUTANTS)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' 'mutmut>=3.8,<4' 'coverage>=7.10'
 	@touch $@
 
-# in a copy: mutmut writes beside what it mutates
-mutants: $(MUTANTS)/.ready ## SAMPLE= changes of the deciding modules, and how many the tests notice; ten minutes for 500
-	rm -rf out/mutants && mkdir -p out/mutants
-	cp -r agentscope_tuner tests benchmarks configs docs tutorial README.md setup.cfg pyproject.toml Makefile out/mutants
-	cd out/mutants && ../../$(MUTANTS)/python -m benchmarks.mutants --sample $(SAMPLE)
+mutants: $(MUTANTS)/.ready ## SAMPLE= changes of the deciding modules, drawn by SEED=, and how many the tests notice
+	$(MUTANTS)/python -m benchmarks.mutants --sample $(SAMPLE) --seed $(SEED)
 
 LOWEST := .venvs/lowest/bin
 

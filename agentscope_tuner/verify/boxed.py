@@ -6,8 +6,9 @@ import re
 from typing import NamedTuple
 
 _MACRO = "\\boxed"
-# an escaped character is skipped whole, so that `\{` opens nothing and `\\}` (a line break, then a brace) closes
-_EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\.|[{}]", re.DOTALL)
+# An escaped character is skipped whole, so that `\{` opens nothing and `\\}` (a line break, then a brace) closes.
+# Not the backslash of a box: behind a line break, or doubled as in JSON, it opens a box all the same
+_EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\(?!\\(?:boxed|fbox)(?![a-zA-Z])).|[{}]", re.DOTALL)
 _BARE_LOOK = 16
 _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 
@@ -122,4 +123,4 @@ def _scan(text: str) -> list[_Box]:
             elif bare := _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
                 boxes.append(_Box(event.start(), -1, bare.end()))
                 closed_at = event.end()
-    return [] if opened_at > closed_at else boxes
+    return [] if opened_at >= closed_at else boxes

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, PromptTemplate
@@ -114,6 +116,7 @@ def test_the_special_tokens_of_a_tokenizer_at_hand_are_markers(tmp_path: Path) -
     tokens = special_tokens(str(file))
     assert tokens == ("◁think▷",)
     assert neutralise("a ordinary ◁think▷ b", None, tokens) == "a ordinary ◁t·hink▷ b"
+    assert neutralise("say STOP_HERE now", None, ("STOP_HERE",)) == "say S·TOP_HERE now"
     with pytest.raises(ConfigError, match=r"tokenizer must name a tokenizer\.json"):
         special_tokens(str(tmp_path / "none.json"))
 
@@ -159,3 +162,26 @@ def test_a_fence_cannot_be_closed_from_inside() -> None:
     assert blocks["response"].count(delimiter) == 2
     assert f"[BEGIN list 2 {delimiter}]\nb\n[END list 2 {delimiter}]" in blocks["list"]
     assert new_delimiter() != delimiter
+
+
+NAMES = ("query", "response", "_x1")
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from(["{query}", "{response}", "{_x1}", "{", "}", '{"score": 1}', "{}", "a ", "{1}"])),
+    st.fixed_dictionaries({name: st.text("{}qa1_ ") | st.sampled_from([f"{{{n}}}" for n in NAMES]) for name in NAMES}),
+)
+def test_a_prompt_is_its_text_with_each_variable_replaced_once(parts: list[str], values: dict[str, str]) -> None:
+    text = " ".join(parts)
+    template = PromptTemplate(messages={LanguageEnum.EN: [ChatMessage(content=text)]})
+    filled = [values[part[1:-1]] if part[1:-1] in NAMES else part for part in parts]
+    assert template.render("en", values)[0].content == " ".join(filled)
+    assert template.variables("en") == {part[1:-1] for part in parts} & set(NAMES)
+    doubled = "{{" + text.replace("{", "{{").replace("}", "}}")
+    assert (
+        template.model_copy(update={"messages": {LanguageEnum.EN: [ChatMessage(content=doubled)]}})
+        .render("en", values)[0]
+        .content
+        == "{" + text
+    )

@@ -165,3 +165,14 @@ def test_label_scores_weigh_the_labels_by_their_probabilities() -> None:
 def test_label_scores_need_the_labels(reply: Reply) -> None:
     with pytest.raises(ReplyError):
         label_score(reply, {"yes": 1.0, "no": 0.0})
+
+
+def test_latex_in_a_reason_keeps_its_backslashes() -> None:
+    verdict = final_json(Reply(r'{"reason": "uses \(x\) and \alpha, \u00e9, a \\ b and \"c\"", "score": 3}'))
+    assert verdict["reason"] == r'uses \(x\) and \alpha, é, a \ b and "c"'
+
+
+@pytest.mark.parametrize(("length", "shown"), [(160, "x" * 160), (161, "x" * 160 + "…")])
+def test_an_error_quotes_no_more_of_a_reply_than_its_beginning(length: int, shown: str) -> None:
+    with pytest.raises(ReplyError, match=f": '{shown}'$"):
+        final_json(Reply("x" * length))

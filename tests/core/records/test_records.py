@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records import Row, ScoredFile, Summary, earlier_rows, read_rows, scored_line
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import scored_row
@@ -298,3 +301,64 @@ def test_an_earlier_file_is_read_up_to_the_first_line_that_is_cut_short(
 
 def test_there_is_nothing_earlier_where_there_is_no_file() -> None:
     assert list(earlier_rows(None)) == []
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+REWARDS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(max_size=5), st.dictionaries(st.text(max_size=9), VALUES, max_size=3), REWARDS, st.text(max_size=9))
+def test_a_row_comes_back_as_it_was_with_its_judgement(
+    own: str, extra: dict[str, object], reward: float, reason: str
+) -> None:
+    given_row = {**extra, "id": own, "task": {"metadata": extra}, "output": {"metadata": {"final_answer": reason}}}
+    (row,) = rows(json.dumps(given_row).encode(), limit=10_000)
+    verdict = Judgement("judged", reward, reward > 0, reason=reason, metrics={"part/a": reward})
+    line = scored_line(row, verdict, "digest")
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    written = json.loads(line)
+    judged = written.pop("judgement")
+    assert judged.pop("config") == "digest"
+    back = Judgement.from_dict(judged)
+    assert back is not None
+    assert (back.reward, back.is_success, back.reason, back.metrics) == (reward, reward > 0, reason, {"part/a": reward})
+    assert written == given_row
+
+
+def test_summaries_of_parts_add_up_to_the_summary_of_the_whole() -> None:
+    """Whatever a verdict adds to a summary, a merge adds too: usage of new names, means, causes, examples."""
+    verdicts = [
+        Judgement("judged", 1.0, True, metrics={"judge_calls": 2.0, "part/a": 0.5, "route/x": 1.0}),
+        Judgement("judged", 0.25, False, violations=("short",), metrics={"judge_calls": 1.0, "judge_tokens": 7.0}),
+        Judgement("filtered", 0.0, False, violations=("short", "clean"), reason="short: 3"),
+        Judgement("failed", None, None, reason="no answer", error="x", cause=Cause.INPUT),
+    ]
+    whole, parts = Summary(), [Summary(), Summary(), Summary()]
+    for number, verdict in enumerate(verdicts * 3):
+        label = (True, False, None)[number % 3]
+        whole.add(verdict, name=str(number), label=label)
+        parts[number * 3 // 12].add(verdict, name=str(number), label=label)
+    merged = Summary()
+    for part in parts:
+        merged.merge(part)
+    assert merged == whole
+    kept = json.loads(json.dumps(merged.to_dict()))
+    assert json.loads(json.dumps(Summary.from_dict(kept).to_dict())) == kept
+    assert math.isclose(merged.usage["judge_calls"], 9.0)
+
+
+def test_a_merged_summary_keeps_to_its_bounds() -> None:
+    merged = Summary()
+    for number in range(120):
+        part = Summary()
+        metrics = {f"judge_{number}": 1.0, "judge_calls": 1.0, f"part/{number}": 1.0, "part/same": 0.5}
+        part.add(Judgement("judged", 1.0, True, reason=str(number), metrics=metrics))
+        merged.merge(part)
+    assert (len(merged.usage), len(merged.means), len(merged.examples)) == (50, 100, 8)
+    assert (merged.usage["judge_calls"], merged.means["part/same"]) == (120.0, (120.0, 60.0))

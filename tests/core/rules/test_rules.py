@@ -6,6 +6,9 @@ import pickle
 from typing import Any
 
 import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
@@ -193,3 +196,23 @@ def test_every_problem_is_reported_at_once() -> None:
 def test_the_table_holds_the_eight_kinds() -> None:
     kinds = "max_tokens max_chars non_empty allowed_values contains_any regex_match starts_with ends_with"
     assert " ".join(RULE_HANDLERS) == kinds
+
+
+WORDS = st.text("aB \u4f60\u00df\n", min_size=1, max_size=3)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("aB \u4f60\u00df\n", max_size=8), st.lists(WORDS, min_size=1, max_size=3), st.integers(0, 8))
+def test_kinds_hold_to_their_definitions_and_not_turns_each_round(text: str, words: list[str], most: int) -> None:
+    trimmed = [word.strip() for word in words]
+    expected: dict[str, tuple[dict[str, Any], bool]] = {
+        "max_chars": ({"max_chars": most}, len(text) > most),
+        "non_empty": ({}, not text.strip()),
+        "allowed_values": ({"allowed_values": trimmed}, text.strip() not in trimmed),
+        "contains_any": ({"keywords": words}, not any(word in text for word in words)),
+        "regex_match": ({"pattern": regex.escape(words[0])}, words[0] not in text),
+        "starts_with": ({"prefix": words[0]}, not text.startswith(words[0])),
+        "ends_with": ({"suffix": words[0]}, not text.endswith(words[0])),
+    }
+    for kind, (keys, broken) in expected.items():
+        assert (breaks(kind, text, **keys), breaks(kind, text, **keys, **{"not": True})) == (broken, not broken), kind

@@ -15,6 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.countdown_answer_as_judge import CountdownAnswerAsJudge
@@ -501,3 +503,33 @@ def test_a_target_is_reachable_exactly_when_some_equation_is_worth_it() -> None:
     assert countdown.is_reachable(24, [3, 3, 8, 8]) is True
     assert countdown.is_reachable(0, [6, 0]) is True
     assert countdown.is_reachable(1, [1, 2, 3, 4, 5]) is None
+
+
+Formula = tuple[str, Fraction, list[int]]
+
+
+def joined(drawn: tuple[Formula, str, Formula]) -> Formula:
+    (left, a, some), sign, (right, b, others) = drawn
+    values = {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else Fraction(0)}
+    return f"({left}) {sign} ({right})" if b or sign != "/" else "", values[sign], some + others
+
+
+FORMULAS = st.recursive(
+    st.integers(1, 99).map(lambda number: (str(number), Fraction(number), [number])),
+    lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(joined),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(FORMULAS, st.integers(1, 5))
+def test_a_formula_is_paid_for_its_value_with_its_numbers_and_for_nothing_else(formula: Formula, other: int) -> None:
+    text, value, numbers = formula
+    assume(len(numbers) > 1 and text and "()" not in text)
+    assert countdown.score(text, value, numbers).reward == 1.0
+    if value.denominator == 1:
+        assert countdown.score(f"{text} = {value}", value, numbers[::-1]).reward == 1.0
+    assert countdown.score(text, value + other, numbers).reward == 0.1
+    assert countdown.score(text, value, [*numbers, other]).reward == 0.1
+    assert countdown.score(text, value, numbers[1:]).reward == 0.1
+    assert countdown.score(f"({text}", value, numbers).reward == 0.0

@@ -1,0 +1,1 @@
+"""How many changes of the deciding modules the tests notice: `make mutants`."""

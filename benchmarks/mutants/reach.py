@@ -1,0 +1,148 @@
+"""Which tests reach which lines, and how long each test takes: one run of the wings' tests, under coverage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from coverage import CoverageData
+
+COMMANDS = (
+    "tests/core/cli/test_cli_check.py",
+    "tests/core/cli/test_cli_dry_run.py",
+    "tests/core/cli/test_cli_judge.py",
+)
+# a module of this folder, and the tests that must notice a change in it, nearest first
+WINGS = {
+    "agentscope_tuner/verify/text": ("tests/core/verify", "tests/core/task_judge"),
+    "agentscope_tuner/verify": ("tests/core/verify",),
+    "agentscope_tuner/rules": ("tests/core/rules",),
+    "agentscope_tuner/task_judge": ("tests/core/task_judge", "tests/core/insight/test_run_log.py", *COMMANDS),
+    "agentscope_tuner/records": ("tests/core/records", "tests/core/engines/test_scored_blocks.py", *COMMANDS),
+    "agentscope_tuner/graders": ("tests/core/graders",),
+}
+# Modules that run in child processes, where coverage does not see which test asks: the line at which a test sends
+# its question stands for all of them
+IN_CHILDREN = {
+    "agentscope_tuner/verify": ("agentscope_tuner/verify/sandbox.py", "def _ask("),
+    "agentscope_tuner/task_judge": ("agentscope_tuner/task_judge/judging_process.py", "def ask("),
+}
+SETTINGS = """
+[run]
+source = agentscope_tuner
+dynamic_context = test_function
+data_file = {data}
+"""
+
+
+def measure(tree: Path, out: Path, *, anew: bool) -> None:
+    """Run tests once in a copy of the tree, under coverage: a few minutes for all of them.
+
+    Args:
+        tree: the copy.
+        out: keeps what was measured, so that later only tests that are new or changed run.
+        anew: measure all, as is right after larger changes of the package.
+    """
+    known = {} if anew else _measured(out)
+    tests = {str(path.relative_to(tree)): _digest(path) for path in _test_files(tree)}
+    stale = {test: digest for test, digest in tests.items() if known.get(test, ("", 0))[0] != digest}
+    if not stale:
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    piece = (out / str(len(list(out.glob("*.json"))))).absolute()
+    settings = piece.with_suffix(".cfg")
+    settings.write_text(SETTINGS.format(data=piece.with_suffix(".coverage")))
+    command = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-n0", "-q"]
+    junit = f"--junitxml={piece.with_suffix('.xml')}"
+    done = subprocess.run([*command, "-p", "no:cacheprovider", junit, *sorted(stale)], cwd=tree, check=False)
+    if done.returncode:
+        raise SystemExit("tests fail before any change: mend them first")
+    piece.with_suffix(".json").write_text(json.dumps(stale))
+
+
+def _test_files(tree: Path) -> list[Path]:
+    places = {tree / place for wing in WINGS.values() for place in wing}
+    return sorted({file for place in places for file in (place.glob("test_*.py") if place.is_dir() else [place])})
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _measured(out: Path) -> dict[str, tuple[str, int]]:
+    """For each test file the digest that it had when it was measured last, and the number of that piece."""
+    found: dict[str, tuple[str, int]] = {}
+    for number in range(len(list(out.glob("*.json")))):
+        for test, digest in json.loads((out / f"{number}.json").read_text()).items():
+            found[test] = (digest, number)
+    return found
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Tests, as pytest names them, by the lines that they run; and the seconds each takes."""
+
+    by_line: dict[str, dict[int, set[str]]]
+    seconds: dict[str, float]
+
+    def of(self, path: str, lines: range) -> list[str]:
+        """The tests that a change of these lines could fail, the quickest first."""
+        folder = next(folder for folder in WINGS if path.startswith(folder))
+        here = self.by_line.get(path, {})
+        reached = {test for line in lines for test in here.get(line, ())}
+        if not reached and any(line in here for line in lines):
+            # run by another thread, which has no test of its own: any test that reaches the module may have asked it to
+            reached = {test for tests in here.values() for test in tests}
+        for asked, (sender, where) in IN_CHILDREN.items():
+            if path.startswith(asked) and (asked != folder or not reached or "/math/" in path):
+                reached |= self._through(sender, where)
+        near = {test for test in reached if test.startswith(WINGS[folder])}
+        return sorted(near or reached, key=lambda test: (self.seconds.get(test, 0.0), test))
+
+    def _through(self, sender: str, where: str) -> set[str]:
+        source = Path(sender).read_text(encoding="utf-8").splitlines()
+        start = next(number for number, line in enumerate(source, 1) if where in line)
+        found: set[str] = set()
+        for line in range(start + 1, start + 8):
+            found |= self.by_line.get(sender, {}).get(line, set())
+        return found
+
+
+def load(tree: Path, out: Path) -> Reach:
+    """What `measure` found."""
+    by_line: dict[str, dict[int, set[str]]] = {}
+    seconds: defaultdict[str, float] = defaultdict(float)
+    latest = {test: number for test, (_, number) in _measured(out).items()}
+    for number in sorted(set(latest.values())):
+        data = CoverageData(str(out / f"{number}.coverage"))
+        data.read()
+        for file in data.measured_files():
+            lines = by_line.setdefault(str(Path(file).relative_to(tree.absolute())), {})
+            for line, contexts in data.contexts_by_lineno(file).items():
+                tests = {_node(tree, context) for context in contexts if context}
+                lines.setdefault(line, set()).update(
+                    test for test in tests if latest.get(test.partition("::")[0]) == number
+                )
+        for case in ET.parse(out / f"{number}.xml").iter("testcase"):
+            test = _node(tree, f"{case.attrib['classname']}.{case.attrib['name'].partition('[')[0]}")
+            if latest.get(test.partition("::")[0]) == number:
+                seconds[test] += float(case.attrib["time"])
+    return Reach(by_line, dict(seconds))
+
+
+@cache
+def _node(tree: Path, context: str) -> str:
+    """`tests.core.verify.test_boxed.test_last` as pytest names it."""
+    parts = context.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        path = Path(*parts[:length]).with_suffix(".py")
+        if (tree / path).is_file():
+            return "::".join([str(path), *parts[length:]])
+    return json.dumps(context)
