@@ -36,7 +36,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         noted = aiohttp.TraceConfig()
         noted.on_connection_reuseconn.append(_note_reused)
         self._session = aiohttp.ClientSession(
-            connector=_Connector(limit=connections, keepalive_timeout=keepalive, ssl=True if tls is None else tls),
+            connector=QuietConnector(limit=connections, keepalive_timeout=keepalive, ssl=True if tls is None else tls),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trace_configs=[noted],
@@ -71,9 +71,10 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         self._session.detach()
 
 
-class _Connector(aiohttp.TCPConnector):
+class QuietConnector(aiohttp.TCPConnector):
+    """Closes its connections in the end without aiohttp's complaint that nobody did before."""
+
     def __del__(self, _warnings: Any = None) -> None:
-        """Close the connections without the complaint that nobody did before."""
         self._close()
 
 

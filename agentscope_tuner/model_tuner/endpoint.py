@@ -73,11 +73,13 @@ class EndpointModel(OpenAIChatModel):
         super().__init__(*args, **kwargs)
         from agentscope_tuner.model_tuner.direct import DirectCompletions
 
+        self._completions = DirectCompletions(self.client, kwargs["client_kwargs"]["http_client"], _tls())
         # the client makes its own when it is first asked for it
-        vars(self.client.chat)["completions"] = DirectCompletions(self.client)
+        vars(self.client.chat)["completions"] = self._completions
 
     async def aclose(self) -> None:
         """Close the connections."""
+        await self._completions.aclose()
         await self.client.close()
 
     async def _call_api(self, *args: Any, **kwargs: Any) -> ChatResponse | AsyncGenerator[ChatResponse, None]:

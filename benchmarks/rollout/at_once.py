@@ -5,7 +5,8 @@
 The ideal rate is 64 rollouts every `calls * 200 ms`. Three workflows: one that speaks HTTP by hand, which shows what
 the runner itself costs; one that asks the ModelTuner; one with an agentscope agent. Beside the agent the same agents
 without astuner, gathered on one event loop over one shared client. They take turns, so that what else the machine does
-meets all alike. The CPU time a call says where the rate must end on one core: 200 ms / 64 = 3.1 ms is the ideal's.
+meets all alike. The CPU time a call says where the rate must end on one core: 200 ms / 64 = 3.1 ms is the ideal's. The
+endpoint runs in a process of its own on the same cores; what it takes of one is printed. About a minute.
 """
 
 from __future__ import annotations
@@ -32,10 +33,13 @@ from agentscope_tuner import BaseJudge, ModelTuner, Task, TaskJudge, Workflow, W
 from agentscope_tuner.model_tuner import endpoint_model
 from agentscope_tuner.rollouts import RolloutRunner, Script
 from agentscope_tuner.rules import compile_rules
+from benchmarks.bars import at_least
 from benchmarks.rollout.endpoint import ANSWER, LATENCY
+from benchmarks.scale.served import all_cpu_seconds
 
 AT_ONCE = 64
-AIM = 0.8
+#: By way: the share of the ideal that it must reach. An agent has work of its own: see `over_processes`.
+BARS = {"ModelTuner": 0.85}
 TIMEOUT = 600.0
 
 
@@ -146,14 +150,26 @@ def gathered(port: int, count: int, calls: int) -> Measured:
     return Measured(count / (time.perf_counter() - started), (time.process_time() - cpu) / count / calls * 1000)
 
 
+@dataclass(frozen=True)
+class Endpoint:
+    """An endpoint in a process of its own."""
+
+    port: int
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """That it has used."""
+        return all_cpu_seconds(self.pid)
+
+
 @contextmanager
-def endpoint() -> Iterator[int]:
-    """The port of an endpoint in a process of its own."""
+def endpoint() -> Iterator[Endpoint]:
+    """From its start to its end."""
     command = [sys.executable, "-m", "benchmarks.rollout.endpoint"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield int(process.stdout.readline())
+            yield Endpoint(int(process.stdout.readline()), process.pid)
         finally:
             process.terminate()
 
@@ -173,9 +189,11 @@ def main() -> None:
         "HTTP by hand, one hangs": lambda port: rolled_out(ByHand, port, asked.rollouts, asked.calls, hanging=True),
         "agent without astuner": lambda port: gathered(port, asked.rollouts, asked.calls),
     }
-    with endpoint() as port:
-        rolled_out(ByAgent, port, 4, 1)  # imports and caches
-        turns = [{name: way(port) for name, way in ways.items()} for _ in range(asked.turns)]
+    with endpoint() as served:
+        rolled_out(ByAgent, served.port, 4, 1)  # imports and caches
+        used, started = served.cpu_seconds(), time.perf_counter()
+        turns = [{name: way(served.port) for name, way in ways.items()} for _ in range(asked.turns)]
+        share = (served.cpu_seconds() - used) / (time.perf_counter() - started)
     ideal = AT_ONCE / (asked.calls * LATENCY)
     table = Table("64 at once", "rollouts/s", "of the ideal", "CPU a call", title_justify="left")
     table.title = (
@@ -188,10 +206,11 @@ def main() -> None:
         table.add_row(name, f"{rate:.1f}", f"{shares[name]:.0%}", f"{cpu:.2f} ms")
     Console().print(table)
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load}; the aim is {AIM:.0%} of the ideal")
-    for name, share in shares.items():
-        if share < AIM and "without" not in name:
-            print(f"missed: {name}, by {AIM - share:.0%} of the ideal")
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, load {load}; the endpoint took {share:.0%} of one"
+    )
+    for name, bar in BARS.items():
+        at_least(f"{AT_ONCE} rollouts at once, {name}, beside the ideal", shares[name], bar)
 
 
 if __name__ == "__main__":

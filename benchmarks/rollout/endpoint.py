@@ -23,25 +23,41 @@ _REPLY = json.dumps(
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(_REPLY) + _REPLY
 
 
-async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while True:
-            head = (await reader.readuntil(b"\r\n\r\n")).lower()
-            length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0])
-            body = await reader.readexactly(length)
-            if b"hang" in body:
-                await reader.read()  # until the client has gone
-                return
-            await asyncio.sleep(LATENCY)
-            writer.write(ANSWER)
-    except (asyncio.IncompleteReadError, ConnectionError):
-        pass  # the client has gone
-    finally:
-        writer.close()
+class Connection(asyncio.Protocol):
+    """One kept connection. A protocol and not streams, which take four times the processor time."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._received = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head = self._received.find(b"\r\n\r\n")
+        if head < 0:
+            return
+        words = bytes(self._received[:head]).lower()
+        end = head + 4 + int(words.partition(b"content-length:")[2].partition(b"\r\n")[0])
+        if len(self._received) < end:
+            return
+        hangs = b"hang" in self._received[head:end]
+        del self._received[:end]
+        if not hangs:
+            asyncio.get_running_loop().call_later(LATENCY, self._answer)
+
+    def _answer(self) -> None:
+        if self._transport is not None:
+            self._transport.write(ANSWER)
 
 
 async def main() -> None:
-    server = await asyncio.start_server(serve_connection, "127.0.0.1", 0, backlog=1024)
+    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

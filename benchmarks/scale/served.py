@@ -124,12 +124,18 @@ def _command_line(pid: int) -> str:
         return ""
 
 
-def _cpu_seconds(pid: int) -> float:
+def all_cpu_seconds(pid: int) -> float:
+    """CPU time of a process and of all that it started, directly or not, whether they run or have ended."""
+    return sum(_cpu_seconds(each, ended=True) for each in (pid, *_descendants(pid)))
+
+
+def _cpu_seconds(pid: int, *, ended: bool = False) -> float:
+    """Of a process; with `ended` also of its children that have ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11 : 15 if ended else 13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(pid: int) -> int:
