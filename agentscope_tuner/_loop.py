@@ -117,6 +117,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
     await slots.acquire()
     try:
         future = _threads.start(function, *args)
+    # no thread was started: nobody else gives the slot back
     except BaseException:
         slots.release()
         raise

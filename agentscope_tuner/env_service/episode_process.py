@@ -66,6 +66,7 @@ class EpisodeProcess:
         episode = cls(protocol, max_answer_bytes=max_answer_bytes)
         try:
             await episode._reply("the start", seconds)
+        # a cancellation, too: nobody else knows of the process
         except BaseException:
             await episode.kill()
             raise

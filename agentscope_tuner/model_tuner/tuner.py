@@ -66,6 +66,7 @@ class RecordedModel(ChatModelBase):
         try:
             recording.messages = await self.formatter.format(messages)
             answer = await self.inner(messages=messages, tools=tools, tool_choice=tool_choice, **kwargs)
+        # Ctrl-C and a cancellation, too: the recording says how each call ended
         except BaseException as exc:
             recording.fail(exc)
             raise
@@ -93,6 +94,7 @@ class RecordedModel(ChatModelBase):
         except GeneratorExit:
             recording.fail(ABANDONED)
             raise
+        # as above
         except BaseException as exc:
             recording.fail(exc)
             raise

@@ -111,6 +111,7 @@ def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[An
                 batch = arrow.get_batch(number) if numbered else arrow.read_next_batch()
             except StopIteration:
                 return
+            # pyarrow's errors, and those of the file system that it reads from
             except Exception as exc:  # noqa: BLE001
                 yield _Lost(1, f"{file.name} cannot be read from its batch {number} on: {_first_line(exc)}")
                 return
@@ -154,6 +155,7 @@ class _Rows:
         for name, column in self._columns.items():
             try:
                 row[name] = column[index].as_py(maps_as_pydicts="strict")
+            # pyarrow's errors, and Python's of a date or a number that it has no form for
             except Exception as exc:  # noqa: BLE001
                 problem = f"{name!r} holds a {column.type} that cannot be read: {_first_line(exc)}"
         return self._line(row, problem)

@@ -44,6 +44,7 @@ class ScoredFile:
             raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
         try:
             self._stream = self._opened()
+        # Ctrl-C, too: a lock file that stays would keep the next run out
         except BaseException:
             self._unlock()
             raise

@@ -94,6 +94,7 @@ def save(saved: SavedGrader, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    # Ctrl-C, too: half a file must not stay beside the whole ones
     except BaseException:
         os.unlink(temporary)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 import time
@@ -240,6 +241,15 @@ def located(config: str | Path) -> str:
 
 _lock = threading.Lock()
 _loaded: dict[str, ConfiguredJudge] = {}
+
+
+def _forget_lock_after_fork() -> None:
+    # another thread may have held it, loading a judge, and the child has only one thread
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_lock_after_fork)
 
 
 def judge_for(config: str | Path) -> ConfiguredJudge:

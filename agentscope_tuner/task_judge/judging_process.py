@@ -126,6 +126,7 @@ class JudgingProcesses:
         try:
             recipe = pickle.dumps(self._recipe, pickle.HIGHEST_PROTOCOL)
             problem = pickle.loads(ask(child, recipe, wall_seconds=_START_SECONDS))
+        # Ctrl-C, too: a process that nobody knows of would stay
         except BaseException as exc:
             self._end(child)
             if isinstance(exc, ChildLost):

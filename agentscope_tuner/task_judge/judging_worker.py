@@ -51,6 +51,7 @@ def _raised(error: JudgeError, frames: str = "") -> bytes:
         sent = pickle.dumps(("raised", (error, frames)), pickle.HIGHEST_PROTOCOL)
         # an error of the judge's own class may refuse to be made again
         pickle.loads(sent)
+    # such an error is told in words
     except Exception:  # noqa: BLE001
         plain = JudgeError(error.message, task_id=error.task_id, judge=error.judge, cause=error.cause)
         plain.place = error.place

@@ -228,6 +228,7 @@ class TaskJudge:
         """Every failure leaves as a JudgeError that names the task and the judge."""
         try:
             yield
+        # as in `outcome`
         except BaseException as exc:
             raise self._caught(exc, task) from exc
 

@@ -92,6 +92,7 @@ class TimeLimit:
             raise self._error() from None
         try:
             future = self._start(end - loop.time(), function, *args)
+        # no thread was started: nobody else gives the slot back
         except BaseException:
             slot.release()
             raise

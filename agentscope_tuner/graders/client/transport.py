@@ -183,6 +183,7 @@ async def _request(
             state.spending.take(expected, cost)
             try:
                 data = await _post(settings, state, "/chat/completions", body | turn.fields(), clock)
+            # any error may be a refusal of the format, which its status tells; all others are raised
             except Exception as exc:
                 if turn.refused(getattr(exc, "status_code", None)):
                     continue  # the next format, in the same turn: no try is lost

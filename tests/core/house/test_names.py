@@ -142,3 +142,42 @@ def test_no_circle_of_imports() -> None:
 )
 def test_a_circle_is_seen(sources: dict[str, str], count: int) -> None:
     assert len(circles(imports({name: ast.parse(source) for name, source in sources.items()}))) == count
+
+
+def broad_handlers(source: str) -> Iterator[tuple[int, bool]]:
+    """The line of each `except` that takes any error, and whether a comment at it says why."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ExceptHandler):
+            continue
+        kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+        if not any(kind is None or ast.unparse(kind) in ("Exception", "BaseException") for kind in kinds):
+            continue
+        at = node.lineno - 1
+        beside = lines[at].partition("#")[2].replace(" noqa: BLE001", "").strip(" -#")
+        around = [lines[place].strip() for place in (at - 1, at + 1) if 0 <= place < len(lines)]
+        yield node.lineno, bool(beside) or any(line.startswith("#") for line in around)
+
+
+def test_every_broad_except_says_why() -> None:
+    silent = [
+        f"{name}:{line}" for name, source in sources().items() for line, said in broad_handlers(source) if not said
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("handler", "said"),
+    [
+        ("except Exception:\n    pass", [False]),
+        ("except:\n    pass", [False]),
+        ("except (ValueError, BaseException):\n    pass", [False]),
+        ("except Exception as exc:  # noqa: BLE001\n    pass", [False]),
+        ("except Exception:  # noqa: BLE001 - a user's code\n    pass", [True]),
+        ("# a user's code\nexcept Exception:\n    pass", [True]),
+        ("except Exception:\n    # a user's code\n    pass", [True]),
+        ("except ValueError:\n    pass", []),
+    ],
+)
+def test_a_silent_broad_except_is_seen(handler: str, said: list[bool]) -> None:
+    assert [said for _, said in broad_handlers(f"try:\n    pass\n{handler}\n")] == said
