@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentscope_tuner.graders.base_grader import BaseGrader
-    from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+    from agentscope_tuner.graders.client.chat_model import ChatModel
+    from agentscope_tuner.graders.client.chat_settings import ChatSettings
     from agentscope_tuner.graders.combine import WeightedSumGrader
     from agentscope_tuner.graders.function_grader import FunctionGrader
     from agentscope_tuner.graders.llm_grader import LLMGrader
@@ -40,10 +41,8 @@ __all__ = [
 # loaded when first asked for: whoever reads a row's usage needs no judge model's client
 _HOMES = {
     "agentscope_tuner.graders.base_grader": ("BaseGrader",),
-    "agentscope_tuner.graders.client.chat_model": (
-        "ChatModel",
-        "ChatSettings",
-    ),
+    "agentscope_tuner.graders.client.chat_model": ("ChatModel",),
+    "agentscope_tuner.graders.client.chat_settings": ("ChatSettings",),
     "agentscope_tuner.graders.combine": ("WeightedSumGrader",),
     "agentscope_tuner.graders.function_grader": ("FunctionGrader",),
     "agentscope_tuner.graders.llm_grader": ("LLMGrader",),

@@ -9,7 +9,8 @@ from typing import Any
 
 from agentscope_tuner.config import validate_section
 from agentscope_tuner.errors import Cause, GraderError
-from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
 
 #: What graders are given by the usual names, whether or not their prompt shows it.

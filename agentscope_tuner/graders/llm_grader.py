@@ -18,7 +18,8 @@ from agentscope_tuner.graders.arguments import (
     score_range,
 )
 from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, ChatSettings, Prompt
+from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.client.reply import Reply, final_json, rank_of, read_score, reason_of
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.prompt.guard import no_content
@@ -245,8 +246,8 @@ class LLMGrader(BaseGrader):
     def _prompt(self, texts: Texts, draw: int) -> Prompt:
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
         size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 0
-        by_logprobs = self.score_from == "logprobs"
-        form = reply_form(self.language, self.min_score, self.max_score, tuple(self.labels), size, by_logprobs)
+        labels, by_logprobs = tuple(self.labels), self.score_from == "logprobs"
+        form = reply_form(self.language, self.min_score, self.max_score, labels, size, by_logprobs)
         return build_prompt(self.template, self.language, own, texts, form.words, form.schema, form.top_logprobs, draw)
 
     def prompts(self, values: Mapping[str, Any]) -> list[Prompt]:
@@ -286,9 +287,7 @@ class LLMGrader(BaseGrader):
             ValueError: the rest is.
         """
         fields = dict(config)
-        model = dict(fields.pop("model"))
-        if api_key is not None:
-            model["api_key"] = api_key
+        model = fields.pop("model") | ({} if api_key is None else {"api_key": api_key})
         template = PromptTemplate.model_validate(fields.pop("template"))
         grader = cls.__new__(cls)
         # a ready grader's own __init__ takes less than this; it adds nothing that this does not set

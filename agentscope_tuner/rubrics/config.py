@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.graders.client.chat_model import ChatSettings
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.schema import GraderMode
 

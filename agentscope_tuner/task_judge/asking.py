@@ -14,7 +14,7 @@ from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.graders.client.calls import recorded
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.judging_process import JudgingProcesses
-from agentscope_tuner.task_judge.time_limit import THREADS_AT_ONCE, TimeLimit
+from agentscope_tuner.task_judge.time_limit import TimeLimit
 from agentscope_tuner.task_judge.traits import Traits
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
@@ -83,7 +83,7 @@ class Asking:
         thread or a process lose their time."""
         if self._processes is not None:
             return self._processes.most
-        return concurrency if self._traits.awaits else THREADS_AT_ONCE
+        return concurrency if self._traits.awaits else _loop.THREADS_AT_ONCE
 
     @property
     def in_loop(self) -> bool:

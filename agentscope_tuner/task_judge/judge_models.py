@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
 from agentscope_tuner.config import StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.task_judge.conditions import Condition, Known, parse_condition
 

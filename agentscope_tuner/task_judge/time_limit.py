@@ -23,8 +23,6 @@ from agentscope_tuner.errors import DeadlineError
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-#: Verdicts of one judge in threads at once, for callers on one event loop; more wait their turn.
-THREADS_AT_ONCE = _loop.THREADS_AT_ONCE
 # for a judge that was cancelled to end, and then for its event loop to show that it is not blocked
 _GRACE_SECONDS = 0.25
 # many that began together hang together: as the first one's time ends, none of the others is taken for a quick one

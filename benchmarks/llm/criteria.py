@@ -20,7 +20,8 @@ from typing import Any
 import openai
 
 from agentscope_tuner import _loop
-from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

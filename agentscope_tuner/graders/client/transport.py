@@ -19,6 +19,7 @@ from agentscope_tuner._http.retry import Turns, pace_of, retry_after
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.bounded import bound_body
 from agentscope_tuner.graders.client.budget import Breaker, Spending
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.client.endpoint import Endpoint
 from agentscope_tuner.graders.client.limits import Limits
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
@@ -29,8 +30,6 @@ from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_
 
 if TYPE_CHECKING:
     import openai
-
-    from agentscope_tuner.graders.client.chat_model import ChatSettings
 
 _log = logging.getLogger(__name__)
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentscope_tuner._http.retry import Retries, retry_after
 from agentscope_tuner.errors import GraderError, GraderTimeout
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.client.endpoint import Endpoint
 from agentscope_tuner.graders.client.reply import ReplyError
-
-if TYPE_CHECKING:
-    from agentscope_tuner.graders.client.chat_model import ChatSettings
 
 _RETRIED = frozenset({408, 409, 429})
 _REASK_TEMPERATURE = 0.3

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from agentscope_tuner.graders.arguments import OPTIONAL
-from agentscope_tuner.graders.client.chat_model import ChatModel, ChatSettings
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.schema import GraderMode
