@@ -109,11 +109,11 @@ docs: .venvs/docs/.ready ## the documentation site, in out/site; ends at a broke
 
 test: lint types unit ## everything above: what a change must pass
 
-# the core alone: a first look should not wait for the tests' packages
+# the core alone: a first look should not wait for the tests' packages; --no-compile: nor for what is never imported
 $(CORE): setup.cfg pyproject.toml
 	@echo "installing astuner's core in .venv: less than a minute, once"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e .
 	@touch $@
 
 demo: $(CORE) ## judge the rollouts that ship with the package

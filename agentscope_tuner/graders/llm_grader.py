@@ -48,10 +48,10 @@ class LLMGrader(BaseGrader):
         template: the prompt; it must show `{response}`.
         language: which of the template's languages is used, also for what the grader adds.
         description: what it judges, in words.
-        min_score, max_score: the range of scores, both included; as the prompt's words state it when None.
+        min_score: the least score; when None, as the prompt's words state the range.
+        max_score: the greatest, likewise.
         rubrics: the criteria, for templates that have a place for `{rubrics}`.
-        score_from: `text`, the score the model writes; `logprobs`, the mean of the labels' values weighted by the
-            model's probabilities for them (pointwise only).
+        score_from: `text`, the score as written; `logprobs`, the labels' mean by their probabilities (pointwise only).
         labels: from the word the model may answer to its score; None: a number, or for `logprobs` yes and no.
         votes: how many times to ask; more than one needs a temperature.
         vote_rule: how votes become one verdict. Failed votes are dropped and counted; half of them failing is an error.

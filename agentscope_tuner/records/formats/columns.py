@@ -33,6 +33,8 @@ def first(row: Mapping[str, Any], *names: str) -> tuple[str, Any]:
         JudgeError: it has none of them.
     """
     found = next((name for name in names if row.get(name) is not None), None)
+    if found is None and (null := next((name for name in names if name in row), None)):
+        raise JudgeError(f"the row's {null!r} is null", cause=Cause.INPUT)
     if found is None:
         raise JudgeError(f"the row has no {' or '.join(names)}, only {sorted(row)!r}", cause=Cause.INPUT)
     return found, row[found]

@@ -70,6 +70,8 @@ def _found(row: Mapping[str, Any], column: str) -> Any:
     value: Any = row
     for part in column.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
+    if value is None and column in row:
+        raise JudgeError(f"the row's {column!r} is null", cause=Cause.INPUT)
     if value is None:
         raise JudgeError(f"the row has no {column!r}, only {sorted(row)!r}", cause=Cause.INPUT)
     return value

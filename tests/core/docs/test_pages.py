@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import agentscope_tuner
+from agentscope_tuner import graders
 from tests.core.house.test_layers import FLOORS
 
 ROOT = Path(__file__).parents[3]
@@ -32,6 +34,58 @@ def test_the_two_languages_of_a_guide_name_each_other(chinese: Path) -> None:
     english = chinese.with_name(chinese.name.replace(".zh.md", ".md"))
     assert f"[English]({english.name})" in chinese.read_text(encoding="utf-8")
     assert f"[中文]({chinese.name})" in english.read_text(encoding="utf-8")
+
+
+BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+# comments, and texts that a page shows in its reader's language
+TOLD = re.compile(r"#.*|\"[^\"\n]*\"|[^\x00-\x7f]+|\blanguage[:=] ?\"?\w+\"?|\s+|[,)}]")
+
+
+@pytest.mark.parametrize("chinese", sorted({*CHINESE} - {DOCS / "reference.zh.md"}), ids=lambda page: page.name)
+def test_the_two_languages_have_the_same_sections_tables_and_blocks(chinese: Path) -> None:
+    def shape(text: str) -> list[object]:
+        sections: list[object] = []
+        for part in re.split(r"(?m)^(?=#+ )", BLOCK.sub("", text))[1:]:
+            rows = sum(line.startswith("|") for line in part.splitlines())
+            sections.append((part.index(" "), rows))
+        blocks = [(language, TOLD.sub("", body)) for language, body in BLOCK.findall(text)]
+        return [*sections, *blocks]
+
+    english = chinese.with_name(chinese.name.replace(".zh.md", ".md"))
+    assert shape(chinese.read_text(encoding="utf-8")) == shape(english.read_text(encoding="utf-8"))
+
+
+def test_the_gallery_shows_every_configuration_that_ships() -> None:
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    shipped = {f"configs/{path.name}" for path in (ROOT / "configs").glob("*.yaml")}
+    assert set(re.findall(r"\]\(\.\./(configs/[^)]+)\)", text)) == shipped
+
+
+def test_the_reference_lists_every_public_name_once() -> None:
+    rows = re.findall(
+        r"^\| `(agentscope_tuner[\w.]*)` \| \d+\.\d+\.\d+ \| (?:stable|provisional) \|",
+        (DOCS / "reference.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    public = [f"agentscope_tuner.{name}" for name in (*agentscope_tuner.__all__, "ModelTuner")]
+    public += [f"agentscope_tuner.graders.{name}" for name in graders.__all__]
+    folder = ROOT / "agentscope_tuner" / "adapters"
+    public += [f"agentscope_tuner.adapters.{path.stem}" for path in folder.iterdir() if path.stem[0] != "_"]
+    # what several adapters share, and none of them hands on
+    public.remove("agentscope_tuner.adapters.rollout")
+    assert sorted(rows) == sorted([*public, "agentscope_tuner.errors"])
+
+
+@pytest.mark.parametrize("name", ["python", "license", "types"])
+def test_a_badge_says_what_setup_cfg_says(name: str) -> None:
+    said = re.findall(r"<text[^>]*>([^<]*)<", (DOCS / "images" / f"badge-{name}.svg").read_text(encoding="utf-8"))
+    setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    pythons = re.findall(r"Programming Language :: Python :: (3\.\d+)", setup)
+    told = {"python": " | ".join(pythons), "license": "Apache-2.0", "types": "mypy strict"}[name]
+    assert said[1] == told
+    assert {"python": "python_requires", "license": "license = Apache-2.0", "types": "strict = true"}[name] in setup
+    for page in ("README.md", "README.zh.md"):
+        assert f"![{said[0]} {told}](docs/images/badge-{name}.svg)" in (ROOT / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["insight.md", "insight.zh.md"])
