@@ -95,7 +95,7 @@ test-pythons: ## the core's tests on each Python found of 3.11, 3.12 and 3.13
 	$(PYTHON) -m tests.pythons
 
 .PHONY: test-wheel
-test-wheel: $(READY) ## the wheel in an empty environment, on each Python found: the README's commands run there
+test-wheel: $(READY) ## the README as printed: in a new clone, and from the wheel in an empty environment of each Python found
 	$(BIN)/pytest tests/with_wheel
 
 .PHONY: docs
