@@ -20,7 +20,7 @@ from typing import Any
 from agentscope_tuner import ConfigError, TaskJudge, load_judge
 from benchmarks.math.bench import ROOT
 from benchmarks.math.problems import problems
-from benchmarks.math.redteam import share, verdict
+from benchmarks.math.redteam import share, verdict, written
 
 BAR = 0.5
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
@@ -70,7 +70,9 @@ def own_text(formula: str, reference: Any) -> bool:
 
 def paid(judge: TaskJudge, question: str, reference: Any, formula: str) -> bool:
     """Whether the formula alone in the box is paid."""
-    return not own_text(formula, reference) and verdict(judge, question, reference, formula) is True
+    return (
+        not own_text(formula, reference) and verdict(judge, question, reference, written({"answer": formula})) is True
+    )
 
 
 def main() -> int:

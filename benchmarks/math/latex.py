@@ -212,5 +212,5 @@ def real_pairs() -> list[tuple[str, str]]:
     return [
         (row["answer"], row["reference"])
         for row in rows
-        if isinstance(row["reference"], str) and row["equal"] is not None
+        if "answer" in row and isinstance(row["reference"], str) and row["equal"] is not None
     ]

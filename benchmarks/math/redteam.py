@@ -2,9 +2,9 @@ r"""`make bench-redteam`: wrong answers that a policy would try, right answers t
 
 The rows stand in `redteam/dev.jsonl`, whose failures were read while the judge was mended, and in
 `redteam/unseen.jsonl`, which was scored before it was read; docs/math_equivalence.md has that score. A row has a
-`family`, perhaps a `question`, a `reference`, an `answer` (the text in the box) and `equal`: true where the answer is
-right, false where it is wrong, null where the reference is no answer and no verdict may be given. With `second`, the
-answer counts as paid only if it is paid for both references, one judge call each.
+`family`, perhaps a `question`, a `reference`, an `answer` (the text in the box) or an `output` (the whole text), and
+`equal`: true where the answer is right, false where it is wrong, null where the reference is no answer and no verdict
+may be given. With `second`, the answer counts as paid only if it is paid for both references, one judge call each.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -72,25 +72,30 @@ def rows(half: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def verdict(judge: TaskJudge, question: str, reference: Any, answer: str) -> bool | None:
-    """The configured judge's verdict on a boxed answer; None when it failed."""
+def written(row: dict[str, Any]) -> str:
+    """The whole text that is judged."""
+    return row["output"] if "output" in row else f"The answer is \\boxed{{{row['answer']}}}."
+
+
+def verdict(judge: TaskJudge, question: str, reference: Any, text: str) -> bool | None:
+    """The configured judge's verdict on a text; None when it failed."""
     task = WorkflowTask(task=Task(main_query=question, metadata={"answer": reference}))
-    output = WorkflowOutput(metadata={"final_answer": f"The answer is \\boxed{{{answer}}}."})
+    output = WorkflowOutput(metadata={"final_answer": text})
     return judge.judge(task, output).is_success
 
 
 def ours(judge: TaskJudge, row: dict[str, Any]) -> bool | None:
     """The verdict on a row; with a second reference, True only where both are paid."""
     question = row.get("question", "")
-    first = verdict(judge, question, row["reference"], row["answer"])
+    first = verdict(judge, question, row["reference"], written(row))
     if "second" not in row or first is not True:
         return first
-    return verdict(judge, question, row["second"], row["answer"])
+    return verdict(judge, question, row["second"], written(row))
 
 
 def theirs(chosen: Sequence[dict[str, Any]]) -> list[bool | None]:
     """Math-Verify's verdicts on the same rows; it does not read questions."""
-    asked = [(f"\\boxed{{{row['answer']}}}", _text(row["reference"])) for row in chosen]
+    asked = [(row.get("output") or f"\\boxed{{{row['answer']}}}", _text(row["reference"])) for row in chosen]
     second = [(f"\\boxed{{{row['answer']}}}", row["second"]) for row in chosen if "second" in row]
     found = rival_pairs([*asked, *second]).verdicts
     again = iter(found[len(asked) :])

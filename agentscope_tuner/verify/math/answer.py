@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal, Protocol
 
 from agentscope_tuner.verify.math.cheap import CheapComparer, is_rational
-from agentscope_tuner.verify.math.copied import restates
+from agentscope_tuner.verify.math.copied import hands_back, restates
 from agentscope_tuner.verify.math.names import is_work
 from agentscope_tuner.verify.math.node import Relation
 from agentscope_tuner.verify.math.number import plain_key
@@ -138,6 +138,9 @@ def _cheap(pair: Pair, copied: Copied) -> MathVerdict | None:
         verdict = run_stage(stage, pair, copied=copied)
         if verdict is not None:
             return verdict
+    if copied == "refuse" and (problem := on_own_stack(_problem, pair)) is not None:
+        # equal or not, it is no answer: no worker need say which
+        return MathVerdict("different", CHEAP_STAGES[-1], problem)
     return None
 
 
@@ -207,7 +210,7 @@ def _problem(pair: Pair) -> str | None:
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
     if ref is None or ans is None or question is None:
         return None
-    if restates(question, ans, ref):
+    if restates(question, ans, ref) or hands_back(question, ans, pair.answer, pair.ref.text):
         return f"copied: {short(pair.answer)} stands in the question"
     values = CheapComparer(pair.seed, question)
     if is_unworked(question, ans, ref, lambda mine, theirs: values.leaf(mine, theirs) is EQUAL):

@@ -85,8 +85,20 @@ class AtomParser(PostfixParser):
         digits = next((t.text for t in self.tokens[start:end] if t.kind == "num"), "")
         if not digits.isdigit():
             raise Unreadable("a bar over something that is no digit")
+        dotted = self.peek() == "\\dot"
         self.at = end
+        if dotted:
+            digits += self._until_dot()
         return number(recurring(text, digits))
+
+    def _until_dot(self) -> str:
+        r"""The digits up to the second dot of `0.\dot{1}42\dot{7}`; nothing where there is one dot alone."""
+        texts = [t.text for t in self.tokens[self.at : self.at + 5] if t.text not in ("{", "}")]
+        between, rest = (texts[0], texts[1:]) if texts and texts[0].isdigit() else ("", texts)
+        if rest[:1] != ["\\dot"] or len(rest) < 2 or not rest[1].isdigit():
+            return ""
+        self.at += bool(between) + (4 if self.peek(1 + bool(between)) == "{" else 2)
+        return between + rest[1]
 
     def symbol(self, name: str) -> Node:
         while self.peek() == "'":

@@ -2,7 +2,7 @@ r"""Commands that begin an operand: functions, fractions, roots, environments, s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from agentscope_tuner.verify.math.commands import BY_TOKEN, MANY, Command, Role
@@ -22,11 +22,12 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
 )
 from agentscope_tuner.verify.math.tables import INVERSE
-from agentscope_tuner.verify.math.text import Unreadable
+from agentscope_tuner.verify.math.text import Token, Unreadable
 from agentscope_tuner.verify.math.tree import EMPTY_SET, E, is_collection, is_symbol, number
 
 _SIGNS: dict[str, BigSign] = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "Vmatrix", "array", "smallmatrix"})
+_PARTING = frozenset({"&", "\\\\", "\\end"})
 _ALIGNED = frozenset({"align", "aligned", "gather", "gathered", "equation", "split", "cases"})
 _MINUS_ONE = Negation(Number(Fraction(1), "1"))
 
@@ -140,6 +141,8 @@ def _function_arguments(parser: Grammar, name: str, arity: int) -> tuple[Node, .
 def _environment(parser: Grammar, command: Command) -> Node:
     name = parser.tokens[parser.at].text if parser.at < len(parser.tokens) else ""
     parser.at += 1
+    if name == "cases":
+        parser.tokens = [*parser.tokens[: parser.at], *_bare_cases(parser.tokens[parser.at :])]
     bars, parser.bars = parser.bars, 0
     rows: list[tuple[Node, ...]] = []
     cells: list[Node] = []
@@ -167,6 +170,16 @@ def _environment(parser: Grammar, command: Command) -> Node:
             return Array("cases", tuple(rows))
         return Collection("list", tuple(row[0] for row in rows if row))
     raise Unreadable(f"the environment {name!r}")
+
+
+def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens without the `if` of a condition and the comma before it, up to the end of the cases."""
+    inside = True
+    for at, token in enumerate(tokens):
+        inside = inside and token.text != "\\end"
+        parts = token.text in (",", ";", ".") and tokens[at + 1 : at + 2] and tokens[at + 1].text in _PARTING
+        if not inside or not (parts or token.text in ("if", "for", "when", "where")):
+            yield token
 
 
 def _matrix(rows: list[tuple[Node, ...]], name: str) -> Node:

@@ -31,6 +31,7 @@ from agentscope_tuner.verify.math.resolve import resolve
 from agentscope_tuner.verify.math.same_family import same_family, same_parameter
 from agentscope_tuner.verify.math.same_listing import grids, listings, unordered
 from agentscope_tuner.verify.math.same_quantity import (
+    asked_amount,
     has_unit,
     ratio_equation,
     ratio_named,
@@ -119,6 +120,8 @@ class Comparer:
             return same_quantity(self, ref, ans)
         if (amount := without_letter(ref, ans, self.question)) is not None:
             return self.leaf(amount, ans)
+        if (amount := asked_amount(ref, ans, self.question)) is not None:
+            return self.leaf(ref, amount)
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # what the dots stand for is a guess
             return UNKNOWN

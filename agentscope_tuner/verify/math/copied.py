@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
+from agentscope_tuner.verify.math.compound import added_up
 from agentscope_tuner.verify.math.exact import Exact, Unknown
+from agentscope_tuner.verify.math.in_words import numbers_said
 from agentscope_tuner.verify.math.node import (
     MARKS,
     RATIONAL_OPERATIONS,
@@ -19,6 +21,7 @@ from agentscope_tuner.verify.math.node import (
     Node,
     Number,
     Power,
+    Quantity,
     Relation,
     Symbol,
     Text,
@@ -27,7 +30,7 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.number import is_decimal, literal
 from agentscope_tuner.verify.math.operations import is_plain
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.tree import walk, with_args
+from agentscope_tuner.verify.math.tree import CONSTANTS, walk, with_args
 
 # a larger answer was not copied, and is not looked through
 _MAX_NODES = 300
@@ -50,6 +53,18 @@ def restates(question: Question, answer: Node, reference: Node) -> bool:
     return any(_is_copy(part, formulas, plain_too) for part in (answer, _value(answer)))
 
 
+def hands_back(question: Question, answer: Node, answer_text: str, reference_text: str) -> bool:
+    """Whether a quantity of the question is handed back that was to be given in other units: 135 minutes, as 135."""
+    said = set(numbers_said(answer_text))
+    if added_up(answer_text) is not None and added_up(reference_text) is None and said <= question.numbers:
+        return True
+    value = literal(answer.inside if isinstance(answer, Quantity) else answer)
+    converted = isinstance(answer, Quantity) or added_up(reference_text) is not None
+    if value is None or not converted or value not in question.numbers:
+        return False
+    return value in said - set(numbers_said(reference_text))
+
+
 def _value(node: Node) -> Node:
     r"""What stands behind a name: the formula of `x = \sqrt{49}`."""
     match node:
@@ -64,9 +79,22 @@ def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
         return (key(node) in formulas and plain_too) or all(_is_copy(a, formulas, False) for a in node.args)
     if isinstance(node, Relation) and set(node.operators) <= {"=", "~"} and key(node) not in formulas:
         return all(_is_copy(a, formulas, plain_too) for a in node.args)
+    if isinstance(node, Number) and "e" in node.text.lower():
+        # a power of ten was written down
+        return False
     if is_plain(node):
-        return plain_too and key(node) in formulas and not isinstance(node, (Symbol, Text)) and not _is_whole(node)
+        return (
+            plain_too
+            and key(node) in formulas
+            and not isinstance(node, Text)
+            and not _is_unknown(node)
+            and not _is_whole(node)
+        )
     return key(node) in formulas or _in_disguise(node, formulas)
+
+
+def _is_unknown(node: Node) -> bool:
+    return isinstance(node, Symbol) and node.name not in CONSTANTS
 
 
 def _is_whole(node: Node) -> bool:

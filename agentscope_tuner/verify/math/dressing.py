@@ -55,7 +55,7 @@ _REMARK = re.compile(
 )
 # why the value is right says nothing about its size
 _REASON = re.compile(rf"(?:{_TEXT}\s*\{{\s*\(|\(\s*{_TEXT}\s*\{{|\s\()\s*(?:since|because)\b.{{1,160}}\)\s*\}}*\s*$")
-_ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*only\s*\.?\s*\}}|(?<=\s)only)\s*$", re.IGNORECASE)
+_ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*(?:only|exactly)\s*\.?\s*\}}|(?<=\s)(?:only|exactly))\s*$", re.IGNORECASE)
 # `for x > 0 only` says more than `x = 2 only`
 _RESTRICTS = re.compile(r"\b(?:for|when|if|where|on)\b")
 _ORDINAL = re.compile(rf"(\d+)\s*(?:\^\s*)?(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?(st|nd|rd|th)\s*\}}?\s*\}}?")

@@ -93,6 +93,11 @@ def numbers_said(text: str) -> Iterator[Fraction]:
         yield _in_full(run)
 
 
+def is_number_word(word: str) -> bool:
+    """Whether a word, or each part of `forty-two`, says a number and nothing else."""
+    return all(part in _SMALL or part in _TENS or part in _SCALES for part in word.lower().split("-"))
+
+
 def _goes_on(last: str, word: str) -> bool:
     """Whether a word belongs to the number before it: `three` after `twenty`, `hundred` after `two`."""
     if word in _SCALES or (last in _SCALES and (word in _SMALL or word in _TENS)):

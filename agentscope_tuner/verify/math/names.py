@@ -45,6 +45,13 @@ def is_name(node: Node) -> bool:
         return True
     if isinstance(node, Collection):
         return bool(node.args) and all(map(is_name, node.args))
+    if isinstance(node, Power):
+        # the inverse of a matrix, or a matrix turned over
+        match node.base, node.exponent:
+            case Symbol(letter), Negation(Number(value)):
+                return value == 1 and letter.isupper()
+            case Symbol(letter), Symbol("T"):
+                return letter.isupper()
     return is_segment(node)
 
 

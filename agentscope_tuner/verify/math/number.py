@@ -97,7 +97,7 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
     """Whether the two numbers are the same under the rounding policy of docs/math_equivalence.md."""
     if ref_value == ans_value:
         return True
-    written, answered = _scientific(ref), _scientific(ans)
+    written, answered = scientific(ref), scientific(ans)
     if written is not None and answered is not None and written[1] == answered[1]:
         (mine, _), (theirs, _) = written, answered
         return close(mine, mine.value, theirs, theirs.value)
@@ -109,7 +109,7 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
     )
 
 
-def _scientific(node: Node) -> tuple[Number, Fraction] | None:
+def scientific(node: Node) -> tuple[Number, Fraction] | None:
     r"""The decimal and the exponent of `6.02\cdot 10^{23}`; None for anything else."""
     match node:
         case Product((Number() as mantissa, Power(Number(base), exponent))) if base == 10:

@@ -10,6 +10,7 @@ from agentscope_tuner.verify.math.canonical import Key, factors, key
 from agentscope_tuner.verify.math.node import (
     MARKS,
     Apply,
+    Array,
     BigOperator,
     Interval,
     Negation,
@@ -29,9 +30,16 @@ from agentscope_tuner.verify.math.tree import symbols, walk
 
 # a fraction that is not in lowest terms has its value, so that it counts as work only where that was asked for
 UNREDUCED = "unreduced"
+# what is calculated with matrices is a matrix, or a number
+MATRIX = "matrix"
+# a root without a remainder: of 49, never of 12
+WHOLE_ROOT = "whole-root"
+# complex numbers multiplied or divided
+COMPLEX = "complex"
 _BOUNDS = frozenset({"<", "<=", ">", ">="})
 _I = Symbol("i")
 _LARGEST_ROOT = 10**12
+_LONGEST_SQUARE = 400
 _MOST_ROOTS = 6
 
 
@@ -42,8 +50,9 @@ def is_plain(node: Node) -> bool:
     match node:
         case Number(_, text):
             return bool(text)
-        case Sum((Number(), Quotient(Number(), Number()))):
-            return True
+        case Sum((Number(), Quotient(Number(top), Number(bottom)))):
+            # a mixed number
+            return 0 < top < bottom
         case Quotient(Number(top), Number(bottom)):
             whole = top.denominator == bottom.denominator == 1
             return whole and bottom > 1 and gcd(int(top), int(bottom)) == 1
@@ -65,10 +74,17 @@ def _of(node: Node) -> Iterator[str]:
         case Apply(function):
             yield function
         case BigOperator(sign):
-            yield sign
+            # `sum` alone is an addition
+            yield f"big {sign}"
+        case Sum(terms) if any(isinstance(a, Array) for a in terms):
+            yield MATRIX
         case Sum(terms):
             if not is_plain(node) and _is_repeated(map(_unit_of_term, terms)):
                 yield "sum"
+        case Product() if sum(isinstance(a, Array) for a in node.args) > 1:
+            yield MATRIX
+        case Product() if sum(_I in walk(a) for a in node.args) > 1:
+            yield COMPLEX
         case Product():
             if not _is_scientific(node) and _is_repeated(map(_kind_of_factor, node.args)):
                 yield "product"
@@ -86,6 +102,7 @@ _FAMILIES = (
     "gcd lcm",
     "floor ceil",
     "min max",
+    "root whole-root",
 )
 _FAMILY = {name: row for row in _FAMILIES for name in row.split()}
 # arithmetic: as much a way to a value as what is asked for
@@ -140,6 +157,9 @@ def _is_scientific(node: Product) -> bool:
 
 def _of_quotient(node: Quotient) -> Iterator[str]:
     above, below = node.above, node.below
+    if _I in walk(below):
+        yield COMPLEX
+        return
     while isinstance(above, Negation):
         above = above.inside
     match above, below:
@@ -170,23 +190,36 @@ def _of_power(base: Node, exponent: Node) -> Iterator[str]:
         return
     while isinstance(base, Negation):
         base = base.inside
-    if power.denominator == 1:
+    if isinstance(base, Array):
+        yield MATRIX
+    elif power.denominator == 1:
         if (
             (isinstance(base, Number) and base.value != 10)
             or base == _I
             or (isinstance(base, (Power, Quotient)) and not symbols(base))
         ):
             yield "power"
-    elif isinstance(base, Number) and base.value.denominator == 1 and _holds_power(int(base.value), power.denominator):
+    elif isinstance(base, Number) and base.value.denominator == 1:
+        yield from _of_root(int(base.value), power.denominator)
+
+
+def _of_root(inside: int, degree: int) -> Iterator[str]:
+    if inside < 2 or _is_power(inside, degree):
+        yield WHOLE_ROOT
+    elif _holds_power(inside, degree):
         yield "root"
 
 
+def _is_power(inside: int, degree: int) -> bool:
+    if degree == 2:
+        return inside.bit_length() <= _LONGEST_SQUARE and isqrt(inside) ** 2 == inside
+    return inside <= _LARGEST_ROOT and degree <= _MOST_ROOTS and round(inside ** (1 / degree)) ** degree == inside
+
+
 def _holds_power(inside: int, degree: int) -> bool:
-    """Whether a root of this degree can be drawn out of the whole number, or out of a factor of it."""
-    if not 1 < inside <= _LARGEST_ROOT or degree > _MOST_ROOTS:
-        return inside in (0, 1)
-    if degree == 2 and isqrt(inside) ** 2 == inside:
-        return True
+    """Whether a root of this degree can be drawn out of a factor of the whole number."""
+    if inside > _LARGEST_ROOT or degree > _MOST_ROOTS:
+        return False
     root = 2
     while root**degree <= inside and root < 1_000:
         if inside % root**degree == 0:

@@ -60,7 +60,7 @@ class PostfixParser(Grammar):
                 # an abbreviation's full stop
                 self.at += 1
                 continue
-            if token.text in ("/", "per") and parts:
+            if token.text in ("/", "per") and (parts or (token.text == "per" and self.at + 1 < len(self.tokens))):
                 sign = -1
             elif self._is_minutes(token):
                 parts.append(("min", sign))

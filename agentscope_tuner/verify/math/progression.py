@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.tree import is_relation, number, symbols, with
 
 _STEP = Symbol("step of a progression")
 _COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
+_PARAMETERS = frozenset({"s", "r", "u", "\\lambda", "\\mu"})
 _CONSTANTS = frozenset({"C", "c", "K"})
 _SEEDS = ("progression", "another progression")
 _LARGEST_EXPONENT = 10**18
@@ -162,7 +163,13 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
     # `(a, 2a)` for `(a, b) = (t, 2t)` uses a name of the tuple itself
     own = _names(ref)
     known = wanted | (found - own)
-    if len(wanted) != 1 or len(found) != 1 or wanted == found or not known <= _COUNTING or known & letters:
+    if (
+        len(wanted) != 1
+        or len(found) != 1
+        or wanted == found
+        or not known <= _COUNTING | _PARAMETERS
+        or known & letters
+    ):
         return ans
     (old,), (new,) = found, wanted
     return Listing(

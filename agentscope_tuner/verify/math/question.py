@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from agentscope_tuner.verify.math.asked import asked_units
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.in_words import numbers_said, said_in_words
 from agentscope_tuner.verify.math.node import MARKS, Array, Collection, Node, Relation
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.tree import is_joined
-from agentscope_tuner.verify.math.unit import singular
+from agentscope_tuner.verify.math.unit import PhysicalUnit, singular
 
 _MAX_CHARS = 20_000
 _MAX_FORMULAS = 200
@@ -58,6 +59,11 @@ _SIMPLIFIES = re.compile(
     re.IGNORECASE,
 )
 _FACTORS = re.compile(r"(?<!common )(?<!prime )\bfactor(?:i[sz]e|i[sz]ation|ed)?\b(?! of)(?!s)", re.IGNORECASE)
+_PRIMES = re.compile(
+    r"\bprime factori[sz]ation|\bproduct of (?:its )?prime|\binto (?:its )?prime|分解质因数", re.IGNORECASE
+)
+_SQUARE = re.compile(r"complet\w+ the square|vertex form", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\bhow many((?:\s+[a-zA-Z-]+){1,4})", re.IGNORECASE)
 _EXPANDS = re.compile(r"\b(?:expand|expanded|expansion|multiply out)\b|without (?:parentheses|brackets)", re.IGNORECASE)
 _DECIMAL_LOG = re.compile(
     r"\\log_(?:\{10\}|10)|\\lg\b|\blog10\b|common log|base[- ]?(?:10|ten)|decibel|\bpH\b|richter", re.IGNORECASE
@@ -167,6 +173,36 @@ class Question:
     def asks_to_expand(self) -> bool:
         """Whether a product is to be written as a sum."""
         return _EXPANDS.search(self.text) is not None
+
+    @cached_property
+    def asks_primes(self) -> bool:
+        """Whether a number is to be written as a product of primes."""
+        return _PRIMES.search(self.text) is not None
+
+    @cached_property
+    def asks_square(self) -> bool:
+        """Whether a square is to be completed."""
+        return _SQUARE.search(self.text) is not None
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """The words that say what is counted: those that follow `how many`."""
+        phrases = [words.split() for words in _HOW_MANY.findall(self.text)]
+        return frozenset(form for words in phrases for word in words for form in (word.lower(), singular(word)))
+
+    @cached_property
+    def asks_partial_fractions(self) -> bool:
+        return "partial fraction" in self.text.lower()
+
+    @cached_property
+    def asks_scientific(self) -> bool:
+        """Whether the answer is to be written with a power of ten."""
+        return "scientific notation" in self.text.lower()
+
+    @cached_property
+    def asked_units(self) -> frozenset[PhysicalUnit]:
+        """The units that its answer is asked for in."""
+        return asked_units(self.text)
 
     @cached_property
     def numbers(self) -> frozenset[Fraction]:

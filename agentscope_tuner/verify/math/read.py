@@ -10,18 +10,22 @@ from functools import lru_cache
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.boxed import last_boxes
 from agentscope_tuner.verify.math.clock import time_of_day
+from agentscope_tuner.verify.math.componentwise import componentwise
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
 from agentscope_tuner.verify.math.dressing import choice, denied_name, undressed
+from agentscope_tuner.verify.math.excluded import without_exclusion
 from agentscope_tuner.verify.math.modulus import with_modulus
-from agentscope_tuner.verify.math.node import Node, Quantity, Text
+from agentscope_tuner.verify.math.node import Array, Collection, Node, Quantity, Text
 from agentscope_tuner.verify.math.own_stack import on_own_stack
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.qualifier import FIELD_NAMES, Fields, without_qualifier
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import Family, Reading
 from agentscope_tuner.verify.math.resolve import resolve
+from agentscope_tuner.verify.math.respelled import respelled
 from agentscope_tuner.verify.math.stated import StatesSeveral, candidates, is_sentence
 from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.told import chance, components, counted, in_figures, least, told, uncalled, unlabelled
 from agentscope_tuner.verify.math.tree import walk
 from agentscope_tuner.verify.math.unit import changes_number, singular, unknown_words
 from agentscope_tuner.verify.math.written_out import written_out
@@ -125,7 +129,7 @@ def _read(text: str) -> Side:
     chosen = choice(text)
     letter, rest = chosen if chosen is not None else (None, text)
     try:
-        tokens = tokenize(undressed(rest))
+        tokens = tokenize(undressed(respelled(rest)))
     except Unreadable as exc:
         return Side(text, (), None, None, str(exc))
     while tokens and tokens[-1].text in (".", ","):
@@ -143,7 +147,7 @@ def _resolved(side: Side) -> Side:
     if side.node is None:
         return side
     try:
-        reading = resolve(written_out(side.node))
+        reading = resolve(componentwise(written_out(side.node)))
     except Unreadable as exc:
         return replace(side, node=None, problem=str(exc))
     fields = side.fields
@@ -170,11 +174,23 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    side = _read(text)
+    side = _read(_introduced(text, ref, question))
     strange = None if side.node is None else next(_strange_words(side.node, ref, question), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r} after a number")
     return _resolved(side)
+
+
+def _introduced(text: str, ref: Side, question: Question | None) -> str:
+    """The answer without the words and labels that only lead up to it."""
+    if "=" not in ref.text:
+        text = uncalled(text, question)
+    if isinstance(ref.node, (Array, Collection)):
+        text = unlabelled(components(text))
+    if text[-1:].isalpha() or text.endswith("}"):
+        text = in_figures(text) if any(map(str.isdigit, ref.text)) else text
+    text = chance(counted(text, question), question)
+    return told(least(without_exclusion(text, question), question), question)
 
 
 def _doubt(text: str) -> str | None:
@@ -193,6 +209,8 @@ def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator
         for word in unknown_words(n.unit) if isinstance(n, Quantity) else ():
             words = {*ref.tokens, *_WORD.findall(ref.sentence)}
             said = words | set(map(singular, words)) | (question.words if question else frozenset())
+            if question is not None and word.lower() in question.counted:
+                continue
             if changes_number(word) or not (word in said or word.lower() in said):
                 yield word
 

@@ -43,13 +43,26 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
 
 
 def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
+    if ref.kind == "set" and (values := _numbered(ans)) is not None:
+        return _same_set(comparer, ref.items, values)
     if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
         return DIFFERENT
     if ref.kind == ans.kind:
         return unordered(comparer, ref.items, ans.items)
+    if ref.kind == "list" and (values := _numbered(ans)) is not None:
+        return unordered(comparer, ref.items, values)
     if "tuple" in (ref.kind, ans.kind):
         ref, ans = (_in_order(comparer, side) if side.kind == "named" else side for side in (ref, ans))
     return pairwise(comparer, ref.items, ans.items)
+
+
+def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
+    """The values of `x_1 = 2, x_2 = 3`: one unknown's, counted from 1; None for several unknowns."""
+    named = [i for i in listing.items if isinstance(i, Named)]
+    labels = [label(i.name) for i in named]
+    letters = {name.partition("_")[0] for name, *_ in labels if name}
+    counted = [(f"{letter}_{at}",) for letter in letters for at in range(1, len(labels) + 1)]
+    return tuple(i.value for i in named) if len(letters) == 1 and labels == counted else None
 
 
 def _in_order(comparer: Comparing, listing: Listing) -> Listing:
@@ -64,6 +77,9 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if isinstance(ref, Grid) and isinstance(ans, Grid):
         if ref.node.kind != ans.node.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
             return DIFFERENT
+        if ref.node.kind == "cases":
+            # the pieces of a definition in any order
+            return unordered(comparer, *([Listing("tuple", row) for row in side.rows] for side in (ref, ans)))
         pairs = [(r, a) for rr, ar in zip(ref.rows, ans.rows, strict=True) for r, a in zip(rr, ar, strict=True)]
         return all_of([comparer.compare(r, a) for r, a in pairs])
     grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)

@@ -22,9 +22,11 @@ from agentscope_tuner.verify.math.outcome import DIFFERENT, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import Named, Ratio, Reading, Value
 from agentscope_tuner.verify.math.tree import equation, is_collection, number, product_of, symbols
-from agentscope_tuner.verify.math.unit import UNIT_LETTERS, measure, names_of
+from agentscope_tuner.verify.math.unit import UNIT_LETTERS, PhysicalUnit, is_physical, measure, names_of
 
 _MINUTES, _HOURS = 60, 24
+# one sign for both
+_YEN, _YUAN = (("yen", 1),), (("yuan", 1),)
 _RADIAN = (("rad", 1),)
 
 
@@ -48,8 +50,25 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
         case Quantity(mine), bare:
             return leaves.leaf(mine, bare)
         case bare, Quantity(theirs, other) if _may_be_left_out(other, leaves.question):
-            return leaves.leaf(bare, theirs)
+            return leaves.leaf(bare, theirs) if _is_asked(other, leaves.question) else DIFFERENT
     return DIFFERENT
+
+
+def _is_asked(unit: Unit, question: Question | None) -> bool:
+    """Whether the question asks for this unit, by which a bare reference counts, or for none.
+
+    A rate may be asked for, and its amount given: dollars, of dollars an hour.
+    """
+    asked = question.asked_units if question is not None else frozenset()
+    if not asked or not is_physical(unit):
+        return True
+    found = measure(_YUAN if unit == _YEN and "元" in question.text else unit)  # type: ignore[union-attr]
+    return any(found == one or _is_rate(found, one) or _is_rate(one, found) for one in asked)
+
+
+def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:
+    above = tuple((name, power) for name, power in rate.dimension if power > 0)
+    return above != rate.dimension and unit.dimension == above
 
 
 def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: Unit) -> Outcome:
@@ -85,6 +104,14 @@ def without_letter(ref: Node, ans: Node, question: Question | None) -> Node | No
         case Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
             named = not names_of(letter).isdisjoint(question.words - {letter.lower()})
             return amount if named and not symbols(ans) else None
+    return None
+
+
+def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None:
+    """The 600 of an answer `600m` to a question that asks for metres, beside a bare number."""
+    match ref, ans:
+        case Number(), Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
+            return amount if measure(((letter, 1),)) in question.asked_units else None
     return None
 
 
@@ -124,6 +151,9 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
         if any(_width(r) != _width(a) for r, a in zip(ref.parts[1:], ans.parts[1:], strict=True)):
             return DIFFERENT
         return all_of([leaves.leaf(r, a) for r, a in zip(ref.parts, ans.parts, strict=True)])
+    if isinstance(ans, Ratio) and isinstance(ref, Value) and leaves.question and not leaves.question.speaks_of_ratios:
+        # `1:6` is no probability
+        return DIFFERENT
     left, right = _quotients(ref), _quotients(ans)
     if left is None or right is None or len(left) != len(right):
         return DIFFERENT

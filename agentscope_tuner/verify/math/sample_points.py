@@ -13,12 +13,23 @@ from typing import Literal
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math.node import RATIONAL, Apply, BigOperator, Negation, Node, Power, Quotient, Sum
+from agentscope_tuner.verify.math.node import (
+    RATIONAL,
+    Apply,
+    BigOperator,
+    Negation,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+)
 from agentscope_tuner.verify.math.numeric import Budget, pseudo_random
 from agentscope_tuner.verify.math.numeric_matrix import NotANumber, Value
 from agentscope_tuner.verify.math.real_line import RealLine
 from agentscope_tuner.verify.math.text import TooComplex
-from agentscope_tuner.verify.math.tree import PI, difference, is_applied, number, symbols, value_of, walk
+from agentscope_tuner.verify.math.tree import PI, E, difference, is_applied, number, symbols, value_of, walk
 
 Point = dict[str, Value]
 Domain = Literal["positive", "real", "complex", "beside"]
@@ -103,8 +114,12 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
         budget: shared by the whole comparison.
     """
     pieces = list(dict.fromkeys(p for node in nodes for p in _pieces(node)))
+    if len(pieces) > _MAX_PIECES:
+        raise TooComplex("more pieces than are looked at")
+    # a product vanishes where a factor does, and a factor by itself is often a polynomial, whose roots need no search
+    pieces = list(dict.fromkeys(factor for piece in pieces for factor in _vanishing(piece)))
     unknowns = sorted(frozenset().union(*map(symbols, pieces)) & others.keys())
-    if len(pieces) > _MAX_PIECES or len(unknowns) > _MAX_UNKNOWNS:
+    if len(unknowns) > _MAX_UNKNOWNS:
         raise TooComplex("more pieces than are looked at")
     for name in unknowns:
         line = RealLine(name, {n: v for n, v in others.items() if n != name}, budget, rough=True)
@@ -129,6 +144,27 @@ def _meets(line: RealLine, piece: Node) -> set[Value]:
     except (NotANumber, TooComplex):
         # a budget that is spent says so again at the next step
         return set()
+
+
+def _vanishing(node: Node) -> Iterator[Node]:
+    """The factors of an expression, above and below a stroke, that may be zero somewhere."""
+    match node:
+        case Product(args):
+            for arg in args:
+                yield from _vanishing(arg)
+        case Quotient(above, below):
+            yield from _vanishing(above)
+            yield from _vanishing(below)
+        case Negation(inside):
+            yield from _vanishing(inside)
+        case Power(base, exponent) if _is_whole(exponent):
+            yield from _vanishing(base)
+        case Power(base) if base == E or (isinstance(base, Number) and base.value > 0):
+            return
+        case Apply("exp"):
+            return
+        case _ if symbols(node):
+            yield node
 
 
 def _pieces(node: Node) -> Iterator[Node]:

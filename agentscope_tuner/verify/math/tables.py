@@ -36,7 +36,7 @@ tau upsilon phi chi psi omega"""
 UNICODE = str.maketrans(
     _pairs(
         r"""−:=- –:=- —:=- ‐:=- ‑:=- ×:=* ·:=* ⋅:=* ∙:=* ∗:=* ÷:=/ ⁄:=/ ∕:=/ ≤:=<= ⩽:=<= ≥:=>= ⩾:=>= ≠:=!= →:=-> ⇒:==>
-        ′:=' ’:=' ″:='' ℝ:=\mathbb{R} ℤ:=\mathbb{Z} ℕ:=\mathbb{N} ℚ:=\mathbb{Q} ℂ:=\mathbb{C}
+        ∶:=: ′:=' ’:=' ″:='' ℝ:=\mathbb{R} ℤ:=\mathbb{Z} ℕ:=\mathbb{N} ℚ:=\mathbb{Q} ℂ:=\mathbb{C}
         ，:=, 、:=, ；:=; ：:=: ＄:=\$ 。:=. “:=" ”:=" ‘:=' """
     )
     | {
@@ -88,4 +88,8 @@ WORD_SETS = {
     "no real solution": EMPTY_SET,
     "no real solutions": EMPTY_SET,
     "infinity": "\\infty",
-}
+    "infinite": "\\infty",
+} | dict.fromkeys(
+    "any real number|every real number|the real numbers|set of all real numbers|全体实数|所有实数|任意实数".split("|"),  # noqa: SIM905
+    REALS,
+)

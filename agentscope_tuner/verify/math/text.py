@@ -157,7 +157,9 @@ def _emit_upright(match: re.Match[str], found: str, spaced: bool, in_text: bool,
 
 
 def _emit_letters(match: re.Match[str] | None, found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    if found in FUNCTIONS:
+    if found == "sec" and in_text and out and out[-1].kind == "num":
+        out.append(Token("word", found, spaced))
+    elif found in FUNCTIONS:
         out.append(Token("cmd", "\\" + found, spaced))
     elif found in SPELLED:
         out.append(Token("cmd", SPELLED[found], spaced))

@@ -61,6 +61,7 @@ PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg"})
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 _EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
+_CHINESE_POWERS = {"平方": 2, "立方": 3}
 _MAX_WORDS = 6
 _MAX_NOUNS = 3
 _ABBREVIATION = 3
@@ -107,6 +108,8 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
             times = _EXPONENTS[word.lower()]
         else:
             name = _exact_name(word)
+            if name[:2] in _CHINESE_POWERS and name[2:] in _UNITS:
+                times, name = _CHINESE_POWERS[name[:2]], name[2:]
             if name in DESCRIBING:
                 continue
             for base, power in COMPOUND.get(name, ((name, 1),)):
@@ -119,7 +122,12 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
 
 def known(word: str) -> bool:
     """Whether the word is a unit of measurement, or something that is counted one by one."""
-    return word in _UNITS or word in COUNTERS or word in COUNTED
+    return word in _UNITS or word in COUNTERS or word in COUNTED or (word[:2] in _CHINESE_POWERS and word[2:] in _UNITS)
+
+
+def is_physical(unit: Unit) -> bool:
+    """Whether all of it is measured, and nothing counted."""
+    return all(name in _UNITS for name, _ in unit)
 
 
 def names_of(unit: str) -> frozenset[str]:
@@ -195,6 +203,9 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         del parts[0]
     if len(parts) == 1 and parts[0][0].lower() in DEGREES:
         return node if isinstance(node, Degrees) else Degrees(node)
+    if isinstance(node, Quantity):
+        # five dollars per hour
+        parts, node = [*node.unit, *parts], node.inside
     unit = canonical(parts)
     # describing words alone measure nothing
     return Quantity(node, unit) if unit else node

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 
 from agentscope_tuner.verify.math.clock import time_of_day
-from agentscope_tuner.verify.math.dressing import choice, letter
+from agentscope_tuner.verify.math.dressing import choice, denies, letter
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.phrases import day, is_many, phrase, plain
 from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.respelled import respelled
 from agentscope_tuner.verify.math.stated import is_sentence
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
+_BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
 _HALF_DAY = 12 * 60 * 60
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
+_IT_IS = re.compile(
+    r"(?:it|this|that|they|he|she|the(?: [a-z]+){1,4})(?: is| was| are| will be|'s) (?:(?:on|a|an|the) )?"
+)
 _TAKES_BACK = re.compile(r"\b(?:yes|no|not|true|false|but|however|unless|never|or|wrong|\w+n't)\b", re.IGNORECASE)
 
 
 def wordings(pair: Pair) -> Outcome:
     """Whether both sides are the same choice, time, or yes; UNKNOWN where the reference is none of these."""
-    for rule in (_choices, _times, _yes_no, _sentences):
+    for rule in (_choices, _times, _days, _digits, _phrases, _yes_no, _names, _sentences):
         found = rule(pair)
         if found is not UNKNOWN:
             return found
@@ -80,6 +87,43 @@ def _says_half(question: Question | None) -> bool:
     return question is not None and _HALF.search(question.text) is not None
 
 
+def _days(pair: Pair) -> Outcome:
+    """A day with its month in either order; a year that one side leaves out is the question's."""
+    truth = day(pair.ref.text) if pair.ref.text[-1:].isalnum() else None
+    stated = None if truth is None else day(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    if truth[:2] != stated[:2]:
+        return DIFFERENT
+    years = {truth.year, stated.year} - {None}
+    left_out = None in (truth.year, stated.year)
+    if len(years) > 1 or (years and left_out and not (pair.question and str(years.pop()) in pair.question.text)):
+        return DIFFERENT
+    return EQUAL
+
+
+def _digits(pair: Pair) -> Outcome:
+    r"""Digits above nine, as letters: `FF_{16}`, `\text{ff}`, `0xFF`."""
+    truth = _BASED.fullmatch(pair.ref.text) if "_" in pair.ref.text else None
+    if truth is None or truth["digits"].isdigit():
+        return UNKNOWN
+    stated = _BASED.fullmatch("".join(_WRITING.sub("", respelled(pair.answer)).split()))
+    if stated is None:
+        return UNKNOWN
+    base = "16" if stated["hex"] else stated["base"]
+    return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
+
+
+def _phrases(pair: Pair) -> Outcome:
+    truth = phrase(pair.ref.text)
+    if is_many(pair.ref.text, pair.answer, pair.question.text if pair.question is not None else ""):
+        return EQUAL
+    stated = None if truth is None else phrase(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth == stated else DIFFERENT
+
+
 def _yes_no(pair: Pair) -> Outcome:
     truth = _said(pair.ref.text) if _YES_NO.search(pair.ref.text) else None
     stated = None if truth is None else _said(pair.answer)
@@ -93,6 +137,14 @@ def _said(text: str) -> str | None:
     if match is None or _TAKES_BACK.search(match[2] or ""):
         return None
     return match[1].lower()
+
+
+def _names(pair: Pair) -> Outcome:
+    """`It is Thursday` for `Thursday`."""
+    match = _IT_IS.match(said := plain(pair.answer)) if pair.ref.text[-1:] in "}" + ascii_letters else None
+    if match is None or any(map(denies, match[0].split())) or any(map(str.isdigit, said)):
+        return UNKNOWN
+    return EQUAL if said[match.end() :] == plain(pair.ref.text) else UNKNOWN
 
 
 def _sentences(pair: Pair) -> Outcome:

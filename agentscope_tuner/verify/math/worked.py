@@ -8,28 +8,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import islice
+from math import gcd, isqrt
 
-from agentscope_tuner.verify.math.canonical import SUM, Key, factors, key
+from agentscope_tuner.verify.math.canonical import SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.node import (
     MARKS,
+    RATIONAL_OPERATIONS,
     Collection,
+    Negation,
     Node,
     Number,
+    PlusMinus,
     Power,
     Product,
     Quotient,
     Relation,
+    SetOperation,
     Sum,
     Symbol,
     UndefinedCall,
 )
-from agentscope_tuner.verify.math.number import is_decimal, literal
-from agentscope_tuner.verify.math.operations import UNREDUCED, families, operations
+from agentscope_tuner.verify.math.number import is_decimal, literal, scientific
+from agentscope_tuner.verify.math.operations import (
+    COMPLEX,
+    MATRIX,
+    UNREDUCED,
+    WHOLE_ROOT,
+    families,
+    is_plain,
+    operations,
+)
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.tree import symbols, walk
+from agentscope_tuner.verify.math.tree import is_collection, symbols, walk
 
 Same = Callable[[Node, Node], bool]
 _MOST_FORMULAS = 40
+_LARGEST_DIVISOR = 1_000
 _FREE = frozenset({Fraction(0), Fraction(1)})
 _SAID_EXPONENTS = (Fraction(2), Fraction(3))
 
@@ -40,8 +54,18 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     Args:
         same: whether two formulas have one value, by the cheap stages.
     """
+    if _is_unfinished_equation(answer, reference):
+        return True
     wanted = _stated(reference, reference)[-1]
     return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
+
+
+def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
+    r"""Whether numbers are still to be added up in an equation: `y-2=\frac{8-2}{3-1}(x-1)`."""
+    match answer:
+        case Relation((first, last), ("=",)) if symbols(first) and symbols(last) and not isinstance(first, Symbol):
+            return any(map(_adds_numbers, walk(answer))) and not any(map(_adds_numbers, walk(reference)))
+    return False
 
 
 def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
@@ -58,13 +82,29 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
 def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
     if isinstance(answer, Collection) and answer.args:
         wanted = reference.args if isinstance(reference, Collection) else (reference,)
-        return all(literal(one) is not None for one in wanted) and any(_is_only_said(question, a) for a in answer.args)
+        return all(literal(one) is not None for one in wanted) and any(
+            _is_only_said(question, a, a) for a in answer.args
+        )
+    if any(map(_joins_sets, walk(answer))) and not any(map(_joins_sets, walk(reference))):
+        return True
     if _is_other_form(question, answer, reference):
+        return True
+    if question.asks_square and _holds_square(reference) and not _holds_square(answer):
+        return True
+    if question.asks_primes and operations(reference) and not _is_of_primes(answer):
+        return True
+    if question.asks_partial_fractions and len(list(terms(answer))) < len(list(terms(reference))):
+        return True
+    if question.asks_scientific and _is_unscientific(answer, reference):
+        return True
+    if question.asks_to_simplify and _is_unreduced_ratio(answer):
         return True
     left = operations(answer)
     if not left or operations(reference):
         return False
-    if literal(reference) is not None and _is_only_said(question, answer):
+    if _is_calculation(answer, reference, left):
+        return True
+    if literal(reference) is not None and _is_only_said(question, answer, reference):
         return True
     if question.asks_to_simplify:
         return True
@@ -76,9 +116,80 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
     return any(_is_task(formula, reference, left, same) for formula in formulas)
 
 
-def _is_only_said(question: Question, answer: Node) -> bool:
+def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool:
+    r"""Whether it is a calculation whatever was asked: `3\cdot 60`, `\sqrt{49}`, a sum over k, a matrix turned over.
+
+    Powers, factorials and binomials are how counts are written down too: `2^{10}` is an answer.
+    """
+    if symbols(reference):
+        return "sum" in left and "sum" not in operations(reference)
+    if any(name.startswith("big ") for name in left) or MATRIX in left:
+        return True
+    if symbols(answer):
+        return bool(left & {"sum", "product", "division"})
+    if COMPLEX in left or (WHOLE_ROOT in left and (_is_signed_root(answer) or not _has_two_signs(answer))):
+        return True
+    if literal(reference) is None:
+        return False
+    roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
+    plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
+    return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
+
+
+def _adds_numbers(node: Node) -> bool:
+    r"""The `8-2` of `\frac{8-2}{3-1}x`; a mixed number adds nothing."""
+    return isinstance(node, Sum) and not is_plain(node) and all(literal(a) is not None for a in node.args)
+
+
+def _has_two_signs(node: Node) -> bool:
+    return any(isinstance(n, PlusMinus) for n in walk(node))
+
+
+def _joins_sets(node: Node) -> bool:
+    r"""`\{1,2,3\}\cap\{2,3,4\}`: sets whose members are written down."""
+    return isinstance(node, SetOperation) and all(is_collection(a, "set") for a in node.args)
+
+
+def _is_signed_root(node: Node) -> bool:
+    r"""`\pm\sqrt{49}`; the whole root inside `\frac{2\pm\sqrt{16}}{2}` is how the formula for roots ends."""
+    while isinstance(node, Negation) or (isinstance(node, PlusMinus) and len(node.args) == 1):
+        node = node.args[0]
+    return isinstance(node, Power)
+
+
+def _holds_square(node: Node) -> bool:
+    return any(isinstance(n, Power) and isinstance(n.base, Sum) for n in walk(node))
+
+
+def _is_of_primes(node: Node) -> bool:
+    """Whether each factor is a prime, or a power of one; large ones are not tried."""
+    for part in node.args if isinstance(node, Product) else (node,):
+        base = part.base if isinstance(part, Power) and literal(part.exponent) is not None else part
+        if not isinstance(base, Number) or base.value.denominator != 1 or base.value < 2:
+            return False
+        if any(
+            int(base.value) % divisor == 0 for divisor in range(2, min(isqrt(int(base.value)), _LARGEST_DIVISOR) + 1)
+        ):
+            return False
+    return True
+
+
+def _is_unscientific(node: Node, reference: Node) -> bool:
+    r"""`45\cdot 10^{-5}`, or a number without a power of ten, where the reference is `4.5\cdot 10^{-4}`."""
+    wanted, found = (scientific(side) for side in (reference, node))
+    if wanted is None or (isinstance(node, Number) and "e" in node.text.lower()):
+        return False
+    return found is None or not 1 <= abs(found[0].value) < 10
+
+
+def _is_unreduced_ratio(node: Node) -> bool:
+    parts = [literal(a) for a in node.args] if isinstance(node, Relation) and set(node.operators) == {":"} else []
+    return bool(parts) and all(p is not None and p.denominator == 1 for p in parts) and gcd(*map(int, parts)) > 1  # type: ignore[arg-type]
+
+
+def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
     """Whether the answer is an operation on numbers of the question: `60 \\cdot 4` after 60 miles an hour."""
-    if not (operations(answer) - {UNREDUCED} or _is_division(answer)) or symbols(answer):
+    if not (operations(answer) - {UNREDUCED} or _is_division(answer, reference)) or symbols(answer):
         return False
     # a square is said without its 2
     exponents = [n.exponent for n in walk(answer) if isinstance(n, Power) and literal(n.exponent) in _SAID_EXPONENTS]
@@ -87,11 +198,13 @@ def _is_only_said(question: Question, answer: Node) -> bool:
     return bool(numbers) and numbers <= question.numbers
 
 
-def _is_division(answer: Node) -> bool:
-    r"""Whether it is a whole number as a fraction of two others; `\frac44` is the sum of `\frac14` and `\frac34`."""
+def _is_division(answer: Node, reference: Node) -> bool:
+    r"""Whether it is a whole number, or a decimal, as a fraction of two others; `\frac44` is the sum of `\frac14` and
+    `\frac34`.
+    """
     match answer:
-        case Quotient(Number(top), Number(bottom)):
-            return bottom not in (0, top) and (top / bottom).denominator == 1
+        case Quotient(Number(top), Number(bottom)) if bottom not in (0, top):
+            return (top / bottom).denominator == 1 or (is_decimal(reference) and gcd(int(top), int(bottom)) > 1)
     return False
 
 

@@ -39,7 +39,7 @@ from agentscope_tuner.verify.math.parse import parse
         (r"\frac{12}{4}", {"unreduced"}),
         (r"\frac{x(x+1)}{x}", {"division"}),
         (r"\frac68", {"unreduced"}),
-        (r"\sqrt{49}", {"root"}),
+        (r"\sqrt{49}", {"whole-root"}),
         (r"\sqrt[3]{16}", {"root"}),
         (r"\binom73", {"binom"}),
         (r"\frac{7!}{3!4!}", {"factorial"}),
