@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from typing import Annotated, Any
 
@@ -26,6 +27,10 @@ class _Root(TyperGroup):
 
 def _loaded(command: ListedCommand) -> Any:
     found = command.load()
+    if not gc.isenabled():
+        # what is imported by now stays: neither a later search for garbage nor the exit looks at it
+        gc.freeze()
+        gc.enable()
     # A group around it: typer would give a command that stands alone the options of a root
     group = typer.Typer(add_completion=False)
     group.callback()(lambda: None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import time
 from typing import Any
@@ -27,6 +28,8 @@ def main(channel: ParentChannel, journal: int) -> None:
     recipe = next(messages, None)
     if recipe is None:
         return
+    # What the judge is made of stays: do not look for garbage in it, now or later
+    gc.disable()
     try:
         kind, *arguments = pickle.loads(recipe)
         work = kind(*arguments)
@@ -34,6 +37,8 @@ def main(channel: ParentChannel, journal: int) -> None:
     except BaseException as exc:  # noqa: BLE001
         channel.send(_pickled(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
         return
+    gc.freeze()
+    gc.enable()
     channel.send(_pickled(None))
     notes = ResultJournal(journal)
     for message in messages:

@@ -5,7 +5,6 @@ What a process is handed, and hands on, is a block: nothing is done for each row
 
 from __future__ import annotations
 
-import marshal
 import pickle
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,22 +13,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.judging import LineJudge, task_of
 from agentscope_tuner.engines.scored_block import AlikeRows, JudgedRow, ScoredBlock
 from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, name_and_label
 from agentscope_tuner.engines.units import Unit
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records import Line, parse_line, with_judgement
+from agentscope_tuner.records import Line, judged_end, parse_line, read_end
 from agentscope_tuner.records.blocks import Block
 from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.workflow import Rollout
+from agentscope_tuner.workflow import Rollout, WorkflowTask
 
 # Rows at a time; see JudgedBlock
 _ROWS = 32
-# marshal, which is three times as fast as pickle, begins no tuple with this
+# no end of a scored line begins with this
 _PICKLED = b"P"
 
 BlockUnit = Unit[Any, ScoredBlock]
+Parsed = tuple[Rollout, WorkflowTask]
 
 
 class BlockJudge:
@@ -46,6 +46,7 @@ class BlockJudge:
         self.stop_at_failure = stop_at_failure
         self.in_worker = in_worker
         self.recipe: tuple[object, ...] = (_in_worker, stop_at_failure, *lines.recipe[1:])
+        self.outcome = lines.outcome
         self.traits = lines.traits
         self.concurrency = lines.concurrency
         self.deadline = lines.deadline
@@ -92,27 +93,26 @@ class BlockJudge:
         return [ScoredBlock.of(map(self._read_back, items.items(), notes))]
 
     def _read_back(self, item: Line | JudgedBefore, note: bytes) -> ScoredLine:
-        found = pickle.loads(note[1:]) if note.startswith(_PICKLED) else marshal.loads(note)
-        if isinstance(found, ScoredLine):
-            return found
+        if note.startswith(_PICKLED):
+            scored: ScoredLine = pickle.loads(note[1:])
+            return scored
         assert isinstance(item, Line), "an earlier run's rows are noted as they are"
-        *fields, seconds = found
-        judgement = Judgement(*fields)
-        written = with_judgement(item.raw, judgement, seconds, self.lines.digest)
-        return ScoredLine(written, judgement, *name_and_label(parse_line(item)))
+        return ScoredLine(item.raw[:-1] + note, read_end(note), *name_and_label(parse_line(item)))
 
-    def judged(self, item: Line | JudgedBefore, rollout: Rollout | None) -> JudgedRow | ScoredLine:
-        """The verdict on one row; of most rows `rollout` is read already."""
+    def judged(self, item: Line | JudgedBefore, parsed: Parsed | None) -> JudgedRow | ScoredLine:
+        """The verdict on one row; most rows are `parsed` already."""
         if isinstance(item, JudgedBefore):
             return item.scored
         try:
-            if rollout is None:
+            if parsed is None:
                 return self.lines.judge([item])[0]
+            rollout, task = parsed
             started = time.perf_counter()
-            outcome = self.lines.outcome(rollout)
+            outcome = self.outcome(task, rollout.output)
             seconds = time.perf_counter() - started
             if isinstance(outcome, Judgement):
-                return JudgedRow(item.raw, rollout, outcome, seconds)
+                end = judged_end(outcome, seconds, self.lines.digest) if self.in_worker else b""
+                return JudgedRow(item.raw, rollout, outcome, seconds, end)
             return self.lines.scored(item, rollout, Judgement.failed(outcome, seconds=seconds))
         # boundary: an error while a row is judged in a worker fails that row, and the worker goes on
         except BaseException as exc:
@@ -160,7 +160,8 @@ def _parts(unit: BlockUnit, head: Block, tail: Block | None) -> tuple[BlockUnit,
 class JudgedBlock:
     """The judging of one block, a few rows at a time: parsed, then judged, then written and counted.
 
-    Going over several rows with the same code takes half of what going to and fro between them does.
+    Going over several rows with the same code takes half of what going to and fro between them does. In a worker the
+    end of a row's line is made at once: it is the note of its verdict.
     """
 
     def __init__(self, judge: BlockJudge, block: Block) -> None:
@@ -186,9 +187,8 @@ class JudgedBlock:
     def __iter__(self) -> Iterator[bytes]:
         judge, judged, noted = self._judge, self._judged, self._judge.in_worker
         while items := list(islice(self._items, _ROWS)):
-            rollouts = [_parsed(item) for item in items]
-            for item, rollout in zip(items, rollouts, strict=True):
-                row = judge.judged(item, rollout)
+            for item, parsed in zip(items, [_parsed(item) for item in items], strict=True):
+                row = judge.judged(item, parsed)
                 judged.append(row)
                 yield _note(row) if noted else b""
                 if judge.stop_at_failure and _failed(row):
@@ -204,17 +204,18 @@ class JudgedBlock:
                 written.append(row.line)
             else:
                 alike.add(row, self._found.summary)
-                written.append(with_judgement(row.raw, row.judgement, row.seconds, digest))
+                written += (row.raw[:-1], row.end or judged_end(row.judgement, row.seconds, digest))
         self._judged.clear()
         alike.flush(self._found.summary)
 
 
-def _parsed(item: Line | JudgedBefore) -> Rollout | None:
-    """The rollout of a row that nothing is special about; all others are `LineJudge`'s."""
+def _parsed(item: Line | JudgedBefore) -> Parsed | None:
+    """A row that nothing is special about, as its judge takes it; all others are `LineJudge`'s."""
     if isinstance(item, JudgedBefore) or item.problem is not None or item.spent or b'"judgement"' in item.raw:
         return None
     try:
-        return Rollout.model_validate_json(item.raw)
+        rollout = Rollout.model_validate_json(item.raw)
+        return rollout, task_of(rollout)
     except ValidationError:
         return None
 
@@ -225,20 +226,4 @@ def _failed(row: JudgedRow | ScoredLine) -> bool:
 
 def _note(row: JudgedRow | ScoredLine) -> bytes:
     """What the engine needs to write the row, should this process die before it does."""
-    if isinstance(row, ScoredLine):
-        return _PICKLED + pickle.dumps(row)
-    found = row.judgement
-    fields: Any = (
-        found.status,
-        found.reward,
-        found.is_success,
-        found.reason,
-        found.violations,
-        found.error,
-        found.metrics,
-    )
-    try:
-        return marshal.dumps((*fields, row.seconds))
-    except ValueError:
-        # a judge's own class of text or numbers
-        return _PICKLED + pickle.dumps((*fields, row.seconds))
+    return row.end if isinstance(row, JudgedRow) else _PICKLED + pickle.dumps(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -62,11 +62,10 @@ class RolloutJudge(Undivided[Rollout, Judgement]):
         """The task id, which names the advantage group; empty for a rollout that is judged by itself."""
         return rollout.task.task_id
 
-    def outcome(self, rollout: Rollout) -> Judgement | JudgeError:
-        """The verdict on one rollout of a judge that does not rank, without its seconds, or why there is none."""
-        task = rollout.task
-        given = WorkflowTask(task=task, task_id=task.task_id, env_type=task.env_type)
-        return self._judge.outcome(given, rollout.output)
+    @property
+    def outcome(self) -> Callable[[WorkflowTask, WorkflowOutput], Judgement | JudgeError]:
+        """Gives the verdict of a judge that does not rank, without its seconds, or why there is none."""
+        return self._judge.outcome
 
     def judge(self, items: Sequence[Rollout]) -> list[Judgement]:
         """A judgement for each rollout of a unit; a failed one where there is no verdict."""
@@ -138,6 +137,13 @@ def _fields(judgement: Judgement) -> tuple[Any, ...]:
         judgement.cause,
         judgement.calls,
     )
+
+
+def task_of(rollout: Rollout) -> WorkflowTask:
+    """The task of a rollout, as judges are given it."""
+    task = rollout.task
+    # Its own defaults, which WorkflowTask would fill in more slowly
+    return WorkflowTask(task=task, task_id=task.task_id, env_type=task.env_type)
 
 
 def _task_and_outputs(rollouts: Sequence[Rollout]) -> tuple[WorkflowTask, list[WorkflowOutput]]:
@@ -238,9 +244,10 @@ class LineJudge(Undivided[Line, ScoredLine]):
         """See RolloutJudge."""
         self._rollouts.unwatch()
 
-    def outcome(self, rollout: Rollout) -> Judgement | JudgeError:
+    @property
+    def outcome(self) -> Callable[[WorkflowTask, WorkflowOutput], Judgement | JudgeError]:
         """See RolloutJudge."""
-        return self._rollouts.outcome(rollout)
+        return self._rollouts.outcome
 
     def judge_packed(self, packed: Any) -> Any:
         """`judge` in that process."""

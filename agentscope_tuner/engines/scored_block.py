@@ -50,12 +50,21 @@ class ScoredBlock:
 
 
 class JudgedRow(NamedTuple):
-    """A row with a verdict, not written yet."""
+    """A row with a verdict, whose line is not put together yet.
+
+    Attributes:
+        raw: the line of the input.
+        rollout: what it holds.
+        judgement: the verdict, without its seconds.
+        seconds: it took.
+        end: the end of the scored line, which has the verdict; empty where it is not made yet.
+    """
 
     raw: bytes
     rollout: Rollout
     judgement: Judgement
     seconds: float
+    end: bytes
 
 
 class AlikeRows:
@@ -67,7 +76,7 @@ class AlikeRows:
 
     def add(self, row: JudgedRow, summary: Summary) -> None:
         """Take a row; those taken before are added to `summary` first where it is like no other."""
-        _, rollout, found, _ = row
+        rollout, found = row.rollout, row.judgement
         if found.metrics or found.violations:
             self.flush(summary)
             summary.add(found, name=rollout.id, label=label_of(rollout))

@@ -19,14 +19,14 @@ def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> byte
     if unjudged is None:
         verdict = {**judgement.to_dict(), "config": config_digest} if config_digest else judgement.to_dict()
         return _encode({**own_keys(row.raw), "judgement": verdict}) + b"\n"
-    return with_judgement(unjudged, judgement, judgement.seconds, config_digest)
+    return unjudged[:-1] + judged_end(judgement, judgement.seconds, config_digest)
 
 
-def with_judgement(raw: bytes, judgement: Judgement, seconds: float, config_digest: str = "") -> bytes:
-    """`scored_line` of a row that can be read and has no judgement yet; `seconds` stand in place of the judgement's.
+def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") -> bytes:
+    """The end of a `scored_line`: what takes the place of the last brace of a row that has no judgement yet.
 
-    The bytes are those of `json.dumps(…, ensure_ascii=False)`, which takes five times as long: it makes an encoder for
-    every call.
+    `seconds` stand in place of the judgement's. The bytes are those of `json.dumps(…, ensure_ascii=False)`, which takes
+    five times as long: it makes an encoder for every call.
     """
     reason, error = _text(judgement.reason), "null" if judgement.error is None else _text(judgement.error)
     success = "null" if judgement.is_success is None else "true" if judgement.is_success else "false"
@@ -43,11 +43,20 @@ def with_judgement(raw: bytes, judgement: Judgement, seconds: float, config_dige
     )
     # Insert the judgement into the bytes: parsing and printing the row would change its numbers and escapes
     try:
-        return raw[:-1] + verdict.encode()
+        return verdict.encode()
     except UnicodeEncodeError:
         named = {"config": config_digest} if config_digest else {}
         plain = _encode({**judgement.to_dict(), "seconds": round(seconds, 6), **named})
-        return raw[:-1] + b', "judgement": ' + plain + b"}\n"
+        return b', "judgement": ' + plain + b"}\n"
+
+
+def read_end(end: bytes) -> Judgement:
+    """The judgement that `judged_end` wrote."""
+    verdict = json.loads(b"{" + end[2:])["judgement"]
+    verdict.pop("config", None)
+    judgement = Judgement.from_dict(verdict)
+    assert judgement is not None
+    return judgement
 
 
 def _without_judgement(raw: bytes) -> bytes | None:

@@ -14,7 +14,7 @@ from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.answer import MathVerdict, acompare, check_reference, compare, compare_exact
+from agentscope_tuner.verify.math.answer import MathVerdict, Verdict, acompare, check_reference, compare, compare_exact
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
 from agentscope_tuner.verify.math.pair import Pair
 from agentscope_tuner.verify.math.read import bare, reference
@@ -59,9 +59,7 @@ class MathAnswerAsJudge(BaseJudge):
         if settings.equivalence == "exact":
             verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
         else:
-            verdict = compare(
-                found.text, truth, symbolic=self._sandbox.compare, question=question, copied=settings.copied
-            )
+            verdict = compare(found.text, truth, symbolic=self._symbolic, question=question, copied=settings.copied)
         return self._reward(verdict, found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -106,6 +104,12 @@ class MathAnswerAsJudge(BaseJudge):
             return compare(texts[0], texts[1]).outcome == "equal" or compare(texts[1], texts[0]).outcome == "equal"
         except JudgeError:
             return False
+
+    def _symbolic(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> tuple[Verdict, str]:
+        # most rows never get here, and do not look for the pool
+        return self._sandbox.compare(answer, ground_truth, question=question, stage=stage)
 
     @property
     def _sandbox(self) -> Sandbox:

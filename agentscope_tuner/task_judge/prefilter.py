@@ -18,6 +18,7 @@ class Prefilter:
 
     def __init__(self, rules: RuleSet, rule_reward: float) -> None:
         self._rules = rules
+        self._has_rules = bool(rules)
         self._rule_reward = rule_reward
         # The judge of an environment never reads the answer, so without a rule on it the output may lack one
         self._reads_answer = "output" in rules.targets
@@ -28,7 +29,7 @@ class Prefilter:
         Raises:
             JudgeError: a rule's target is missing, or its pattern ran out of time.
         """
-        if not self._rules:
+        if not self._has_rules:
             return None, ()
         answer = final_answer(output) if self._reads_answer else ""
         broken = self._rules.check(answer, query=task.task.main_query, metadata=output.metadata)

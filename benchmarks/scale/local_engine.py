@@ -1,9 +1,9 @@
-"""Rows a second of the local engine, file to file: `python -m benchmarks.scale.local_engine`.
+"""Rows a second of the local engine: `python -m benchmarks.scale.local_engine`.
 
-Exact-match math, mixed math and a judge that waits 50 ms for a server, each with one and with two rows at a time (the
-waiting one also with 64). The plain loop beside them judges in one process without an engine. Each rate is the best of
-`--passes`, taken in turns, so that all of them meet the same machine; a pass includes the start of its workers. CPU is
-what all processes together used for a row.
+Blocks of a file through the engine, as `astuner judge --jobs` sends them: exact-match math and mixed math with one job
+and with two, beside `compute_reward` on the same rows, which are parsed beforehand; what a run costs before its first
+row is taken off (see `benchmarks.scale.file_path`). Then a judge that waits 50 ms for a server, with 1, 2 and 64 rows at
+a time.
 """
 
 from __future__ import annotations
@@ -11,97 +11,53 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from agentscope_tuner import WorkflowTask, load_judge
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import score_lines
-from agentscope_tuner.records import ScoredFile, Summary, read_lines, read_rows, scored_line
-from benchmarks.scale.workload import MATH, STUB, StubServer, config, exact_lines, mixed_lines
+from agentscope_tuner.engines.local import score_blocks
+from agentscope_tuner.records import Summary
+from agentscope_tuner.records.blocks import read_blocks
+from benchmarks.bars import at_least
+from benchmarks.scale.file_path import measure
+from benchmarks.scale.workload import STUB, StubServer, config, exact_lines, mixed_lines
 
-Pass = Callable[[Path, Path], Summary]
-
-
-def plain(settings: dict[str, Any]) -> Pass:
-    """A loop over the rows, as one would write it with `load_judge`."""
-    judge = load_judge(settings)
-
-    def loop(source: Path, target: Path) -> Summary:
-        summary = Summary()
-        with source.open("rb") as stream, ScoredFile(target) as scored:
-            for row in read_rows(stream, source.name):
-                assert row.rollout is not None
-                verdict = judge.judge(WorkflowTask(task=row.rollout.task), row.rollout.output)
-                scored.write(scored_line(row, verdict))
-                summary.add(verdict, name=row.rollout.id)
-        return summary
-
-    return loop
+_FEW = 20
 
 
-def engine(settings: dict[str, Any], jobs: int) -> Pass:
-    """What `astuner judge --jobs` does."""
-    judge = LineJudge(settings)
-
-    def through_engine(source: Path, target: Path) -> Summary:
-        summary = Summary()
-        with source.open("rb") as stream, ScoredFile(target) as scored:
-            for row in score_lines(judge, read_lines(stream, source.name), jobs=jobs):
-                scored.write(row.line)
-                summary.add(row.judgement, name=row.name, label=row.label)
-        return summary
-
-    return through_engine
-
-
-def cpu_seconds() -> float:
-    """What this process and those it has ended have used."""
-    return sum(
-        usage.ru_utime + usage.ru_stime
-        for usage in (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    )
-
-
-def measure(name: str, lines: Iterator[bytes], ways: dict[str, Pass], passes: int) -> None:
-    """Print rows a second of each way, and the ratio to the first."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "rollouts.jsonl", Path(folder) / "scored.jsonl"
-        with source.open("wb") as stream:
-            stream.writelines(lines)
-        best = dict.fromkeys(ways, 0.0)
-        used = dict.fromkeys(ways, float("inf"))
-        for _ in range(passes):
-            for way, judge_file in ways.items():
-                started, before = time.perf_counter(), cpu_seconds()
-                summary = judge_file(source, target)
-                assert summary.verdicts == summary.rows, f"{name}, {way}: {summary.failures}"
-                best[way] = max(best[way], summary.rows / (time.perf_counter() - started))
-                used[way] = min(used[way], 1e6 * (cpu_seconds() - before) / summary.rows)
-    first = next(iter(best.values()))
-    for way, rate in best.items():
-        print(f"{name:<18} {way:<12} {rate:>10,.0f} rows/s {rate / first:>7.2f} x {used[way]:>10,.1f} µs of CPU a row")
+def waiting(source: Path, port: int, jobs: int) -> float:
+    """Rows a second of the judge that waits, start-up included: it is a thread's."""
+    summary, started = Summary(), time.perf_counter()
+    with source.open("rb") as stream:
+        for block in score_blocks(LineJudge(config(STUB, port=port)), read_blocks(stream, source.name), jobs=jobs):
+            summary.merge(block.summary)
+    assert summary.verdicts == summary.rows, summary.failures
+    return summary.rows / (time.perf_counter() - started)
 
 
 def main() -> None:
-    """Print every rate."""
+    """Print every rate, and those of exact matches beside their bars."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000, help="rows of exact-match math; mixed math has a fifth")
+    parser.add_argument("--rows", type=int, default=40_000, help="rows of exact-match math; mixed math has a fifth")
     parser.add_argument("--passes", type=int, default=3)
     options = parser.parse_args()
-    print(f"local engine, Python {platform.python_version()}, {os.cpu_count()} cores, file to file")
-    math = config(MATH)
-    ways = {"plain loop": plain(math), "1 worker": engine(math, 1), "2 workers": engine(math, 2)}
-    measure("exact-match math", exact_lines(options.rows), ways, options.passes)
-    measure("mixed math", mixed_lines(options.rows // 5), ways, options.passes)
-    with StubServer() as server:
-        stub = config(STUB, port=server.port)
-        waiting = {f"{jobs} at a time": engine(stub, jobs) for jobs in (1, 2, 64)}
-        measure("I/O, 50 ms", exact_lines(max(64, options.rows // 500)), waiting, 1)
+    print(f"local engine, Python {platform.python_version()}, {os.cpu_count()} cores")
+    kinds = {"exact matches": (exact_lines, options.rows), "mixed math": (mixed_lines, options.rows // 5)}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        costs = {
+            kind: measure(folder, kind, b"".join(make(rows)), b"".join(make(rows // _FEW)), options.passes)
+            for kind, (make, rows) in kinds.items()
+        }
+        source = folder / "waiting.jsonl"
+        source.write_bytes(b"".join(exact_lines(200)))
+        with StubServer() as server:
+            for jobs in (1, 2, 64):
+                print(f"a judge that waits 50 ms, {jobs:>2} at a time: {waiting(source, server.port, jobs):>8,.0f} rows/s")
+    found = costs["exact matches"]
+    at_least("exact matches through the local engine, one worker", 1 / found["one job"].wall, 25_000, "rows/s")
+    at_least("exact matches, two workers beside one", found["one job"].wall / found["two jobs"].wall, 1.8)
 
 
 if __name__ == "__main__":
