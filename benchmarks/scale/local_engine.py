@@ -2,8 +2,8 @@
 
 Blocks of a file through the engine, as `astuner judge --jobs` sends them: exact-match math and mixed math with one job
 and with two, beside `compute_reward` on the same rows, which are parsed beforehand; what a run costs before its first
-row is taken off (see `benchmarks.scale.file_path`). Then a judge that waits 50 ms for a server, with 1, 2 and 64 rows at
-a time.
+row is taken off (see `benchmarks.scale.file_path`). Then a judge that waits 50 ms for a server, with 1, 2 and 64 rows
+at a time.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def main() -> None:
         source.write_bytes(b"".join(exact_lines(200)))
         with StubServer() as server:
             for jobs in (1, 2, 64):
-                print(f"a judge that waits 50 ms, {jobs:>2} at a time: {waiting(source, server.port, jobs):>8,.0f} rows/s")
+                print(
+                    f"a judge that waits 50 ms, {jobs:>2} at a time: {waiting(source, server.port, jobs):>8,.0f} rows/s"
+                )
     found = costs["exact matches"]
     at_least("exact matches through the local engine, one worker", 1 / found["one job"].wall, 25_000, "rows/s")
     at_least("exact matches, two workers beside one", found["one job"].wall / found["two jobs"].wall, 1.8)
