@@ -124,6 +124,15 @@ def how_many_failed(parts: Parts) -> float:
     return sum(part.status == "failed" for part in parts.values())
 
 
+SEEN: list[Parts] = []
+
+
+def notes(parts: Parts) -> float:
+    """1.0; what it was given stands in SEEN."""
+    SEEN.append(parts)
+    return 1.0
+
+
 def nan(parts: Parts) -> float:
     return float("nan")
 

@@ -29,7 +29,7 @@ OUT = Path("out/mutants")
 COPIED = ("agentscope_tuner", "tests", "benchmarks", "configs", "docs", "tutorial", "deploy")
 COPIED_FILES = ("README.md", "README.zh.md", "CHANGELOG.md", "setup.cfg", "pyproject.toml", "Makefile")
 # Of tests that take more seconds together the quickest are run: the rest might notice a survivor, too
-BUDGET = 45.0
+BUDGET = 120.0
 SURVIVED, UNREACHED, TIMED_OUT, KILLED = "survived", "unreached", "timed out", "killed"
 
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,17 @@ LIBRARIES = [
     "xdist",
     "yaml",
 ]
-OPTIONS = ["-x", "-q", "-n0", "--no-header", "--tb=line", "-p", "no:cacheprovider", "--timeout=100"]
+OPTIONS = [
+    "-x",
+    "-q",
+    "-n0",
+    "--no-header",
+    "--tb=line",
+    "-p",
+    "no:cacheprovider",
+    "--timeout=100",
+    "-Wignore::pytest.PytestAssertRewriteWarning",
+]
 
 
 def import_libraries() -> None:
@@ -100,6 +111,9 @@ def start(tree: Path, path: str, source: str, tests: Sequence[str], limit: float
     if not pid:
         try:
             _run(tree, tests, limit)
+        # boundary: a fork must never go on as its parent does
+        except BaseException:  # noqa: BLE001
+            os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(70)
     return Fork(tree, path, pid, time.monotonic(), limit)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,6 +67,7 @@ def measure(tree: Path, out: Path, *, anew: bool) -> None:
     done = subprocess.run([*command, "-p", "no:cacheprovider", junit, *sorted(stale)], cwd=tree, check=False)
     if done.returncode:
         raise SystemExit("tests fail before any change: mend them first")
+    shutil.copytree(tree / "agentscope_tuner", piece.with_suffix(".sources"), ignore=shutil.ignore_patterns("*.pyc"))
     piece.with_suffix(".json").write_text(json.dumps(stale))
 
 
@@ -87,13 +91,14 @@ def _measured(out: Path) -> dict[str, tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Reach:
-    """Tests, as pytest names them, by the lines that they run; and the seconds each takes."""
+    """Tests, as pytest names them, by the lines that they run; the seconds each takes, and its cases."""
 
     by_line: dict[str, dict[int, set[str]]]
     seconds: dict[str, float]
+    cases: Counter[str]
 
     def of(self, path: str, lines: range) -> list[str]:
-        """The tests that a change of these lines could fail, the quickest first."""
+        """The tests that a change of these lines could fail; first those of the quickest cases, which tables have."""
         folder = next(folder for folder in WINGS if path.startswith(folder))
         here = self.by_line.get(path, {})
         reached = {test for line in lines for test in here.get(line, ())}
@@ -104,7 +109,7 @@ class Reach:
             if path.startswith(asked) and (asked != folder or not reached or "/math/" in path):
                 reached |= self._through(sender, where)
         near = {test for test in reached if test.startswith(WINGS[folder])}
-        return sorted(near or reached, key=lambda test: (self.seconds.get(test, 0.0), test))
+        return sorted(near or reached, key=lambda test: (self.seconds.get(test, 0.0) / max(1, self.cases[test]), test))
 
     def _through(self, sender: str, where: str) -> set[str]:
         source = Path(sender).read_text(encoding="utf-8").splitlines()
@@ -119,22 +124,39 @@ def load(tree: Path, out: Path) -> Reach:
     """What `measure` found."""
     by_line: dict[str, dict[int, set[str]]] = {}
     seconds: defaultdict[str, float] = defaultdict(float)
+    cases: Counter[str] = Counter()
     latest = {test: number for test, (_, number) in _measured(out).items()}
     for number in sorted(set(latest.values())):
         data = CoverageData(str(out / f"{number}.coverage"))
         data.read()
         for file in data.measured_files():
-            lines = by_line.setdefault(str(Path(file).relative_to(tree.absolute())), {})
-            for line, contexts in data.contexts_by_lineno(file).items():
-                tests = {_node(tree, context) for context in contexts if context}
-                lines.setdefault(line, set()).update(
-                    test for test in tests if latest.get(test.partition("::")[0]) == number
-                )
+            name = Path(file).relative_to(tree.absolute())
+            if not name.exists():
+                continue
+            lines, measured = by_line.setdefault(str(name), {}), data.contexts_by_lineno(file)
+            before = (out / f"{number}.sources" / name.relative_to("agentscope_tuner")).read_text(encoding="utf-8")
+            for line, earlier in _lines_before(before, name.read_text(encoding="utf-8")):
+                if any(old in measured for old in earlier):
+                    contexts = {context for old in earlier for context in measured.get(old, ()) if context}
+                    tests = {_node(tree, context) for context in contexts}
+                    lines.setdefault(line, set()).update(
+                        test for test in tests if latest.get(test.partition("::")[0]) == number
+                    )
         for case in ET.parse(out / f"{number}.xml").iter("testcase"):
             test = _node(tree, f"{case.attrib['classname']}.{case.attrib['name'].partition('[')[0]}")
             if latest.get(test.partition("::")[0]) == number:
                 seconds[test] += float(case.attrib["time"])
-    return Reach(by_line, dict(seconds))
+                cases[test] += 1
+    return Reach(by_line, dict(seconds), cases)
+
+
+def _lines_before(before: str, now: str) -> Iterator[tuple[int, range]]:
+    """For each line of a file's text now, the lines (from 1) that it had before: for a changed one those around it."""
+    old, new = before.splitlines(), now.splitlines()
+    for kind, first, end, start, stop in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
+        for line in range(start, stop):
+            same = first + line - start + 1
+            yield line + 1, range(same, same + 1) if kind == "equal" else range(max(first, 1), end + 2)
 
 
 @cache

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
 from agentscope_tuner.rules.patterns import is_found
+from agentscope_tuner.rules.problems import find_problems
 
 
 def one_rule(kind: str, **keys: Any) -> RuleSet:
@@ -216,3 +217,83 @@ def test_kinds_hold_to_their_definitions_and_not_turns_each_round(text: str, wor
     }
     for kind, (keys, broken) in expected.items():
         assert (breaks(kind, text, **keys), breaks(kind, text, **keys, **{"not": True})) == (broken, not broken), kind
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"kind": "ends_with", "suffix": ""}, "suffix must not be empty: every text would satisfy it"),
+        ({"kind": "ends_with", "suffix": 7}, "suffix must be a string, got 7: put it in quotes"),
+        ({"kind": "ends_with", "suffix": True}, "suffix must be a string, got True: put it in quotes"),
+        ({"kind": "ends_with", "suffix": None}, "suffix must be a string, got None"),
+        ({"kind": "ends_with", "suffix": "x", "ignore_case": 1}, "ignore_case must be true or false, got 1"),
+        ({"kind": "ends_with"}, "suffix is missing: ends_with needs it (a string)"),
+        ({"kind": "max_chars", "max_chars": -1}, "max_chars must be a whole number of at least 0, got -1"),
+        ({"kind": "max_chars", "max_chars": True}, "max_chars must be a whole number of at least 0, got True"),
+        ({"kind": "max_chars", "max_chars": 1.0}, "max_chars must be a whole number of at least 0, got 1.0"),
+        (
+            {"kind": "max_chars", "max_chars": " 3 "},
+            "max_chars must be a whole number of at least 0, got ' 3 ': write it without quotes",
+        ),
+        ({"kind": "max_chars", "max_chars": "3.5"}, "max_chars must be a whole number of at least 0, got '3.5'"),
+        ({"kind": "contains_any", "keywords": "a"}, "keywords must be a list of at least one string, got 'a'"),
+        ({"kind": "contains_any", "keywords": ["a", 0]}, "keywords must hold strings, got 0: put it in quotes"),
+        ({"kind": "contains_any", "keywords": [None]}, "keywords must hold strings, got None"),
+        (
+            {"kind": "contains_any", "keywords": ["a", ""]},
+            "keywords must not hold an empty string, which is in every text, got ['a', '']",
+        ),
+        (
+            {"kind": "allowed_values", "allowed_values": ["a", " b"]},
+            "allowed_values [' b'] can never match a trimmed text: strip them, or set trim: false",
+        ),
+        ({"kind": "regex_match", "pattern": ""}, "pattern must not be empty: every text would satisfy it"),
+        ({"kind": "regex_match", "pattern": "("}, "pattern does not compile: missing ) at position 1: '('"),
+        ({"kind": "max_tokens", "max_tokens": 1, "tokenizer": 3}, "tokenizer must name a tiktoken encoding, got 3"),
+        ({"kind": "non_empty", "not": "yes"}, "not must be true or false, got 'yes'"),
+        (
+            {"kind": "non_empty", "target": "metadata."},
+            "target must be output, query or metadata.<key>, got 'metadata.'",
+        ),
+        ({"kind": "non_empty", "target": 3}, "target must be output, query or metadata.<key>, got 3"),
+        (
+            {"kind": "non_empty", "action": "drop"},
+            "action must be one of mark_bad, record, got 'drop'",
+        ),
+        (
+            {"kind": "non_empty", "id": "a,b"},
+            "id must not hold commas, line breaks or white space at its ends, got 'a,b'",
+        ),
+        (
+            {"kind": "non_empty", "id": " a"},
+            "id must not hold commas, line breaks or white space at its ends, got ' a'",
+        ),
+        ({"kind": "non_empty", "id": ""}, "id must be a string that is not empty, got ''"),
+        (
+            {"kind": "non_empty", "trimm": True},
+            "unknown key 'trimm': non_empty takes id, kind, target, action, not",
+        ),
+        (
+            {"kind": "allowed_values", "allowed_values": ["a"], "trimm": True},
+            "unknown key 'trimm' (did you mean 'trim'?): allowed_values takes id, kind, target, action, not, "
+            "allowed_values, trim",
+        ),
+    ],
+)
+def test_a_problem_is_told_in_full(rule: dict[str, Any], message: str) -> None:
+    (problem,) = find_problems([{"id": "r", **rule}])
+    assert problem.message == message
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"kind": "max_chars", "max_chars": 0},
+        {"kind": "allowed_values", "allowed_values": ["a", " b"], "trim": False},
+        {"kind": "allowed_values", "allowed_values": [""]},
+        {"kind": "non_empty", "target": "metadata.x", "action": "record", "not": True},
+        {"kind": "non_empty", "target": "query"},
+    ],
+)
+def test_an_unusual_rule_has_no_problem(rule: dict[str, Any]) -> None:
+    assert find_problems([{"id": "r", **rule}]) == []

@@ -190,6 +190,8 @@ def test_a_group_is_ranked_in_one_call(tmp_path: Path) -> None:
         assert len(server.bodies) == 1
     assert rewards == [pytest.approx((1 / 3, False)), (1.0, True), (0.0, False), pytest.approx((2 / 3, False))]
     assert sum(reward.metrics["judge_calls"] for reward in rewards) == 1.0
+    assert set(rewards[1].metrics) <= set(subject.inner.metric_names)
+    assert [rewards[1].metrics[name] for name in ("place", "judge_disagreements", "group_size")] == [1.0, 0.0, 4.0]
 
 
 def test_equal_answers_get_equal_rewards_and_empty_ones_none(tmp_path: Path) -> None:

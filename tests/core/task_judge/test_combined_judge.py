@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import math
 import pickle
 import threading
@@ -22,7 +23,7 @@ from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Canned, JudgeServer
-from tests.part_judges import HERE, Says, SaysLater, ranks, says, says_later
+from tests.part_judges import HERE, SEEN, Says, SaysLater, ranks, says, says_later
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 TASK = WorkflowTask(task=Task(task_id="t1", metadata={"answer": "1/2"}))
@@ -123,6 +124,19 @@ def test_a_part_that_was_not_asked_is_no_success_among_all() -> None:
     assert judged(judge, a=1.0, b=0.0).is_success is False
     optional = combined({"a": A, "b": {**B, "optional": True}}, success="all")
     assert judged(optional, a=1.0, b="down").is_success is True
+
+
+def test_a_function_is_told_of_every_part_what_came_of_it() -> None:
+    parts = {"a": A, "b": {**B, "when": "a.is_success"}, "c": {**C, "optional": True}, "d": says("d", weight=0.0)}
+    SEEN.clear()
+    judge = combined(parts, reward=f"{HERE}notes", success="a").inner
+    assert judge.compute_reward(TASK, output(a=0.25, b=1.0, c="down", d=1.0)) == (1.0, False)
+    assert {name: dataclasses.astuple(part) for name, part in SEEN[0].items()} == {
+        "a": ("a", 1.0, "judged", 0.25, False),
+        "b": ("b", 0.3, "skipped", None, None),
+        "c": ("c", 0.1, "failed", None, None),
+        "d": ("d", 0.0, "judged", 1.0, True),
+    }
 
 
 def test_a_part_whose_condition_is_not_met_is_not_asked_and_not_paid() -> None:

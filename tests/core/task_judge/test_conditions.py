@@ -102,3 +102,36 @@ def test_a_condition_names_what_it_looks_at() -> None:
 def test_anything_else_is_refused_at_load(text: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         parse_condition(text, KNOWN, "llm.escalate.when")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("score = 3", "cannot read '= 3' in 'score = 3'"),
+        ("score > 0 1", "unexpected '1' in 'score > 0 1'"),
+        ("score", "'score' is a number: compare it, as in 0.3 < score in 'score'"),
+        ("score >", "it ends too early in 'score >'"),
+        ("score > or", "a value is missing before 'or' in 'score > or'"),
+        ("(score > 0", "a closing ) is missing in '(score > 0'"),
+        (
+            "score > x",
+            "unknown name 'x'; known are correct.is_success, correct.reward, my-part.reward, score in 'score > x'",
+        ),
+        (
+            "scor > 0",
+            "unknown name 'scor'; did you mean 'score'? known are correct.is_success, correct.reward, "
+            "my-part.reward, score in 'scor > 0'",
+        ),
+        (
+            "0 < correct.is_success",
+            "'correct.is_success' is true or false: it stands alone, or after not in '0 < correct.is_success'",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_what_a_condition_is(text: str, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_condition(text, KNOWN, "here")
+    grammar = (
+        "; a condition compares names and numbers (<, <=, >, >=, ==, !=) and joins them with and, or, not and brackets"
+    )
+    assert str(caught.value) == f"here: {told}{grammar}"

@@ -68,8 +68,11 @@ class LengthGrader(BaseGrader):
 )
 def test_a_prompt_in_one_line_is_a_judge(score: float, options: Any, reward: tuple[float, bool]) -> None:
     with JudgeServer(always(score)) as server:
-        got = judge(server, prompt=PROMPT, **options).compute_reward(TASK, output())
+        subject = judge(server, prompt=PROMPT, **options)
+        got = subject.compute_reward(TASK, output())
         prompt = prompt_of(server.bodies[0])
+    # trainers that want the same metrics of every sample ask for these
+    assert set(got.metrics) <= set(subject.inner.metric_names)
     assert tuple(got) == reward
     assert (got.reason, got.metrics["score"], got.metrics["judge_calls"]) == ("because", score, 1.0)
     assert "Why is the sky blue?" in prompt
@@ -265,6 +268,8 @@ def test_a_group_is_ranked_at_once() -> None:
             (1.0, True),
         ]
         assert len(server.bodies) == 1
+        (first, _) = subject.judge_group(TASK, [output("a"), output("b")])
+        assert set(first.metrics) <= set(subject.inner.metric_names)
 
 
 @pytest.mark.parametrize(

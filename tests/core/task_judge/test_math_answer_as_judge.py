@@ -270,3 +270,46 @@ def test_agrees_with_the_labels_of_real_gsm8k_outputs() -> None:
             wrong += [row["id"]] if "no \\boxed" not in reward.reason else []
     assert not wrong
     assert boxless == 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("1/2", None),
+        (0.5, None),
+        (None, "missing"),
+        ("  ", "missing"),
+        ("$ $", "missing"),
+        (float("nan"), "NaN or infinite"),
+        ("nan", "NaN or infinite"),
+        (True, "wrong type"),
+        (["1"], "wrong type"),
+        ("\x0crac12", "damaged"),
+    ],
+)
+def test_what_keeps_a_reference_from_being_compared_is_told_in_a_word(answer: Any, kind: str | None) -> None:
+    told = MathAnswerAsJudge({}).check_task(Task(metadata={"answer": answer}))
+    assert told is None if kind is None else str(told).startswith(f"{kind}: ")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("1/2", "0.5", True),
+        ("0.5", "\\frac{1}{2}", True),
+        ("1/2", "1/3", False),
+        ("\\text{Yes}", "yes", True),
+        (None, "1", False),
+        (None, None, True),
+    ],
+)
+def test_references_are_the_same_by_their_values(first: Any, second: Any, same: bool) -> None:
+    judge = MathAnswerAsJudge({})
+    assert judge.same_reference({"answer": first}, {"answer": second}) is same
+    assert judge.same_reference({"answer": second}, {"answer": first}) is same
+
+
+def test_exact_references_are_the_same_by_their_texts() -> None:
+    judge = MathAnswerAsJudge({"astuner": {"task_judge": {"math": {"equivalence": "exact"}}}})
+    assert judge.same_reference({"answer": "1/2"}, {"answer": "1/2"})
+    assert not judge.same_reference({"answer": "1/2"}, {"answer": "0.5"})

@@ -533,3 +533,40 @@ def test_a_formula_is_paid_for_its_value_with_its_numbers_and_for_nothing_else(f
     assert countdown.score(text, value, [*numbers, other]).reward == 0.1
     assert countdown.score(text, value, numbers[1:]).reward == 0.1
     assert countdown.score(f"({text}", value, numbers).reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("metadata", "problem"),
+    [
+        ({"target": 24, "nums": [4, 6]}, None),
+        ({"target": 24.0, "nums": (4, 6.0)}, None),
+        ({"nums": [4, 6]}, "missing: the task's metadata has no 'target', only ['nums']"),
+        ({"target": 24, "nums": None}, "missing: the task's metadata has no 'nums', only ['nums', 'target']"),
+        ({"target": "24", "nums": [4, 6]}, "wrong type: target must be numeric, got '24'"),
+        ({"target": True, "nums": [4, 6]}, "wrong type: target must be numeric, got True"),
+        ({"target": 24, "nums": "46"}, "wrong type: nums must be a list of numbers, got '46'"),
+        ({"target": 24, "nums": {"4": 6}}, "wrong type: nums must be a list of numbers, got {'4': 6}"),
+        ({"target": float("nan"), "nums": [4]}, "NaN or infinite: target must be numeric, got nan"),
+        ({"target": 24, "nums": [4, float("inf")]}, "NaN or infinite: nums must be numeric, got inf"),
+        ({"target": 24, "nums": []}, "wrong type: nums must hold 1 to "),
+        ({"target": 24, "nums": [1] * 500}, "over the bounds: nums must hold 1 to "),
+        ({"target": 25, "nums": [4, 6]}, "unreachable: no equation with [4, 6], each used once, is worth 25"),
+    ],
+)
+def test_what_keeps_a_task_from_being_judged_is_told(metadata: dict[str, Any], problem: str | None) -> None:
+    told = CountdownAnswerAsJudge({}).check_task(Task(metadata=metadata))
+    assert told is None if problem is None else str(told).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ({"target": 24, "nums": [4, 6]}, {"target": 24.0, "nums": [6, 4]}, True),
+        ({"target": 24, "nums": [4, 6]}, {"target": 24, "nums": [4, 6, 6]}, False),
+        ({"target": 24, "nums": [4, 6]}, {"target": 10, "nums": [4, 6]}, False),
+        ({"target": "x", "nums": [4]}, {"target": "x", "nums": [4]}, True),
+        ({"target": "x", "nums": [4]}, {"target": "y", "nums": [4]}, False),
+    ],
+)
+def test_puzzles_are_the_same_by_their_values(first: dict[str, Any], second: dict[str, Any], same: bool) -> None:
+    assert CountdownAnswerAsJudge({}).same_reference(first, second) is same
