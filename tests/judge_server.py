@@ -17,7 +17,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -64,6 +64,22 @@ def always(score: float) -> Answer:
     return lambda body, attempt: Canned(verdict(score))
 
 
+class _Connection(asyncio.StreamReaderProtocol):
+    """A connection that the server knows of before the task that serves it has begun, so that it can be closed."""
+
+    def __init__(
+        self,
+        known: list[asyncio.BaseTransport],
+        serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    ) -> None:
+        super().__init__(asyncio.StreamReader(limit=2**22), serve)
+        self._known = known
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._known.append(transport)
+        super().connection_made(transport)
+
+
 class JudgeServer:
     """Serves `/v1/chat/completions` and `/v1/embeddings`; `answer(body, attempt)` is asked with how often this prompt,
     apart from delimiters, was seen before.
@@ -75,7 +91,7 @@ class JudgeServer:
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.inflight = self.most_inflight = 0
-        self._writers: list[asyncio.StreamWriter] = []
+        self._transports: list[asyncio.BaseTransport] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self.url = ""
@@ -96,26 +112,30 @@ class JudgeServer:
 
     async def listen(self, port: int) -> int:
         """Start serving; the port."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, limit=2**22, backlog=1024)
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: _Connection(self._transports, self._serve), "127.0.0.1", port, backlog=1024
+        )
         bound: int = self._server.sockets[0].getsockname()[1]
         return bound
 
     async def _close(self) -> None:
         self._server.close()
-        # a connection that was accepted a moment ago has no task of ours yet
-        await asyncio.sleep(0.01)
+        # a connection that was accepted a moment ago is made some turns of the loop later. Turns and not seconds: on a
+        # busy core 10 ms may hold one turn
+        for _ in range(10):
+            await asyncio.sleep(0)
         while mine := [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
             for task in mine:
                 task.cancel()
             await asyncio.gather(*mine, return_exceptions=True)
             await asyncio.sleep(0)
-        for writer in self._writers:
+        for transport in self._transports:
             # a client that reads no more leaves bytes behind, and close() would wait for them
-            writer.transport.abort()
+            assert isinstance(transport, asyncio.Transport)
+            transport.abort()
         await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.append(writer)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while await self._one(reader, writer):
                 pass

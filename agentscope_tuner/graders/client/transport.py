@@ -77,6 +77,7 @@ class SharedState:
 _states: dict[tuple[int, Endpoint, str, str], SharedState] = {}
 _purses: dict[tuple[int, str], Spending] = {}
 _clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
+_connections: dict[int, openai.DefaultAioHttpClient] = {}
 
 
 def shared_state(settings: ChatSettings, endpoint: Endpoint, purse: str = "") -> SharedState:
@@ -105,26 +106,33 @@ def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
             api_key=endpoint.api_key,
             max_retries=0,
             timeout=None,
-            http_client=openai.DefaultAioHttpClient(
-                timeout=None, headers={"accept-encoding": "identity"}, event_hooks={"response": [bound_body]}
-            ),
+            http_client=_process_connections(),
         )
         return _clients.setdefault(key, client)
     return _clients[key]
 
 
+def _process_connections() -> openai.DefaultAioHttpClient:
+    """All endpoints share one: each would read the machine's certificates anew, which takes 30 ms."""
+    import openai
+
+    pid = os.getpid()
+    if pid not in _connections:
+        opened = openai.DefaultAioHttpClient(
+            timeout=None, headers={"accept-encoding": "identity"}, event_hooks={"response": [bound_body]}
+        )
+        return _connections.setdefault(pid, opened)
+    return _connections[pid]
+
+
 @atexit.register
-def _close_clients() -> None:
+def _close_connections() -> None:
     # sockets left open make aiohttp complain on stderr at the end of a program
-    mine = [client for (pid, _), client in _clients.items() if pid == os.getpid()]
-    if mine:
-        closing = asyncio.run_coroutine_threadsafe(_close_all(mine), _loop.get_loop())
+    mine = _connections.get(os.getpid())
+    if mine is not None:
+        closing = asyncio.run_coroutine_threadsafe(mine.aclose(), _loop.get_loop())
         with contextlib.suppress(Exception):  # the process is ending: there is nobody left to tell
             closing.result(timeout=1)
-
-
-async def _close_all(clients: Sequence[openai.AsyncOpenAI]) -> None:
-    await asyncio.gather(*(client.close() for client in clients), return_exceptions=True)
 
 
 async def fetch(
