@@ -75,10 +75,10 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
             message = f"{judge.name} ranks a group, and got one rollout: score groups, not rollouts"
             raise JudgeError(message, cause=Cause.CONFIG)
         for state, judgement in zip(states, judgements, strict=True):
-            self._settle(judge, state, judgement)
+            self._write_verdict(judge, state, judgement)
         await self._beside(states)
 
-    def _settle(self, judge: ConfiguredJudge, state: Any, judgement: Judgement) -> None:
+    def _write_verdict(self, judge: ConfiguredJudge, state: Any, judgement: Judgement) -> None:
         reward = judge.reward(judgement)
         failed = {f"{judge.name}/failed": float(judgement.status == "failed")}
         state["metrics"] = {**failed, **named_metrics(judge, judgement)}

@@ -86,14 +86,14 @@ class CombinedJudge(AsksJudges):
                     break
                 for part in asked:
                     found.add(part, part.judge.outcome(workflow_task, workflow_output))
-            return self.settle(found)
+            return self.reward_of(found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
         found = PartVerdicts()
         with found.accounted():
             await self._ask_from(0, found, workflow_task, workflow_output)
-            return self.settle(found)
+            return self.reward_of(found)
 
     def ask(self, found: PartVerdicts, ask: Callable[[Part], Judgement]) -> Reward:
         """Ask the parts one after the other by `ask`, to look at a verdict part by part; `found` is filled meanwhile.
@@ -104,7 +104,7 @@ class CombinedJudge(AsksJudges):
         for stage in self.stages:
             for part in found.asked(stage.parts):
                 found.add(part, ask(part))
-        return self.settle(found)
+        return self.reward_of(found)
 
     async def _ask_from(self, first: int, found: PartVerdicts, task: WorkflowTask, output: WorkflowOutput) -> None:
         """Ask the stages from `first` on.
@@ -145,7 +145,7 @@ class CombinedJudge(AsksJudges):
                         errors.setdefault(place, error)
         for place, failed in errors.items():
             failed.metrics = group[place].spent
-        return [errors.get(place) or self._settled_or_error(found) for place, found in enumerate(group)]
+        return [errors.get(place) or self._reward_or_error(found) for place, found in enumerate(group)]
 
     def estimate(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
@@ -163,14 +163,14 @@ class CombinedJudge(AsksJudges):
             return list(range(len(group))) if len(errors) < len(group) else []
         return [place for place, found in enumerate(group) if place not in errors and found.asked((part,))]
 
-    def _settled_or_error(self, found: PartVerdicts) -> Reward | JudgeError:
+    def _reward_or_error(self, found: PartVerdicts) -> Reward | JudgeError:
         try:
             with found.accounted():
-                return self.settle(found)
+                return self.reward_of(found)
         except JudgeError as error:
             return error
 
-    def settle(self, found: PartVerdicts) -> Reward:
+    def reward_of(self, found: PartVerdicts) -> Reward:
         """The reward that the parts' verdicts make.
 
         Raises:

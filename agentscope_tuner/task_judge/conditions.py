@@ -116,13 +116,13 @@ class _Reader:
         parts = [self._all()]
         while self._take("or"):
             parts.append(self._all())
-        return parts[0] if len(parts) == 1 else lambda values: _settled(True, parts, values)
+        return parts[0] if len(parts) == 1 else lambda values: _joined(True, parts, values)
 
     def _all(self) -> _Test:
         parts = [self._one()]
         while self._take("and"):
             parts.append(self._one())
-        return parts[0] if len(parts) == 1 else lambda values: _settled(False, parts, values)
+        return parts[0] if len(parts) == 1 else lambda values: _joined(False, parts, values)
 
     def _one(self) -> _Test:
         self._nested += 1
@@ -158,7 +158,7 @@ class _Reader:
             raise self._error(f"{self._tokens[self._place - 1]!r} is a number: compare it, as in 0.3 < score")
         links = [(sign, *pair) for sign, pair in zip(signs, pairwise(sides), strict=True)]
         compared: list[_Test] = [partial(_compared, *link) for link in links]
-        return lambda values: _settled(False, compared, values)
+        return lambda values: _joined(False, compared, values)
 
     def _number(self) -> _Number:
         minus = self._take("-")
@@ -185,7 +185,7 @@ class _Reader:
         )
 
 
-def _settled(settles: bool, tests: Sequence[_Test], values: Values) -> bool | None:
+def _joined(settles: bool, tests: Sequence[_Test], values: Values) -> bool | None:
     """Of `or` (settles is True) and `and` (False): one test of that outcome settles it, whatever the others need."""
     held = [test(values) for test in tests]
     if settles in held:

@@ -106,13 +106,16 @@ def build_panels(section: ModelsSection, where: str, deadline: float | None, kno
     Raises:
         ConfigError: a wrong setting, a missing key or file, two models of one name, or a wrong condition.
     """
-    purse = _purse(section, where)
+    budget_name = _budget_name(section, where)
 
     def panel(jurors: list[JurorModel], key: str) -> dict[str, ChatModel]:
         names = [juror.called for juror in jurors]
         if double := next((name for name in names if names.count(name) > 1), None):
             raise ConfigError(f"{where}.{key}: two models are called {double!r}: give one of them another name")
-        return {juror.called: ChatModel(_settings(section, juror, where, deadline), purse=purse) for juror in jurors}
+        return {
+            juror.called: ChatModel(_settings(section, juror, where, deadline), budget_name=budget_name)
+            for juror in jurors
+        }
 
     first, dearer, when = panel(section.first, "models"), {}, None
     if section.escalate is not None:
@@ -142,7 +145,7 @@ def _settings(section: ModelsSection, juror: JurorModel, where: str, deadline: f
     return within(validate_section(ChatSettings, fields, f"{where}.client"), deadline)
 
 
-def _purse(section: ModelsSection, where: str) -> str:
+def _budget_name(section: ModelsSection, where: str) -> str:
     """Names what all models of the section spend from; empty where each has its own budget, or none."""
     if section.budget is None:
         return ""

@@ -104,7 +104,7 @@ class Combined:
             rewards.append(self._sum(values))
             errors.append("; ".join(why[place] for _, why in answers if why[place]))
         self._log([answer for answer, _ in answers], rewards, log_metric, log_extra)
-        return caller.settle(self.__name__, rewards, errors)
+        return caller.rewards_or_raise(self.__name__, rewards, errors)
 
     def _sum(self, values: Sequence[float | None]) -> float | None:
         total = 0.0

@@ -116,7 +116,7 @@ class RewardFunc(Bare):
         """
         caller = self._caller(trainer_state, log_metric)
         judgements = self.judgements(pairs_of(prompts, completions, columns, environments), caller.group_size)
-        return caller.settle(self.__name__, *self.log(judgements, log_metric, log_extra))
+        return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
 
     def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
         """A verdict each, in order."""
@@ -148,7 +148,7 @@ class AsyncRewardFunc(Bare):
         """
         caller = self._caller(trainer_state, log_metric)
         judgements = await self.judgements(pairs_of(prompts, completions, columns, environments), caller.group_size)
-        return caller.settle(self.__name__, *self.log(judgements, log_metric, log_extra))
+        return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
 
     async def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
         """A verdict each, in order."""

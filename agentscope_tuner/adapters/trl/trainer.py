@@ -42,7 +42,7 @@ class Caller:
     beside: tuple[str, ...]
     leaves_none_out: bool
 
-    def settle(self, name: str, rewards: Sequence[float | None], errors: Sequence[str]) -> list[float | None]:
+    def rewards_or_raise(self, name: str, rewards: Sequence[float | None], errors: Sequence[str]) -> list[float | None]:
         """The rewards, where the trainer does not take a missing one for 0.
 
         Args:

@@ -57,7 +57,7 @@ class Spending:
         self._tokens += tokens
         self._cost += cost
 
-    def settle(self, expected_tokens: int, expected_cost: float, used: Usage) -> None:
+    def spent(self, expected_tokens: int, expected_cost: float, used: Usage) -> None:
         """A request that was expected to use so much used `used`."""
         self._tokens += used.prompt_tokens + used.completion_tokens - expected_tokens
         self._cost += used.cost - expected_cost

@@ -74,13 +74,13 @@ class ChatModel:
     Args:
         settings: which model, where, and within which limits.
         store: where replies that parsed are kept; the verdict cache on disk when None and `settings.cache` is on.
-        purse: models of one purse spend their budget together, which must then be the same; empty for one's own.
+        budget_name: models with the same name spend one budget, which their settings state alike; empty for one's own.
     """
 
-    def __init__(self, settings: ChatSettings, store: ReplyStore | None = None, purse: str = "") -> None:
+    def __init__(self, settings: ChatSettings, store: ReplyStore | None = None, budget_name: str = "") -> None:
         self.settings = settings
         self._store = store
-        self._purse = purse
+        self._budget_name = budget_name
         self._state_of: tuple[int, transport.SharedState | None] = (0, None)
         self._last_schema: tuple[Mapping[str, Any] | None, str] = (None, "null")
 
@@ -88,8 +88,8 @@ class ChatModel:
         return f"ChatModel({self.settings!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"settings": self.settings, "_store": self._store, "_purse": self._purse, "_state_of": (0, None),
-                "_last_schema": (None, "null")}  # fmt: skip
+        kept = {"settings": self.settings, "_store": self._store, "_budget_name": self._budget_name}
+        return {**kept, "_state_of": (0, None), "_last_schema": (None, "null")}
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -145,7 +145,7 @@ class ChatModel:
     def _state(self) -> transport.SharedState:
         # by process: a forked child starts its own
         if self._state_of[0] != os.getpid():
-            self._state_of = (os.getpid(), transport.shared_state(self.settings, self.endpoint, self._purse))
+            self._state_of = (os.getpid(), transport.shared_state(self.settings, self.endpoint, self._budget_name))
         state = self._state_of[1]
         assert state is not None
         return state

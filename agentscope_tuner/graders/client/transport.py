@@ -43,14 +43,14 @@ _REPLY_TOKENS = 256
 class SharedState:
     """What equal models share within a process. Lives on the background loop."""
 
-    def __init__(self, settings: ChatSettings, endpoint: Endpoint, purse: str = "") -> None:
+    def __init__(self, settings: ChatSettings, endpoint: Endpoint, budget_name: str = "") -> None:
         self._endpoint = endpoint
         self.limits = Limits(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
         self.turns = Turns(settings.concurrency, pace_of(endpoint.base_url))
         self.format = ReplyFormat()
         self.flights: dict[tuple[str, int], Any] = {}
         self.usage = Usage()
-        self.spending = _purse(settings, purse) if purse else Spending(settings.budget)
+        self.spending = _spending_of(settings, budget_name) if budget_name else Spending(settings.budget)
         self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
@@ -75,24 +75,24 @@ class SharedState:
 
 # by process: a forked child must not use its parent's sockets, nor close them by forgetting them
 _states: dict[tuple[int, Endpoint, str, str], SharedState] = {}
-_purses: dict[tuple[int, str], Spending] = {}
+_shared_spending: dict[tuple[int, str], Spending] = {}
 _clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
 _connections: dict[int, openai.DefaultAioHttpClient] = {}
 
 
-def shared_state(settings: ChatSettings, endpoint: Endpoint, purse: str = "") -> SharedState:
-    """The state that models with these settings share in this process, made on first use; what models of one `purse`
-    may spend is shared by all of them, whatever their other settings.
+def shared_state(settings: ChatSettings, endpoint: Endpoint, budget_name: str = "") -> SharedState:
+    """The state that models with these settings share in this process, made on first use; models of one `budget_name`
+    spend together, whatever their other settings.
     """
-    key = (os.getpid(), endpoint, settings.model_dump_json(), purse)
+    key = (os.getpid(), endpoint, settings.model_dump_json(), budget_name)
     if key not in _states:
         # setdefault: two threads may get here at once, and only one state may win
-        return _states.setdefault(key, SharedState(settings, endpoint, purse))
+        return _states.setdefault(key, SharedState(settings, endpoint, budget_name))
     return _states[key]
 
 
-def _purse(settings: ChatSettings, purse: str) -> Spending:
-    return _purses.setdefault((os.getpid(), purse), Spending(settings.budget))
+def _spending_of(settings: ChatSettings, budget_name: str) -> Spending:
+    return _shared_spending.setdefault((os.getpid(), budget_name), Spending(settings.budget))
 
 
 def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
@@ -199,7 +199,7 @@ async def _request(
             break
     reply, usage = _read(data, settings)
     state.limits.spent(expected, usage.prompt_tokens + usage.completion_tokens)
-    state.spending.settle(expected, cost, usage)
+    state.spending.spent(expected, cost, usage)
     return reply, usage
 
 
