@@ -19,14 +19,13 @@ from agentscope_tuner.cli.summary_table import example_table, summary_table
 from agentscope_tuner.config import resolve
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score_blocks
-from agentscope_tuner.engines.scored_line import JudgedBefore, judged_before
+from agentscope_tuner.engines.resumed import resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.records import EarlierRow, Line, Row, Summary, earlier_rows, parse_line
-from agentscope_tuner.records.blocks import Block, gathered
+from agentscope_tuner.records import Line, Summary, earlier_rows
+from agentscope_tuner.records.blocks import Block, gathered, limited
 from agentscope_tuner.records.output import scored_output, stage_of
 from agentscope_tuner.records.scored_file import furthest
 from agentscope_tuner.storage.stored_file import plain
-from agentscope_tuner.task_judge.judgement import Judgement
 
 _REDRAW_SECONDS = 0.1
 
@@ -61,8 +60,9 @@ class RowsAsked:
 
     def blocks(self, source: Source) -> Iterator[Block]:
         """The rows in blocks."""
-        plain = not (self.limit or self.format_ or self.pairs)
-        return source.blocks() if plain else gathered(self.rollouts(source))
+        if self.format_ or self.pairs:
+            return gathered(self.rollouts(source))
+        return limited(source.blocks(), self.limit) if self.limit else source.blocks()
 
 
 def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool) -> None:
@@ -81,7 +81,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
             ):
                 blocks = asked.blocks(source)
                 if resume:
-                    blocks = gathered(_with_earlier(asked.rollouts(source), scored.earlier(), digest))
+                    blocks = resumed(blocks, scored.earlier(), digest)
                 with closing(score_blocks(judge, blocks, jobs=jobs, stop_at_failure=strict)) as results:
                     for block in results:
                         scored.write(block.data)
@@ -118,7 +118,7 @@ def show_costs(asked: RowsAsked, resumed: str | None) -> None:
         with opened_source(asked.input_, watched=partial(_watched, Summary())) as source:
             lines = asked.rollouts(source)
             earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
-            found.add(judge, lines if earlier is None else _with_earlier(lines, earlier, digest))
+            found.add(judge, lines if earlier is None else with_earlier(lines, earlier, digest))
     out.print(found.table(f"{source.name}: nothing was sent"))
 
 
@@ -140,38 +140,6 @@ def _stopped(exc: _StrictStop | KeyboardInterrupt, summary: Summary) -> typer.Ex
     why = printable(str(exc)) if strict else "interrupted"
     err.print(f"stopped: {why}\n{summary.rows} rows are kept; --resume goes on", markup=False, soft_wrap=True)
     return typer.Exit(EXIT_ROWS_FAILED if strict else EXIT_INTERRUPTED)
-
-
-def _with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Line | JudgedBefore]:
-    """The lines; those that an earlier run over the same input judged, with what it wrote."""
-    for line in lines:
-        before = next(earlier, None)
-        row = parse_line(line)
-        judgement = _verdict_of(row, before, digest) if before else None
-        if before and before.is_of(row.raw):
-            line = line._replace(spent=before.spent)
-        yield judged_before(line, before.line, judgement) if before and judgement else line
-
-
-def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
-    """The judgement that the earlier run wrote, where the row is the same and has one.
-
-    Raises:
-        ConfigError: the earlier run judged another input, or by another configuration.
-    """
-    if row.rollout is None or before.judgement is None:
-        return None
-    # a rollout's id is a text, also where its line has a number
-    if str(before.own.get("id", row.rollout.id)) != row.rollout.id:
-        raise ConfigError(
-            f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}: "
-            "it was made from another input; run without --resume"
-        )
-    if before.config != digest:
-        raise ConfigError(
-            f"{row.where}: the earlier output was judged under another configuration or version; run without --resume"
-        )
-    return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None
 
 
 def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterator[In]:

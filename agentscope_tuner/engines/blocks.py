@@ -19,7 +19,7 @@ from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, name_
 from agentscope_tuner.engines.units import Unit
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Line, judged_end, parse_line, read_end
-from agentscope_tuner.records.blocks import Block
+from agentscope_tuner.records.blocks import Block, LineBlock
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Rollout, WorkflowTask
 
@@ -147,7 +147,15 @@ def _in_worker(stop_at_failure: bool, *arguments: Any) -> BlockJudge:
 
 def _unit(number: int, block: Block) -> BlockUnit:
     items: Any = block
-    return Unit(number, number, items, block.size, span=block.span)
+    return Unit(number, number, items, block.size, _known(block), block.span)
+
+
+def _known(block: Block) -> list[ScoredBlock] | None:
+    """The results of a block that holds an earlier run's verdicts alone: no worker is asked about it."""
+    if not isinstance(block, LineBlock) or not isinstance(block.lines[0], JudgedBefore):
+        return None
+    kept = [item.scored for item in block.lines if isinstance(item, JudgedBefore)]
+    return [ScoredBlock.of(kept)] if len(kept) == len(block.lines) else None
 
 
 def _parts(unit: BlockUnit, head: Block, tail: Block | None) -> tuple[BlockUnit, BlockUnit | None]:

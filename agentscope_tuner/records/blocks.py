@@ -155,6 +155,18 @@ def read_blocks(stream: BinaryIO, name: str) -> Iterator[Block]:
         yield TextBlock(name, number, bytes(begun))
 
 
+def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
+    """The blocks up to the first `rows` rows, one at least; no more is read."""
+    left = rows
+    for block in blocks:
+        held = sum(1 for _ in block.items())
+        if held >= left:
+            yield block.cut(left)[0]
+            return
+        yield block
+        left -= held
+
+
 def gathered(lines: Iterable[Any]) -> Iterator[Block]:
     """Blocks of lines that come one by one. Lines that came before an error are handed on before it is raised."""
     taken: list[Any] = []

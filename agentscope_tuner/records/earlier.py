@@ -35,7 +35,8 @@ class EarlierRow(NamedTuple):
 
     def is_of(self, raw: bytes) -> bool:
         """Whether it judged this line of the input: the same keys with the same values."""
-        return self.own == own_keys(raw)
+        # nearly every row was written as it stood
+        return self.line.startswith(raw[:-1] + b', "judgement": ') or self.own == own_keys(raw)
 
 
 def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:

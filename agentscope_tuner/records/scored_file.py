@@ -6,6 +6,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -50,7 +51,7 @@ class ScoredFile:
             raise
         return self
 
-    def _opened(self) -> IO[bytes]:
+    def _opened(self) -> FileIO:
         if self._resume:
             self._earlier = self._furthest()
         elif _size(self.partial):
@@ -59,7 +60,8 @@ class ScoredFile:
                 "or delete it"
             )
         try:
-            return open(self._next if self._earlier else self.partial, "wb")
+            # unbuffered: what a full disk refuses must not be left for the closing to try again
+            return open(self._next if self._earlier else self.partial, "wb", buffering=0)
         except OSError as exc:
             raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
 
@@ -100,23 +102,45 @@ class ScoredFile:
         return earlier_rows(self._earlier)
 
     def write(self, line: bytes) -> None:
-        """Add one line, as `scored_line` makes them. A killed run keeps it: verdicts may have been paid for."""
-        self._stream.write(line)
-        self._stream.flush()
+        """Add one line or more, as `scored_line` makes them. A killed run keeps them: verdicts may have been paid for.
+
+        Raises:
+            ConfigError: the disk is full, or the file cannot be written for another reason.
+        """
+        left = memoryview(line)
+        try:
+            while left:
+                left = left[self._stream.write(left) :]
+        except OSError as exc:
+            raise self._refused(exc) from exc
 
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._stream.close()
-            written = Path(self._stream.name)
+            self._finish(whole=kind is None)
+        except OSError as error:
+            # what ended the run says more
             if kind is None:
-                os.replace(written, self.path)
-                self.partial.unlink(missing_ok=True)
-            elif not _size(written):
-                written.unlink()
+                raise self._refused(error) from error
         finally:
             self._unlock()
+
+    def _finish(self, *, whole: bool) -> None:
+        self._stream.close()
+        written = Path(self._stream.name)
+        if whole:
+            os.replace(written, self.path)
+            self.partial.unlink(missing_ok=True)
+        elif not _size(written):
+            written.unlink()
+
+    def _refused(self, exc: OSError) -> ConfigError:
+        """Why the output cannot be written, and the way out."""
+        return ConfigError(
+            f"cannot write {self._stream.name!r}: {exc.strerror or exc}; the rows before it are kept: make room, or "
+            "mend what refuses the file, then --resume goes on"
+        )
 
 
 def furthest(path: Path) -> Path | None:

@@ -94,13 +94,7 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
     task, output = _mapping(row.get("task")), _mapping(row.get("output"))
     given, said = _mapping(task.get("metadata")), _mapping(output.get("metadata"))
     status: Status = verdict["status"]
-    reward = verdict.get("reward")
-    if status == "failed":
-        reward = None
-    elif isinstance(reward, bool) or not isinstance(reward, int | float) or not abs(reward) < math.inf:
-        raise ValueError(f"the reward is {reward!r:.60}, which is no finite number")
-    elif abs(reward) > _LARGEST:
-        raise ValueError(f"the reward is {reward!r:.60}: means and spreads of such rewards are no numbers")
+    reward = None if status == "failed" else _finite(verdict.get("reward"))
     name = str(row["id"]) if row.get("id") is not None else line.where
     nth = seen[name]
     if counted is None or name in counted:
@@ -114,7 +108,7 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         task=str(task.get("task_id") or ""),
         step=step_of(row, said, given),
         status=status,
-        reward=None if reward is None else float(reward),
+        reward=reward,
         success=success if isinstance(success, bool) else None,
         reason=str(verdict.get("reason") or ""),
         cause=verdict.get("cause"),
@@ -124,6 +118,14 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         answer=answer if isinstance(answer, str) else "",
         row=row,
     )
+
+
+def _finite(reward: object) -> float:
+    if isinstance(reward, bool) or not isinstance(reward, int | float) or not abs(reward) < math.inf:
+        raise ValueError(f"the reward is {reward!r:.60}, which is no finite number")
+    if abs(reward) > _LARGEST:
+        raise ValueError(f"the reward is {reward!r:.60}: means and spreads of such rewards are no numbers")
+    return float(reward)
 
 
 def step_of(*places: Mapping[str, Any]) -> float | None:

@@ -192,6 +192,31 @@ def test_limit_and_standard_input(conf: Path) -> None:
     assert [line["id"] for line in read(target)] == ["right", "wrong"]
 
 
+def test_a_limit_counts_rows_that_cannot_be_read_and_no_blank_lines(conf: Path) -> None:
+    result, scored = judge(conf, ["", ROWS[0], "", "{not json", ROWS[1], ROWS[2]], "--limit", 3)
+    assert result.exit_code == 3
+    assert statuses(scored) == ["judged", "failed", "judged"]
+    assert scored[1]["judgement"]["error"].startswith("rollouts.jsonl:4: Invalid JSON")
+    result, scored = judge(conf, ["", ROWS[0], "", ROWS[3], ROWS[1], ROWS[2]], "--limit", 4, "--resume")
+    assert "4: 2 kept, 2 judged" in result.output
+    assert statuses(scored) == ["judged", "filtered", "judged", "filtered"]
+
+
+def test_a_full_disk_ends_the_run_with_one_line_that_says_so(conf: Path) -> None:
+    partial = conf.with_name("scored.jsonl.partial")
+    # writing to the device fails as it does on a full disk
+    partial.symlink_to("/dev/full")
+    result, scored = judge(conf, ROWS)
+    assert (result.exit_code, scored) == (2, [])
+    said = " ".join(result.output.split())
+    assert said.startswith("error: cannot write")
+    assert "scored.jsonl.partial': No space left on device" in said
+    assert said.endswith("then --resume goes on")
+    assert not conf.with_name("scored.jsonl.partial.lock").exists()
+    result, scored = judge(conf, ROWS, "--resume")
+    assert (result.exit_code, len(scored)) == (0, 4)
+
+
 def test_what_a_terminal_would_obey_is_shown_and_not_sent(conf: Path) -> None:
     result, _ = judge(conf, [row("\x1b[2J[bold]", "\\boxed{\x1b]0;title\x07[red]41}")])
     assert "\x1b" not in result.output

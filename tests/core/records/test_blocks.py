@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from agentscope_tuner.records import Line, read_lines
-from agentscope_tuner.records.blocks import Block, LineBlock, TextBlock, gathered, read_blocks
+from agentscope_tuner.records.blocks import Block, LineBlock, TextBlock, gathered, limited, read_blocks
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
 
 STREAMS = {
@@ -111,3 +111,20 @@ def test_a_block_of_lines_is_cut_by_rows() -> None:
     assert tail is not None
     assert (head.span, tail.span, head.size + tail.size) == (2, 3, 50)
     assert block.cut(5) == (block, None)
+
+
+@pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_a_limit_leaves_the_first_rows_wherever_the_stream_is_cut(data: bytes, rows: int) -> None:
+    expected = list(read_lines(io.BytesIO(data), "f"))[:rows]
+    for size in (1, 7, 1000):
+        blocks = limited(read_blocks(Trickle(data, size), "f"), rows)
+        assert [line for block in blocks for line in block.items()] == expected
+
+
+def test_nothing_is_read_behind_a_limit() -> None:
+    def blocks() -> Iterator[Block]:
+        yield TextBlock("f", 1, b"{}\n{}\n")
+        raise AssertionError("the rows that were asked for have come")
+
+    assert [block.span for block in limited(blocks(), 2)] == [6]
