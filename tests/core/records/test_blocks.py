@@ -118,8 +118,8 @@ def test_a_block_of_lines_is_cut_by_rows() -> None:
 def test_a_limit_leaves_the_first_rows_wherever_the_stream_is_cut(data: bytes, rows: int) -> None:
     expected = list(read_lines(io.BytesIO(data), "f"))[:rows]
     for size in (1, 7, 1000):
-        blocks = limited(read_blocks(Trickle(data, size), "f"), rows)
-        assert [line for block in blocks for line in block.items()] == expected
+        blocks = limited(blocks_of(data, size), rows)
+        assert items(list(blocks)) == expected
 
 
 def test_nothing_is_read_behind_a_limit() -> None:
