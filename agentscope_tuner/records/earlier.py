@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.records.writer import own_keys
 from agentscope_tuner.task_judge.judgement import Judgement
 
@@ -30,6 +29,9 @@ class EarlierRow(NamedTuple):
     @property
     def spent(self) -> dict[str, float]:
         """What judge models were paid for it: a run that judges it again adds that up."""
+        # not for a run that resumes nothing
+        from agentscope_tuner.graders.client.usage import Usage
+
         metrics = self.judgement.metrics if self.judgement else {}
         return {name: metrics[name] for name in Usage.metric_names() if metrics.get(name)}
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import regex
-
 from agentscope_tuner.rules.exact_tokens import load_encoding
 from agentscope_tuner.rules.patterns import compile_pattern
 
@@ -84,6 +82,9 @@ def pattern_problem(value: Any) -> str | None:
     problem = text_problem(value)
     if problem is not None:
         return problem
+    # as in `compile_pattern`
+    import regex
+
     try:
         compile_pattern(value, False)
     except regex.error as exc:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import regex
+if TYPE_CHECKING:
+    import regex
 
 
 def search_seconds(text: str) -> float:
@@ -46,4 +48,7 @@ def compile_pattern(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
     Raises:
         regex.error: the pattern does not compile.
     """
+    # loaded by the first pattern: most configurations have none, and start the faster
+    import regex
+
     return regex.compile(pattern, regex.IGNORECASE | regex.FULLCASE if ignore_case else 0)
