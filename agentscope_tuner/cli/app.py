@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
-from typing import Annotated, Any
+import shutil
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -13,6 +14,9 @@ from typer.main import get_command
 from agentscope_tuner._version import __version__
 from agentscope_tuner.cli.commands import COMMANDS, ListedCommand
 
+_LEAST_COLUMNS = 100
+# the boxes of rich cut words that are longer than their column: a narrow window gets plain, wrapped text
+_MARKUP: Literal["rich"] | None = "rich" if shutil.get_terminal_size().columns >= _LEAST_COLUMNS else None
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
@@ -32,9 +36,10 @@ def _loaded(command: ListedCommand) -> Any:
         gc.freeze()
         gc.enable()
     # A group around it: typer would give a command that stands alone the options of a root
-    group = typer.Typer(add_completion=False)
+    group = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
     group.callback()(lambda: None)
     if isinstance(found, typer.Typer):
+        found.rich_markup_mode = _MARKUP
         group.add_typer(found, name=command.name)
     else:
         group.command(command.name)(found)
@@ -48,6 +53,7 @@ app = typer.Typer(
     help="The reward layer for RL fine-tuning of LLM agents.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=_MARKUP,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

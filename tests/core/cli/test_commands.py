@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -44,3 +45,23 @@ def test_a_group_lists_its_own_commands() -> None:
     assert done.exit_code == 0
     assert "stats" in done.output
     assert "--install-completion" not in done.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [60, 120])
+def test_help_cuts_no_word_at_any_width(columns: int) -> None:
+    script = (
+        "from typer.testing import CliRunner\n"
+        "from agentscope_tuner.cli.app import _loaded, app\n"
+        "from agentscope_tuner.cli.commands import COMMANDS\n"
+        "for command in COMMANDS:\n"
+        "    below = list(getattr(_loaded(command), 'commands', {}))\n"
+        "    for words in [[command.name], *([command.name, name] for name in below)]:\n"
+        "        print(CliRunner().invoke(app, [*words, '--help']).output)\n"
+    )
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "dumb"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.count("Usage: astuner") >= 30
+    assert "…" not in done.stdout
