@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.blocks import read_blocks
 from agentscope_tuner.records.columnar import columnar_extent, columnar_lines
-from agentscope_tuner.records.reader import Line, read_lines
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.storage.columns import is_columnar
 from agentscope_tuner.storage.stored_file import StoredFile, is_pattern, is_url, matching, plain
 
@@ -91,7 +92,8 @@ def partition_lines(partition: Partition) -> Iterator[Line]:
         return
     name = file.name if partition.start == 0 else f"{file.name}@{partition.start}"
     with file.raw() as raw, _Range(raw, partition.start, partition.end) as stream:
-        yield from read_lines(stream, name)
+        for block in read_blocks(stream, name):
+            yield from block.items()
 
 
 class _Range(io.BufferedReader):
@@ -108,14 +110,16 @@ class _Range(io.BufferedReader):
             if piece.endswith(b"\n"):
                 break
 
-    def readline(self, size: int | None = -1, /) -> bytes:
-        # `tell()` would cost a system call for each line: count the bytes instead
-        if self._begins and self._at >= self._end:
+    def read1(self, size: int = -1, /) -> bytes:
+        # `tell()` would cost a system call for each piece: count the bytes instead
+        left = self._end - self._at
+        if self._begins and left <= 0:
             return b""
-        line = super().readline(size)
-        self._at += len(line)
-        self._begins = line.endswith(b"\n")
-        return line
+        # of the last line what lies beyond the range
+        piece = super().read1(min(size, left)) if left > 0 else super().readline(size)
+        self._at += len(piece)
+        self._begins = piece.endswith(b"\n")
+        return piece
 
 
 def _bytes(file: StoredFile, size: int | None) -> tuple[int, int]:

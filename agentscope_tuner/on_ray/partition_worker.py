@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import _loop
+from agentscope_tuner.engines.blocks import BlockJudge
 from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.pace import SLICE_SECONDS
+from agentscope_tuner.engines.scored_block import ScoredBlock
 from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, judged_before
 from agentscope_tuner.engines.units import Unit
 from agentscope_tuner.errors import Cause, JudgeError
@@ -64,6 +67,7 @@ class PartitionWorker:
         # an async judge that computes blocks the loop: it gains nothing from several rows at once
         traits = self._judge.traits
         self._at_once = self._judge.concurrency if traits.shares_loop and traits.kind == "io" else 1
+        self._blocks = None if traits.ranks or traits.kind == "io" else BlockJudge(self._judge)
         self._output = PartitionedOutput(Path(job.folder), job.digest)
 
     def judge(self, partition: Partition) -> PartitionRecord:
@@ -81,8 +85,8 @@ class PartitionWorker:
         flushed = time.monotonic()
         with open(partial, "wb") as stream:
             items = map(earlier.with_verdict, checksummed(partition_lines(partition), source))
-            for results in self._scored(self._judge.units(items), deaths):
-                stream.write(tally.add(results))
+            for rows in self._in_turn(items) if self._blocks and not lost else self._scored(items, deaths):
+                stream.write(tally.add(rows))
                 if lost or time.monotonic() - flushed > _FLUSH_SECONDS:
                     stream.flush()
                     flushed = time.monotonic()
@@ -90,19 +94,30 @@ class PartitionWorker:
         self._output.finish(partial, record)
         return record
 
-    def _scored(self, units: Iterator[LineUnit], deaths: _Deaths) -> Iterator[Sequence[ScoredLine]]:
+    def _in_turn(self, items: Iterator[Line | JudgedBefore]) -> Iterator[ScoredBlock]:
+        """The results of rows that are judged one after the other, some at a time: parsed, judged and written."""
+        assert self._blocks is not None
+        answer = self._blocks.answer(_Unread(items))
+        handed_on = time.monotonic()
+        for _ in answer:
+            if (now := time.monotonic()) - handed_on > SLICE_SECONDS:
+                handed_on = now
+                yield answer.taken()
+        yield answer.taken()
+
+    def _scored(self, items: Iterator[Line | JudgedBefore], deaths: _Deaths) -> Iterator[ScoredBlock]:
         """The results of each unit, in order."""
         pending: deque[Future[Sequence[ScoredLine]]] = deque()
-        for unit in units:
+        for unit in self._judge.units(items):
             alone = self._at_once == 1 or deaths.suspect(unit.first)
             while pending and (alone or len(pending) >= self._at_once):
-                yield pending.popleft().result()
+                yield ScoredBlock.of(pending.popleft().result())
             if alone:
-                yield self._verdict(unit, deaths)
+                yield ScoredBlock.of(self._verdict(unit, deaths))
             else:
                 pending.append(self._begun(unit))
         while pending:
-            yield pending.popleft().result()
+            yield ScoredBlock.of(pending.popleft().result())
 
     def _verdict(self, unit: LineUnit, deaths: _Deaths) -> Sequence[ScoredLine]:
         if unit.results is not None:
@@ -120,6 +135,17 @@ class PartitionWorker:
         return done
 
 
+class _Unread:
+    """The rows of a partition, as a BlockJudge takes them: read while they are judged."""
+
+    def __init__(self, items: Iterator[Line | JudgedBefore]) -> None:
+        self._items = items
+
+    def items(self) -> Iterator[Line | JudgedBefore]:
+        """See Block."""
+        return self._items
+
+
 class _Tally:
     """Counts and checksums of a partition's rows."""
 
@@ -128,15 +154,13 @@ class _Tally:
         self._checksum = hashlib.sha256()
         self._bytes = self._kept = 0
 
-    def add(self, results: Sequence[ScoredLine]) -> bytes:
+    def add(self, rows: ScoredBlock) -> bytes:
         """The lines, counted."""
-        for result in results:
-            self._summary.add(result.judgement, name=result.name, label=result.label)
-            self._kept += result.kept
-        lines = b"".join(result.line for result in results)
-        self._checksum.update(lines)
-        self._bytes += len(lines)
-        return lines
+        self._summary.merge(rows.summary)
+        self._kept += rows.kept
+        self._checksum.update(rows.data)
+        self._bytes += len(rows.data)
+        return rows.data
 
     def record(self, partition: Partition, source_sha256: str, digest: str, counts: Counts) -> PartitionRecord:
         return PartitionRecord(
