@@ -322,6 +322,10 @@ bench-scale: bench-http ## everything at scale: the engines, and the service ove
 bench-http: $(ENV_BIN)/.ready ## the reward service under load: requests and rows a second, p50, p99
 	$(ENV_BIN)/python -m benchmarks.scale.http
 
+.PHONY: bench-tail
+bench-tail: $(ENV_BIN)/.ready ## what slow rows cost the requests beside them, at the reward service: p99 over p50
+	$(ENV_BIN)/python -m benchmarks.scale.tail
+
 MINUTES ?= 10
 soak-serve: $(ENV_BIN)/.ready ## the reward service near its peak for MINUTES, then the same under attack
 	$(ENV_BIN)/python -m benchmarks.scale.soak --minutes $(MINUTES) $(if $(RATE),--rate $(RATE))

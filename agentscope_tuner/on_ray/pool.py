@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner.config import Source, resolve
+from agentscope_tuner.config import Source
 from agentscope_tuner.errors import AstunerError, Cause, ConfigError, JudgeError
-from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_module
+from agentscope_tuner.on_ray.judge_actor import JudgeActor
+from agentscope_tuner.on_ray.session import own_error, portable, ray_module
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.task_judge.protocol import load_judge
@@ -41,6 +40,9 @@ class RayJudge:
         refs = [judge.compute_reward.remote(task, output) for …]             # or does not
         rewards = judge.get(refs)
         judge.shutdown()
+
+    Where the configuration names a `log_dir`, each actor writes the rows that it judges to files of its own there; a
+    relative path is one of the directory in which the pool was made.
 
     Args:
         config: as `load_judge` takes it; None for a handle of a pool that exists.
@@ -150,7 +152,7 @@ class RayJudge:
         load_judge(config)
         made = ray.remote(
             max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
-        )(_JudgeActor)
+        )(JudgeActor)
         actors = [
             made.options(name=f"{self.name}-{index}", namespace=_NAMESPACE, get_if_exists=True).remote(
                 config, os.getcwd(), digest, self._workers
@@ -215,55 +217,6 @@ class _ActorHandle:
         """Whether nothing is under way any more when the clock shows `ends`, or before."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.under_way, max(ends - time.monotonic(), 0.0))
-
-
-class _JudgeActor:
-    """An actor of the pool: it judges until `drain` tells it to refuse calls."""
-
-    def __init__(self, config: dict[str, Any], directory: str, digest: str, workers: int) -> None:
-        enter(directory)
-        settings = resolve(config)
-        self._judge = load_judge(settings)
-        self._about = {"digest": digest, "workers": workers}
-        # A judge that computes gains nothing from several calls at once
-        at_once = 1 if self._judge.traits.kind == "cpu" else settings.task_judge.concurrency
-        self._slots = asyncio.Semaphore(at_once)
-        self._begun = 0
-        self._closed = False
-        self._idle = asyncio.Event()
-
-    async def about(self) -> dict[str, Any]:
-        return self._about
-
-    async def compute_reward(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
-        return await self._entered(self._judge.acompute_reward, task, output)
-
-    async def compute_rewards(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
-        return await self._entered(asyncio.to_thread, self._judge.compute_rewards, task, outputs)
-
-    async def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
-        return await self._entered(self._judge.ajudge, task, output)
-
-    async def _entered(self, call: Callable[..., Awaitable[Out]], *args: Any) -> Out:
-        if self._closed:
-            raise JudgeError("the pool of judge actors is shutting down", cause=Cause.WORKER)
-        self._begun += 1
-        try:
-            async with self._slots:
-                return await call(*args)
-        finally:
-            self._begun -= 1
-            if not self._begun:
-                self._idle.set()
-
-    async def drain(self, timeout: float) -> bool:
-        """Refuse calls from now on, and wait for those that were begun; whether all of them ended in time."""
-        self._closed = True
-        if self._begun:
-            self._idle.clear()
-            with suppress(TimeoutError):  # then the answer is no
-                await asyncio.wait_for(self._idle.wait(), timeout)
-        return not self._begun
 
 
 def _found(name: str) -> RayJudge:

@@ -119,25 +119,25 @@ class TaskJudge:
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        return self._reward(self.outcome(workflow_task, workflow_output))
+        return self.reward_of(self.outcome(workflow_task, workflow_output))
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """`compute_reward` for callers inside an event loop."""
-        return self._reward(await self.aoutcome(workflow_task, workflow_output))
+        return self.reward_of(await self.aoutcome(workflow_task, workflow_output))
 
     def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Reward]:
         """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
-        return [self._reward(outcome) for outcome in self._group(workflow_task, workflow_outputs)]
+        return [self.reward_of(outcome) for outcome in self.group_outcomes(workflow_task, workflow_outputs)]
 
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """The full account of one verdict; a broken judge gives status `failed` with no reward, not an exception."""
         started = time.perf_counter()
-        return _judgement(self.outcome(workflow_task, workflow_output), started)
+        return judgement_of(self.outcome(workflow_task, workflow_output), started)
 
     async def ajudge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """`judge` for callers inside an event loop."""
         started = time.perf_counter()
-        return _judgement(await self.aoutcome(workflow_task, workflow_output), started)
+        return judgement_of(await self.aoutcome(workflow_task, workflow_output), started)
 
     def judge_group(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
         """`judge` for an advantage group; `seconds` is the group's.
@@ -146,14 +146,14 @@ class TaskJudge:
         rank. Any other judges each output by itself, those that await something all at the same time.
         """
         started = time.perf_counter()
-        return [_judgement(outcome, started) for outcome in self._group(workflow_task, workflow_outputs)]
+        return [judgement_of(outcome, started) for outcome in self.group_outcomes(workflow_task, workflow_outputs)]
 
     async def ajudge_group(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
     ) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
         started = time.perf_counter()
-        return [_judgement(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
+        return [judgement_of(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
 
     def outcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
         """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
@@ -175,7 +175,8 @@ class TaskJudge:
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
             return self._caught(exc, task)
 
-    def _group(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+    def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
+        """`outcome` for each output of an advantage group."""
         if self._traits.ranks:
             return self._ranked(task, outputs)
         if self._asking.in_loop:
@@ -253,7 +254,8 @@ class TaskJudge:
         error.judge = error.judge or self._traits.name
         return error
 
-    def _reward(self, outcome: _Outcome) -> Reward:
+    def reward_of(self, outcome: Judgement | JudgeError) -> Reward:
+        """What the trainer's call makes of an outcome; see `compute_reward`."""
         if isinstance(outcome, Judgement):
             assert outcome.reward is not None
             assert outcome.is_success is not None
@@ -273,7 +275,8 @@ def _unexpected(exc: BaseException, message: str) -> JudgeError:
     return error
 
 
-def _judgement(outcome: _Outcome, started: float) -> Judgement:
+def judgement_of(outcome: Judgement | JudgeError, started: float) -> Judgement:
+    """The full account of an outcome that was asked for when `perf_counter` showed `started`."""
     if isinstance(outcome, JudgeError):
         return Judgement.failed(outcome, seconds=time.perf_counter() - started)
     # spelled out: `replace` takes longer than a cheap verdict

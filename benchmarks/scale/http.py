@@ -1,9 +1,10 @@
 """The reward service under load: requests and rows a second, p50, p99 and errors; every verdict is compared.
 
-    make bench-scale
+    make bench-http
 
 Client and service share this machine. What the client alone can do is measured first: where a rate comes near that, it
 is the client's. The CPU time of the service's processes says what a row costs where other programs take their share.
+Two to three minutes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Any
 
 from agentscope_tuner.config import SECTION
+from benchmarks.bars import at_least
 from benchmarks.scale.load import Load, Row, Tally, against_nothing, shots
 from benchmarks.scale.rows import MATH_JUDGE, exact_rows, mixed_rows
 from benchmarks.scale.served import Served
@@ -67,18 +69,13 @@ def measure(served: Served, rows: Sequence[Row], batch: int, connections: int, s
     return tally, served.cpu_seconds() - used
 
 
-def _line(name: str, tally: Tally, cpu_seconds: float | None = None, aim: str = "") -> str:
+def _line(name: str, tally: Tally, cpu_seconds: float | None = None) -> str:
     p50, p99 = (1e3 * seconds for seconds in tally.percentiles())
     cpu = "" if cpu_seconds is None else f"{1e6 * cpu_seconds / max(1, tally.rows):,.0f}"
     return (
         f"{name:<34} {tally.requests_per_second:>8,.0f} {tally.rows_per_second:>9,.0f} "
-        f"{p50:>8.1f} {p99:>8.1f} {tally.errors:>7,} {cpu:>11}  {aim}"
+        f"{p50:>8.1f} {p99:>8.1f} {tally.errors:>7,} {cpu:>11}"
     ).rstrip()
-
-
-def _aim(reached: float, aim: float, what: str) -> str:
-    verdict = "met" if reached >= aim else f"MISSED by {1 - reached / aim:.0%}"
-    return f"aim {aim:,.0f} {what}: {verdict}"
 
 
 def main() -> None:
@@ -133,7 +130,8 @@ def _case(case: Case, asked: argparse.Namespace) -> int:
     with Served(case.task_judge, *case.options) as served:
         for batch in (1, BATCH):
             tally, cpu = measure(served, case.rows, batch, asked.connections, asked.seconds)
-            print(_line(f"{case.name}, {_shape(batch)}", tally, cpu, _verdict(case, batch, tally)))
+            print(_line(f"{case.name}, {_shape(batch)}", tally, cpu))
+            _aimed(case, batch, tally)
             print("".join(f"    {example}\n" for example in tally.examples), end="", flush=True)
             errors += tally.errors
     return errors
@@ -143,12 +141,12 @@ def _shape(batch: int) -> str:
     return "single" if batch == 1 else f"x {batch}"
 
 
-def _verdict(case: Case, batch: int, tally: Tally) -> str:
-    if case.aims is None:
-        return ""
-    if batch == 1:
-        return _aim(tally.requests_per_second, case.aims[0], "req/s")
-    return _aim(tally.rows_per_second, case.aims[1], "rows/s")
+def _aimed(case: Case, batch: int, tally: Tally) -> None:
+    """Prints the aim of a case that has one, and whether it is met."""
+    if case.aims is not None and batch == 1:
+        at_least(f"service, {case.name}, one by one", tally.requests_per_second, case.aims[0], "requests/s")
+    elif case.aims is not None:
+        at_least(f"service, {case.name}, {batch} rows a request", tally.rows_per_second, case.aims[1], "rows/s")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,6 +96,28 @@ def test_a_rollout_that_kills_whoever_judges_it_has_no_verdict_and_the_pool_goes
     assert caught.value.task_id == "t0"
     assert judge.judge(*sample("die")).status == "failed"
     assert judge.compute_reward(*sample("1")) == (0.1, False)
+
+
+def test_rows_are_logged_by_whoever_judged_them(tmp_path: Path) -> None:
+    logged = config()
+    logged["astuner"]["task_judge"]["log_dir"] = str(tmp_path / "judged")
+    pool = RayJudge(logged, name="logging", workers=2, num_cpus=0.5)
+    task, output = sample("12")
+    pool.compute_reward(task, output)
+    pool.compute_rewards(task, [output, sample("123")[1]])
+    assert pool.judge(*sample("break")).status == "failed"
+    with pytest.raises(JudgeError, match="broken"):
+        pool.compute_reward(*sample("break"))
+    # a handle's calls are spread over the pool, so wait for none of them to be lost with its actor
+    assert pool.shutdown() is True
+    rows = [json.loads(line) for path in (tmp_path / "judged").iterdir() for line in path.read_text().splitlines()]
+    assert sorted((row["judgement"]["status"], row["judgement"]["reward"] or 0) for row in rows) == [
+        ("failed", 0),
+        ("failed", 0),
+        ("judged", 0.2),
+        ("judged", 0.2),
+        ("judged", 0.3),
+    ]
 
 
 def test_a_pool_is_found_by_its_name_and_its_configuration_is_its_own(judge: RayJudge) -> None:
