@@ -7,7 +7,7 @@ import re
 import signal
 import threading
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,42 +18,52 @@ from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.service.settings import ServiceSettings
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
 _DEFAULTS = ServiceSettings()
 
 
+Configurations = Annotated[
+    list[str],
+    typer.Option("--conf", help="A judge's YAML; name=FILE serves it under /name. Repeatable.", metavar="FILE"),
+]
+Host = Annotated[str, typer.Option(help="Address to listen on.")]
+Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)]
+TokenFile = Annotated[str | None, typer.Option(help="Ask clients for the bearer token in this file.", metavar="FILE")]
+Insecure = Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")]
+MaxBodyBytes = Annotated[int, typer.Option(help="Refuse a longer request.")]
+MaxRows = Annotated[int, typer.Option(help="Refuse a batch of more rows.")]
+MaxAnswerChars = Annotated[int, typer.Option(help="Refuse a longer answer.")]
+Concurrency = Annotated[int, typer.Option(help="Requests judged at once.")]
+Queue = Annotated[int, typer.Option(help="Requests that may wait; more get 429.")]
+Deadline = Annotated[float, typer.Option(help="Seconds that judging a request may take.")]
+DrainSeconds = Annotated[float, typer.Option(help="Seconds that requests under way get to end on SIGTERM.", min=0)]
+LogAnswers = Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")]
+Engine = Annotated[Literal["local", "ray"], typer.Option(help="This process, or replicas that Ray Serve runs.")]
+Replicas = Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)]
+Cluster = Annotated[str | None, typer.Option("--address", help="With --engine ray: the cluster; none starts Ray here.")]
+
+
 def serve(
-    conf: Annotated[
-        list[str],
-        typer.Option("--conf", help="A judge's YAML; name=FILE serves it under /name. Repeatable.", metavar="FILE"),
-    ],
+    conf: Configurations,
     overrides: Overrides = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
-    token_file: Annotated[
-        str | None, typer.Option(help="Ask clients for the bearer token in this file.", metavar="FILE")
-    ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")] = False,
-    max_body_bytes: Annotated[int, typer.Option(help="Refuse a longer request.")] = _DEFAULTS.max_body_bytes,
-    max_rows: Annotated[int, typer.Option(help="Refuse a batch of more rows.")] = _DEFAULTS.max_rows,
-    max_answer_chars: Annotated[int, typer.Option(help="Refuse a longer answer.")] = _DEFAULTS.max_answer_chars,
-    concurrency: Annotated[int, typer.Option(help="Requests judged at once.")] = _DEFAULTS.concurrency,
-    queue: Annotated[int, typer.Option(help="Requests that may wait; more get 429.")] = _DEFAULTS.queue,
-    deadline: Annotated[float, typer.Option(help="Seconds that judging a request may take.")] = (
-        _DEFAULTS.deadline_seconds
-    ),
-    drain_seconds: Annotated[
-        float, typer.Option(help="Seconds that requests under way get to end on SIGTERM.", min=0)
-    ] = 30.0,
-    log_answers: Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")] = False,
-    engine: Annotated[
-        Literal["local", "ray"], typer.Option(help="This process, or replicas that Ray Serve runs.")
-    ] = "local",
-    replicas: Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option("--address", help="With --engine ray: the cluster; none starts Ray here."),
-    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    token_file: TokenFile = None,
+    insecure: Insecure = False,
+    max_body_bytes: MaxBodyBytes = _DEFAULTS.max_body_bytes,
+    max_rows: MaxRows = _DEFAULTS.max_rows,
+    max_answer_chars: MaxAnswerChars = _DEFAULTS.max_answer_chars,
+    concurrency: Concurrency = _DEFAULTS.concurrency,
+    queue: Queue = _DEFAULTS.queue,
+    deadline: Deadline = _DEFAULTS.deadline_seconds,
+    drain_seconds: DrainSeconds = 30.0,
+    log_answers: LogAnswers = False,
+    engine: Engine = "local",
+    replicas: Replicas = 1,
+    cluster: Cluster = None,
 ) -> None:
     """Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.
 
@@ -61,38 +71,52 @@ def serve(
     """
     if token_file is None and not insecure and not is_loopback(host):
         raise fail(f"anyone who reaches {host} could use this service: give --token-file FILE, or --insecure")
-    try:
-        from agentscope_tuner.service.app import create_app
-        from agentscope_tuner.service.server import serve as serve_app
-    except ImportError as exc:
-        raise fail(f"astuner serve needs the extra 'serve': {install('serve')} ({exc})") from exc
-    from agentscope_tuner.task_judge.batch import ConfiguredJudge
-
-    # a line each, as programs that collect logs want them
-    logging.basicConfig(
-        level=logging.getLogger().level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
+    _log_lines(answers=log_answers)
     with config_errors():
         settings = ServiceSettings(
             token_file, max_body_bytes, max_rows, max_answer_chars, concurrency, queue, deadline, log_answers
         )
         named = _named(conf, overrides or [])
         configs = {name: resolve(path, overrides or ()) for name, path in named.items()}
-        # before anything listens, and here also where replicas judge: what is wrong is said now
-        judges = {name: ConfiguredJudge(config) for name, config in configs.items()}
-        app = create_app(judges, settings)
-    if log_answers:
-        logging.getLogger("agentscope_tuner.service").setLevel(logging.INFO)
-    if token_file is None and not is_loopback(host):
-        err.print(f"warning: anyone who reaches {host} may use this service", style="yellow")
     if engine == "ray":
         _by_ray(configs, settings, host=host, port=port, replicas=replicas, cluster=cluster, drain=drain_seconds)
-        return
+    else:
+        _here(configs, settings, host=host, port=port, drain=drain_seconds)
+
+
+def _log_lines(*, answers: bool) -> None:
+    """Log a line each, as programs that collect logs want them."""
+    logging.basicConfig(
+        level=logging.getLogger().level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
+    )
+    if answers:
+        logging.getLogger("agentscope_tuner.service").setLevel(logging.INFO)
+
+
+def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: str) -> tuple[FastAPI, str]:
+    """The service, and its judges in words: also where replicas judge, since what is wrong must be said before that."""
+    try:
+        from agentscope_tuner.service.app import create_app
+    except ImportError as exc:
+        raise fail(f"astuner serve needs the extra 'serve': {install('serve')} ({exc})") from exc
+    from agentscope_tuner.task_judge.batch import ConfiguredJudge
+
+    with config_errors():
+        judges = {name: ConfiguredJudge(config) for name, config in configs.items()}
+        app = create_app(judges, settings)
+    if settings.token_file is None and not is_loopback(host):
+        err.print(f"warning: anyone who reaches {host} may use this service", style="yellow")
+    return app, ", ".join(f"{judge.name} at /{name}" for name, judge in judges.items())
+
+
+def _here(configs: Mapping[str, Settings], settings: ServiceSettings, *, host: str, port: int, drain: float) -> None:
+    app, shown = _checked(configs, settings, host)
+    from agentscope_tuner.service.server import serve as serve_app
+
     listener = listen(host, port)
-    shown = ", ".join(f"{judge.name} at /{name}" for name, judge in judges.items())
     # plain and flushed: scripts that took port 0 read the address off this line
     print(f"serving {shown} on {address(host, listener)}", flush=True)
-    serve_app(app, listener, drain_seconds=drain_seconds, threads=concurrency)
+    serve_app(app, listener, drain_seconds=drain, threads=settings.concurrency)
 
 
 def _by_ray(
@@ -105,6 +129,7 @@ def _by_ray(
     cluster: str | None,
     drain: float,
 ) -> None:
+    _checked(configs, settings, host)
     from agentscope_tuner.on_ray.serve import deployed
 
     stopped = threading.Event()

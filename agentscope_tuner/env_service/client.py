@@ -102,7 +102,8 @@ class AsyncEnvServiceClient:
         """
         try:
             return await self._result(wire.release(instance_id))
-        except Exception as exc:  # noqa: BLE001  # the boundary of an episode: nothing may hide the block's own error
+        # boundary: nothing may hide the error of the episode's own block; False says that the release failed
+        except Exception as exc:  # noqa: BLE001
             logger.warning("instance %r was not released: %s", instance_id, exc)
             return False
 

@@ -87,7 +87,8 @@ def load_environment(protocol: str) -> type[Environment]:
         raise ConfigError(f"an environment must read 'module->Class', got {protocol!r}")
     try:
         found: type[Environment] = getattr(importlib.import_module(module_name), class_name)
-    except Exception as exc:  # a module may fail in any way while it is imported
+    # boundary: a module may fail in any way while it is imported; it becomes an error that names the environment
+    except Exception as exc:
         raise ConfigError(f"environment {protocol!r} cannot be loaded: {type(exc).__name__}: {exc}") from exc
     return found
 

@@ -19,7 +19,6 @@ LONG_MODULES = {
     "verify/math/symbolic.py": "the worker's one stage, from two formulas to a verdict",
 }
 LONG_FUNCTIONS = {
-    "cli/serve.py serve": "the options of a command are its parameters, each with its help text",
     "cli/watch.py watch": "the options of a command are its parameters, each with its help text",
     "cli/judge.py judge": "the options of a command are its parameters, each with its help text",
 }
