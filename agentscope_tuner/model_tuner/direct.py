@@ -54,6 +54,7 @@ class DirectCompletions(AsyncCompletions):
         super().__init__(client)
         self._http = http
         self._tls = tls
+        self._url = f"{str(client.base_url).rstrip('/')}/chat/completions"
         self._session: aiohttp.ClientSession | None = None
 
     async def create(self, *, extra_body: Mapping[str, Any] | None = None, **body: Any) -> Any:  # type: ignore[override]
@@ -91,7 +92,7 @@ class DirectCompletions(AsyncCompletions):
         except (TypeError, ValueError, RecursionError):
             return None
         try:
-            async with self._opened().post("chat/completions", data=data, allow_redirects=False) as response:
+            async with self._opened().post(self._url, data=data, allow_redirects=False) as response:
                 content = await response.read()
         except (aiohttp.ClientError, OSError) as exc:
             return exc
@@ -109,7 +110,6 @@ class DirectCompletions(AsyncCompletions):
             client = self._client
             headers = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
             self._session = aiohttp.ClientSession(
-                str(client.base_url),
                 connector=QuietConnector(limit=0, keepalive_timeout=KEEPALIVE_SECONDS, ssl=self._tls),
                 headers={**headers, "Authorization": f"Bearer {client.api_key}"},
                 cookie_jar=aiohttp.DummyCookieJar(),
