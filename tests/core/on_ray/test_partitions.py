@@ -11,10 +11,13 @@ import pytest
 from pyarrow import parquet
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError
+from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.local import score_blocks
 from agentscope_tuner.on_ray.partition_source import Partition, input_files, partition_bytes, partition_lines, plan
 from agentscope_tuner.on_ray.partition_worker import FileJob, PartitionWorker
 from agentscope_tuner.on_ray.partitions import MANIFEST, PartitionedOutput, PartitionRecord, damage
 from agentscope_tuner.records import Summary, parse_line, read_lines
+from agentscope_tuner.records.blocks import read_blocks
 from agentscope_tuner.task_judge.judgement import Judgement
 
 
@@ -127,6 +130,10 @@ def test_parquet_columns_may_hold_json_text_and_a_bad_one_fails_alone(tmp_path: 
     assert json.loads(with_bytes.raw)["blob"] == "/w=="
 
 
+def judge_config(judge: type[BaseJudge]) -> dict[str, Any]:
+    return {"astuner": {"task_judge": {"judge_protocol": f"{__name__}->{judge.__name__}"}}}
+
+
 class Judge(BaseJudge):
     """Right for "ok"; breaks on "broken"."""
 
@@ -140,12 +147,22 @@ class Judge(BaseJudge):
         return (1.0, True) if answer == "ok" else (0.0, False)
 
 
-CONFIG = {"astuner": {"task_judge": {"judge_protocol": f"{__name__}->Judge"}}}
+class ComputingJudge(Judge):
+    """The same, whose rows are parsed, judged and written some at a time."""
+
+    judge_kind = "cpu"
+    # so it is asked in this process
+    bounds_itself = True
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "rollouts.jsonl"
+CONFIGS: dict[str, dict[str, Any]] = {kind.judge_kind: judge_config(kind) for kind in (Judge, ComputingJudge)}
+
+
+@pytest.fixture(params=CONFIGS)
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Some rows, in a folder that is named for the kind of the judge that they get."""
+    path = tmp_path / str(request.param) / "rollouts.jsonl"
+    path.parent.mkdir()
     answers = ["ok", "wrong", "broken", "ok", "ok", "wrong"]
     path.write_text("".join(row(f"r{index}", answer) + "\n" for index, answer in enumerate(answers)))
     return path
@@ -157,7 +174,7 @@ def run(source: Path, *, resume: bool = False, digest: str = "d", size: int = 20
     folder = source.parent / "out"
     output = PartitionedOutput(folder, digest)
     partitions = plan([source], output.begin(size, resume=resume))
-    worker = PartitionWorker(FileJob(CONFIG, digest, str(folder), this, resume))
+    worker = PartitionWorker(FileJob(CONFIGS[source.parent.name], digest, str(folder), this, resume))
     output.complete([worker.judge(partition) for partition in partitions], judge="Judge")
     return list(Judge.judged)
 
@@ -193,7 +210,7 @@ def test_a_resumed_run_tells_its_own_rows_from_those_it_took_over(source: Path) 
     run(source)
     output = PartitionedOutput(source.parent / "out", "d")
     partitions = plan([source], output.begin(200, resume=True))
-    worker = PartitionWorker(FileJob(CONFIG, "d", str(output.folder), "next", resume=True))
+    worker = PartitionWorker(FileJob(CONFIGS[source.parent.name], "d", str(output.folder), "next", resume=True))
     records = [worker.judge(partition) for partition in partitions]
     assert (sum(record.rows for record in records), sum(record.kept for record in records)) == (6, 5)
     output.complete(records, judge="Judge")
@@ -250,6 +267,34 @@ def test_a_resumed_run_keeps_the_cut_and_drops_what_the_input_lost(source: Path)
     assert damage(source.parent / "out") == []
 
 
+def test_a_partitions_rows_are_those_that_the_local_engine_writes(source: Path) -> None:
+    """Rows of every kind, in more of them than are parsed at a time."""
+    odd = [
+        "",
+        "{",
+        '{"id": 1}',
+        row("half \\ud800"),
+        row("again", judgement={"reward": 7}),
+        row("broken", "break"),
+        "  ",
+    ]
+    rows = "\n".join(line for n in range(12) for line in [*odd, row(f"r{n}"), row(f"wrong{n}", "no", mine=n)])
+    source.write_text("\ufeff" + rows.replace("\\\\ud800", "\\ud800"))
+    run(source, size=10_000_000)
+    judge = LineJudge(CONFIGS[source.parent.name], "d")
+    with source.open("rb") as stream:
+        written = b"".join(block.data for block in score_blocks(judge, read_blocks(stream, source.name), jobs=1))
+    local = [json.loads(line) for line in written.splitlines()]
+    parted = scored(source)
+    for line in (*local, *parted):
+        del line["judgement"]["seconds"]
+    assert parted == local
+    assert (
+        Summary.from_dict(json.loads((source.parent / "out/_partitions/part-00000.json").read_text())["summary"]).rows
+        == 84
+    )
+
+
 def lose(source: Path, lines: int, run_id: str, attempt: int) -> PartitionedOutput:
     """What a worker leaves that was killed after so many rows of the first partition."""
     output = PartitionedOutput(source.parent / "out", "d")
@@ -262,7 +307,7 @@ def lose(source: Path, lines: int, run_id: str, attempt: int) -> PartitionedOutp
 
 def repeat(source: Path, output: PartitionedOutput, run_id: str) -> PartitionRecord:
     Judge.judged.clear()
-    worker = PartitionWorker(FileJob(CONFIG, "d", str(output.folder), run_id, resume=False))
+    worker = PartitionWorker(FileJob(CONFIGS[source.parent.name], "d", str(output.folder), run_id, resume=False))
     return worker.judge(plan([source], 10_000)[0])
 
 
