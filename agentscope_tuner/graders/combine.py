@@ -56,9 +56,9 @@ def unordered(rank: Sequence[int], order: Sequence[int]) -> list[int]:
 
 
 def with_last(places: Sequence[float], judged: Sequence[int], size: int) -> list[float]:
-    """Places of `size` candidates of which only those at the indices `judged` have `places`: the others share the
-    places
-    behind them.
+    """Places of `size` candidates of which only those at the indices `judged` have `places`.
+
+    The others share the places behind them.
     """
     last = len(judged) + (1 + size - len(judged)) / 2
     position = dict(zip(judged, places, strict=True))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -167,15 +165,6 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
     changed = only_first + only_second
     return float(stats.binomtest(only_first, changed, 0.5).pvalue) if changed else 1.0
-
-
-def correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Pearson's; NaN where one side is constant."""
-    import numpy as np
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return float(np.corrcoef(first, second)[0, 1])
 
 
 def plain(measures: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from agentscope_tuner.records.earlier import EarlierRow, earlier_rows
 from agentscope_tuner.records.reader import Line, Row, parse_line, read_lines, read_rows
 from agentscope_tuner.records.scored_file import ScoredFile
 from agentscope_tuner.records.summary import Summary
-from agentscope_tuner.records.writer import judged_end, own_keys, read_end, scored_line
+from agentscope_tuner.records.writer import judged_end, read_end, scored_line
 
 __all__ = [
     "EarlierRow",
@@ -14,7 +14,6 @@ __all__ = [
     "Summary",
     "earlier_rows",
     "judged_end",
-    "own_keys",
     "parse_line",
     "read_end",
     "read_lines",

@@ -157,8 +157,7 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
 
     That is the sum of p(label) * value over the sum of p(label), at the first output token that is not white space;
     spellings of a label that differ in case and surrounding space are added up, and so are tokens that begin one label
-    and no other. After G-Eval (arXiv 2303.16634),
-    section 2, with probabilities taken from `top_logprobs` in place of samples.
+    and no other. After G-Eval (arXiv 2303.16634), section 2, with `top_logprobs` in place of samples.
 
     Args:
         reply: a reply with `top_logprobs`.

@@ -43,10 +43,9 @@ _LATIN = str.maketrans("аеорсухіјѕԁɡαοеνρτυικ", "aeopcyxijs
 def no_content(answer: str, reference: str | None = None) -> str | None:
     """Why `answer` has nothing to judge, in words; None when it has.
 
-    Nothing to judge is an answer of blanks and the marks of a sentence, or of openers alone. It is read as the
-    judge model
-    would see it: without invisible characters, and whatever widths its letters have. Symbols, brackets, operators and
-    single ordinary words may be the answer to a question, and are left to the judge.
+    Nothing to judge is an answer of blanks and the marks of a sentence, or of openers alone. It is read as the judge
+    model would see it: without invisible characters, and whatever widths its letters have. Symbols, brackets, operators
+    and single ordinary words may be the answer to a question, and are left to the judge.
 
     Args:
         answer: the answer, as it came.

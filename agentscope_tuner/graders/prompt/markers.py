@@ -2,8 +2,7 @@
 
 A list of the tokens of known model families is out of date with the next family. So the shapes are looked for, in
 text of one spelling (see `visible.plain`): `<|…|>`, `<…>`, `[…]`, `<<…>>`, `>>…<<`, `]~…]`, a fence's BEGIN and END,
-and a role's name in brackets, or with a
-colon at the start of a line.
+and a role's name in brackets, or with a colon at the start of a line.
 """
 
 from __future__ import annotations

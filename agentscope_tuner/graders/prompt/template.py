@@ -40,10 +40,9 @@ class ChatMessage(BaseModel):
 class PromptTemplate(BaseModel):
     """The same prompt in one or more languages.
 
-    `{name}` in a message is a variable; every other brace is text. In a message that holds `{{`, braces are
-    written as in
-    Python's format strings: `{{` and `}}` stand for one brace, and `{{name}}` is no variable. Values are inserted as
-    they are: what looks like a variable inside a value is not filled in again.
+    `{name}` in a message is a variable; every other brace is text. In a message that holds `{{`, braces are written as
+    in Python's format strings: `{{` and `}}` stand for one brace, and `{{name}}` is no variable. Values are inserted as
+    they are: a variable's name inside a value is not filled in again.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
