@@ -121,7 +121,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
     except BaseException:
         slots.release()
         raise
-    # not when the caller gives up, but when the thread ends: so no more than these can hang
+    # Free the slot when the thread ends, not when the caller gives up: so hanging threads stay bounded
     future.add_done_callback(lambda _: _call_soon(loop, slots.release))
     return await asyncio.wrap_future(future)
 
@@ -141,7 +141,7 @@ _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] 
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    # closed: whoever waited there is gone
+    # the loop was closed: no caller waits there
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function)
 

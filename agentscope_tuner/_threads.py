@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# a thread without a call ends then: starting one takes longer than most cheap verdicts
+# an idle thread waits this long for its next call: starting one takes longer than most cheap verdicts
 _IDLE_SECONDS = 10.0
 
 _Inbox = SimpleQueue[tuple[Future[Any], Callable[[], Any]]]
@@ -57,9 +57,9 @@ def _work(inbox: _Inbox) -> None:
                 if inbox in _idle:
                     _idle.remove(inbox)
                     return
-            continue  # it was given a call in the same moment
+            continue  # `start` took this thread from the idle ones in the same moment: its call is coming
         outcome = _outcome(work) if future.set_running_or_notify_cancel() else None
-        # idle before the waiter knows, who may come back with the next call at once
+        # Count as idle before the caller learns the result: its next call may come at once
         with _lock:
             _idle.append(inbox)
         if outcome is not None:

@@ -91,7 +91,7 @@ def dump_lines(source: str) -> Iterator[Line]:
         file = StoredFile(source)
         return _lines(file, file.name)
     names = _names(files)
-    # a place without a colon, whole, names a row: the same line number stands in every file
+    # the same line number stands in every file: a place without a colon names a row as a whole, its file included
     return (
         line._replace(where=line.where.replace(":", "/"))
         for file, name in zip(files, names, strict=True)

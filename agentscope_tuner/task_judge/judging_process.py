@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 _MOST_PROCESSES = 4
 # Loading a judge is not the verdict's time, but must end too
 _START_SECONDS = 120.0
-# A judge that ends its process, such as by a crash in compiled code, may have been the victim of another row
+# Ask twice: the process may have died of an earlier row, by damage that compiled code left behind
 _TRIES = 2
 # A process that died before it had the question says nothing about the rollout
 _MOST_STARTS = 20
@@ -105,7 +105,7 @@ class JudgingProcesses:
                 ends += time.monotonic() - started
             kind, answer = pickle.loads(ask(child, question, wall_seconds=max(0.0, ends - time.monotonic())))
         except BaseException:
-            # its next message would answer this question
+            # end it: its next message would be the answer to this question
             if child is not None:
                 self._end(child)
             raise

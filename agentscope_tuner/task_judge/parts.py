@@ -115,7 +115,7 @@ def load_parts(config: Any, section: TaskJudgeConfig, *, weighs: bool) -> list[P
 
 def _load(config: Any, section: TaskJudgeConfig, name: str) -> TaskJudge:
     judge = load_inner(config, section, section.parts[name], f"parts.{name}")
-    # the whole tells of it once
+    # the outer judge warns of a passed-over reward: once is enough
     judge.heeds_own_reward = True
     if judge.traits.ranks and section.parts[name].when is not None:
         raise ConfigError(

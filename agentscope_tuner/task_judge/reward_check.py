@@ -88,7 +88,7 @@ def _checked_metrics(metrics: Any) -> dict[str, float]:
         return metrics.copy()
     if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
         raise no_reward(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
-    # str(): a verdict goes to other processes, where a class of the judge's own may be unknown
+    # str(): another process may not know the judge's own subclass of str
     return {str(name): float(value) for name, value in metrics.items()}
 
 

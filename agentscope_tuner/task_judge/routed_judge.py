@@ -47,7 +47,7 @@ class RoutedJudge(AsksJudges):
         }
         inner = [judge.inner for judge in self.routes.values()]
         for judge in self.routes.values():
-            # the whole tells of it once
+            # the outer judge warns of a passed-over reward: once is enough
             judge.heeds_own_reward = True
         self.metric_names = tuple(dict.fromkeys(name for judge in inner for name in judge.metric_names))
         self.reference_keys = tuple(dict.fromkeys(key for judge in inner for key in judge.reference_keys))

@@ -74,7 +74,7 @@ class RunLog:
         chosen = verdicts if self._share >= 1 else self._chosen(verdicts, step)
         with self._lock:
             if self._waiting_bytes > self._file_bytes:
-                # a disk that stays full: this raises before the memory is full, too
+                # the disk stays full: raise here, before the waiting rows fill the memory
                 self._write()
             rows = rows_of(self._token, self._rows, chosen, step, time.time())
             if not rows:
@@ -117,7 +117,7 @@ class RunLog:
             try:
                 self._write()
             except ConfigError as exc:
-                # nobody waits here who could be told: the next row tries again, and raises
+                # no caller waits in a timer: log it; the next row tries again, and raises
                 _log.warning("%s", exc)
 
     def _write(self) -> None:

@@ -219,7 +219,7 @@ class TaskRubricsJudge(BaseJudge):
         """All models that may be asked."""
         return self.panels.every
 
-    # criteria have no score: attacks ask for as much as they please
+    # criteria have no range of scores: injected texts ask for ten points
     top_score = 10.0
 
     async def aready(self) -> None:

@@ -25,7 +25,8 @@ _log = logging.getLogger(__name__)
 
 # for a judge that was cancelled to end, and then for its event loop to show that it is not blocked
 _GRACE_SECONDS = 0.25
-# many that began together hang together: as the first one's time ends, none of the others is taken for a quick one
+# Verdicts that began together hang together. When the first one's time ends, those whose time ends within this share of
+# the limit count as hanging, too
 _NEARLY = 0.1
 _THREAD = "its thread cannot be ended, and is left behind"
 
@@ -159,7 +160,7 @@ class TimeLimit:
     def _start(self, seconds: float, function: Callable[..., T], *args: Any) -> Future[T]:
         self._check(self._seconds * _NEARLY)
         future = _threads.start(function, *args)
-        # known from its start, whether somebody waits for it to its end or not
+        # count it from its start: its caller may give up before it ends
         self._left[future] = time.monotonic() + seconds
         future.add_done_callback(self._end)
         return future
@@ -229,7 +230,7 @@ async def _perform(
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *args: Any) -> None:
-    # closed: whoever waited there is gone
+    # the loop was closed: no caller waits there
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function, *args)
 

@@ -127,7 +127,7 @@ def _process_connections() -> openai.DefaultAioHttpClient:
 
 @atexit.register
 def _close_connections() -> None:
-    # sockets left open make aiohttp complain on stderr at the end of a program
+    # aiohttp complains on stderr of sockets that are open when a program ends
     mine = _connections.get(os.getpid())
     if mine is not None:
         closing = asyncio.run_coroutine_threadsafe(mine.aclose(), _loop.get_loop())

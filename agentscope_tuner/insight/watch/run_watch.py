@@ -57,7 +57,7 @@ class RunWatch:
 
     def step(self, step: float, rows: Sequence[ScoredRow]) -> tuple[StepStats, list[Alarm]]:
         """Take in one whole step."""
-        # the worries of earlier steps: this step's rows must not say how many of them are asked about
+        # of earlier steps: the test has no error bound if a step's own rows decide how many of them are asked about
         worried = any(monitor.worried and monitor.kind == "gamed" for monitor in self._monitors)
         stats = step_stats(step, rows, self._novelty)
         found: list[Alarm] = []

@@ -60,7 +60,7 @@ class SecondOpinion:
         passes = [row for row in rows if paid(row)]
         budget = min(int(self.rows * self._most), self._budget) - self.asked
         count = max(0, min(int(self._owed), budget, len(passes)))
-        # what a step without passes leaves over is not asked for in a burst later
+        # rows that are owed from steps without passes must not be asked about in one burst later
         self._owed = min(self._owed - count, 4.0 + len(rows) * self._rate)
         if not count:
             return False
