@@ -52,7 +52,7 @@ def is_plain(node: Node) -> bool:
             return bool(text)
         case Sum((Number(), Quotient(Number(top), Number(bottom)))):
             # a mixed number
-            return 0 < top < bottom
+            return 0 < top < bottom and top.denominator == bottom.denominator == gcd(int(top), int(bottom)) == 1
         case Quotient(Number(top), Number(bottom)):
             whole = top.denominator == bottom.denominator == 1
             return whole and bottom > 1 and gcd(int(top), int(bottom)) == 1
@@ -121,6 +121,8 @@ def _is_repeated(kinds: Iterator[Key | None]) -> bool:
 
 def _unit_of_term(term: Node) -> Key:
     """What the terms that can be added up have in common: `3x` and `-x` the `x`, two numbers nothing at all."""
+    while isinstance(term, Negation):
+        term = term.inside
     counted = factors(term)
     counted.pop(("minus",), 0)
     return tuple(sorted((repr(one), times) for one, times in counted.items() if not _is_number_key(one)))
@@ -192,11 +194,13 @@ def _of_power(base: Node, exponent: Node) -> Iterator[str]:
         base = base.inside
     if isinstance(base, Array):
         yield MATRIX
+    elif base == _I and power.denominator == 1:
+        yield COMPLEX
     elif power.denominator == 1:
         if (
             (isinstance(base, Number) and base.value != 10)
-            or base == _I
-            or (isinstance(base, (Power, Quotient)) and not symbols(base))
+            or (isinstance(base, Quotient) and not symbols(base))
+            or (isinstance(base, Power) and (not symbols(base) or literal(base.exponent) is not None))
         ):
             yield "power"
     elif isinstance(base, Number) and base.value.denominator == 1:

@@ -62,6 +62,12 @@ _FACTORS = re.compile(r"(?<!common )(?<!prime )\bfactor(?:i[sz]e|i[sz]ation|ed)?
 _PRIMES = re.compile(
     r"\bprime factori[sz]ation|\bproduct of (?:its )?prime|\binto (?:its )?prime|分解质因数", re.IGNORECASE
 )
+_SOLVED_FOR = re.compile(
+    r"\bsolve\b[^.?]{0,60}?\bfor \$?([a-zA-Z])\$?(?![a-zA-Z])"
+    r"|\b(?:express|write|find) \$?([a-zA-Z])\$? (?:in terms|as a function) of|slope-intercept",
+    re.IGNORECASE,
+)
+_ROUNDS = re.compile(r"\bround \$?-?\d", re.IGNORECASE)
 _SQUARE = re.compile(r"complet\w+ the square|vertex form", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many((?:\s+[a-zA-Z-]+){1,4})", re.IGNORECASE)
 _EXPANDS = re.compile(r"\b(?:expand|expanded|expansion|multiply out)\b|without (?:parentheses|brackets)", re.IGNORECASE)
@@ -180,6 +186,17 @@ class Question:
         return _PRIMES.search(self.text) is not None
 
     @cached_property
+    def solved_for(self) -> str:
+        """The unknown that is to stand alone; empty where none is named."""
+        match = _SOLVED_FOR.search(self.text)
+        return "" if match is None else next((g for g in match.groups() if g), "y")
+
+    @cached_property
+    def asks_to_round(self) -> bool:
+        """Whether a number that stands there is to be rounded."""
+        return _ROUNDS.search(self.text) is not None
+
+    @cached_property
     def asks_square(self) -> bool:
         """Whether a square is to be completed."""
         return _SQUARE.search(self.text) is not None
@@ -190,14 +207,9 @@ class Question:
         phrases = [words.split() for words in _HOW_MANY.findall(self.text)]
         return frozenset(form for words in phrases for word in words for form in (word.lower(), singular(word)))
 
-    @cached_property
-    def asks_partial_fractions(self) -> bool:
-        return "partial fraction" in self.text.lower()
-
-    @cached_property
-    def asks_scientific(self) -> bool:
-        """Whether the answer is to be written with a power of ten."""
-        return "scientific notation" in self.text.lower()
+    def says(self, phrase: str) -> bool:
+        """Whether the words stand in it, in either case."""
+        return phrase in self.text.lower()
 
     @cached_property
     def asked_units(self) -> frozenset[PhysicalUnit]:

@@ -70,7 +70,14 @@ def _in_order(comparer: Comparing, listing: Listing) -> Listing:
     named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
     known = comparer.question.names if comparer.question is not None else ()
     order = next((n for n in known if {(name,) for name in n} == named.keys()), None)
-    return Listing("tuple", tuple(named[one] for one in ([(n,) for n in order] if order else sorted(named))))
+    return Listing(
+        "tuple", tuple(named[one] for one in ([(n,) for n in order] if order else sorted(named, key=_spelled)))
+    )
+
+
+def _spelled(name: tuple[str, ...]) -> tuple[str, ...]:
+    r"""`\theta` stands behind r in the alphabet."""
+    return tuple(part.lstrip("\\") for part in name)
 
 
 def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:

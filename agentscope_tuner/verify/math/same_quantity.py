@@ -26,6 +26,8 @@ from agentscope_tuner.verify.math.unit import UNIT_LETTERS, PhysicalUnit, is_phy
 
 _MINUTES, _HOURS = 60, 24
 # one sign for both
+# what a rate may be counted by: a second, a minute, an hour, a day, a week
+_SPANS = frozenset({1, 60, 3_600, 86_400, 604_800})
 _YEN, _YUAN = (("yen", 1),), (("yuan", 1),)
 _RADIAN = (("rad", 1),)
 
@@ -68,7 +70,7 @@ def _is_asked(unit: Unit, question: Question | None) -> bool:
 
 def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:
     above = tuple((name, power) for name, power in rate.dimension if power > 0)
-    return above != rate.dimension and unit.dimension == above
+    return above != rate.dimension and unit.dimension == above and unit.size / rate.size in _SPANS
 
 
 def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: Unit) -> Outcome:

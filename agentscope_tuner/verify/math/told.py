@@ -41,6 +41,9 @@ _MOST_COUNTED = 3
 _POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*,[^()]*\)$)")
 _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
 _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
+_LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
+_PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
+_PLACES = frozenset({"on", "over", "in", "at", "for", "when", "from", "interval", "point"})
 _CHANCES = frozenset({"probability", "chance", "chances", "likelihood", "likely", "fraction", "proportion"})
 _WORD = re.compile(r"[a-zA-Z]{2,}")
 _MODULO = re.compile(
@@ -82,7 +85,7 @@ def uncalled(text: str, question: Question | None) -> str:
 def in_figures(text: str) -> str:
     r"""The 42 of `\text{forty-two}`, with the words behind it; any other text as it is."""
     words = _WRITING.sub(" ", text).split() if len(text) <= _LONGEST else []
-    size = sum(1 for _ in takewhile(is_number_word, words))
+    size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
     found = list(numbers_said(" ".join(words[:size])))
     if len(found) != 1 or len(words) - size > _MOST_COUNTED or not all(w.isalpha() for w in words[size:]):
         return text
@@ -146,13 +149,30 @@ def told(text: str, question: Question | None) -> str:
     if _HAN.search(text):
         return _in_chinese(plain, question) or text
     if "\\" in plain.replace("\\$", "").replace("\\%", ""):
-        return text
+        return _led_up_to(text, question) if question is not None else text
     short = _without_condition(plain, question.text) if question is not None else plain
     short = _CLOSING.sub("", short) if short[-1:].isalpha() else short
     match = _IN_ENGLISH.fullmatch(short) if question is not None else None
     if match is not None and question is not None and all(_is_said(word, question) for word in match["before"].split()):
         return f"{match['value']}\\text{{{match['after']}}}" if match["after"] else match["value"]
     return text if short == plain else short
+
+
+def _led_up_to(text: str, question: Question) -> str:
+    r"""`(2, \infty)` of `\text{increasing on }(2,\infty)`, `\frac58` of `\frac58\text{ of the pizza}`."""
+    match = _LEADING.match(text)
+    if match is not None and all(_places(word, question) for word in match[1].split()):
+        text = text[match.end() :]
+    match = _PART.search(text)
+    if match is not None and _CHANCES & question.words and all(w.lower() in question.words for w in match[1].split()):
+        text = text[: match.start()]
+    return text
+
+
+def _places(word: str, question: Question) -> bool:
+    """Whether a word before an interval or a point only says what holds there."""
+    word = word.lower()
+    return word in _PLACES or (word in question.words and word not in ("not", "no", "never", "except", "or"))
 
 
 def _without_condition(plain: str, asked: str) -> str:

@@ -15,7 +15,7 @@ DIMENSIONS = {
         |gallon gal 3785411784/1000000000000|quart qt 946352946/1000000000000|pint pt 473176473/1000000000000""",
     "mass": """g gram gramme 克 1|kg kilogram kilogramme 千克 公斤 1000|mg milligram 毫克 1/1000|吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
-    "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 3600|day 天 86400|week 周 604800
+    "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 时 3600|day 天 86400|week 周 604800
         |ms millisecond 1/1000
         |month 月|year yr 年|decade|century""",
     "money in dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",

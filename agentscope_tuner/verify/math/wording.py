@@ -25,6 +25,7 @@ _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|
 _IT_IS = re.compile(
     r"(?:it|this|that|they|he|she|the(?: [a-z]+){1,4})(?: is| was| are| will be|'s) (?:(?:on|a|an|the) )?"
 )
+_ARTICLE = re.compile(r"(?:an?|the|one) ")
 _TAKES_BACK = re.compile(r"\b(?:yes|no|not|true|false|but|however|unless|never|or|wrong|\w+n't)\b", re.IGNORECASE)
 
 
@@ -141,7 +142,11 @@ def _said(text: str) -> str | None:
 
 def _names(pair: Pair) -> Outcome:
     """`It is Thursday` for `Thursday`."""
-    match = _IT_IS.match(said := plain(pair.answer)) if pair.ref.text[-1:] in "}" + ascii_letters else None
+    match = (
+        (_IT_IS.match(said := plain(pair.answer)) or _ARTICLE.match(said))
+        if pair.ref.text[-1:] in "}" + ascii_letters
+        else None
+    )
     if match is None or any(map(denies, match[0].split())) or any(map(str.isdigit, said)):
         return UNKNOWN
     return EQUAL if said[match.end() :] == plain(pair.ref.text) else UNKNOWN

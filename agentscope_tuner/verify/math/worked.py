@@ -14,6 +14,7 @@ from agentscope_tuner.verify.math.canonical import SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.node import (
     MARKS,
     RATIONAL_OPERATIONS,
+    Apply,
     Collection,
     Negation,
     Node,
@@ -44,6 +45,8 @@ from agentscope_tuner.verify.math.tree import is_collection, symbols, walk
 Same = Callable[[Node, Node], bool]
 _MOST_FORMULAS = 40
 _LARGEST_DIVISOR = 1_000
+# functions in which counts are written down
+_COUNTING = frozenset({"factorial", "doublefact", "binom"})
 _FREE = frozenset({Fraction(0), Fraction(1)})
 _SAID_EXPONENTS = (Fraction(2), Fraction(3))
 
@@ -56,8 +59,24 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     """
     if _is_unfinished_equation(answer, reference):
         return True
+    if (
+        question.solved_for
+        and _is_solved(reference, question.solved_for)
+        and not _is_solved(answer, question.solved_for)
+    ):
+        return True
+    if question.asks_to_round and literal(reference) is not None and literal(answer) != literal(reference):
+        return True
     wanted = _stated(reference, reference)[-1]
     return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
+
+
+def _is_solved(node: Node, name: str) -> bool:
+    """Whether the name stands alone on one side, or is left out."""
+    match node:
+        case Relation((first, *_, last)):
+            return Symbol(name) in (first, last) or isinstance(first, UndefinedCall)
+    return True
 
 
 def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
@@ -83,7 +102,8 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
     if isinstance(answer, Collection) and answer.args:
         wanted = reference.args if isinstance(reference, Collection) else (reference,)
         return all(literal(one) is not None for one in wanted) and any(
-            _is_only_said(question, a, a) for a in answer.args
+            _is_only_said(question, a, a) or (not symbols(a) and _is_calculation(a, wanted[0], operations(a)))
+            for a in answer.args
         )
     if any(map(_joins_sets, walk(answer))) and not any(map(_joins_sets, walk(reference))):
         return True
@@ -93,9 +113,9 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         return True
     if question.asks_primes and operations(reference) and not _is_of_primes(answer):
         return True
-    if question.asks_partial_fractions and len(list(terms(answer))) < len(list(terms(reference))):
+    if question.says("partial fraction") and len(list(terms(answer))) < len(list(terms(reference))):
         return True
-    if question.asks_scientific and _is_unscientific(answer, reference):
+    if question.says("scientific notation") and _is_unscientific(answer, reference):
         return True
     if question.asks_to_simplify and _is_unreduced_ratio(answer):
         return True
@@ -122,7 +142,7 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
     Powers, factorials and binomials are how counts are written down too: `2^{10}` is an answer.
     """
     if symbols(reference):
-        return "sum" in left and "sum" not in operations(reference)
+        return bool(left & {"sum", "product"} - operations(reference))
     if any(name.startswith("big ") for name in left) or MATRIX in left:
         return True
     if symbols(answer):
@@ -131,6 +151,8 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
         return True
     if literal(reference) is None:
         return False
+    if any(isinstance(n, Apply) and n.function not in _COUNTING for n in walk(answer)):
+        return True
     roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
     plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
     return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))

@@ -35,7 +35,7 @@ from agentscope_tuner.verify.math.parse import parse
         (r"x\cdot x", {"product"}),
         (r"\sqrt2\sqrt3", {"product"}),
         ("2^{10}", {"power"}),
-        ("i^2", {"power"}),
+        ("i^2", {"complex"}),
         (r"\frac{12}{4}", {"unreduced"}),
         (r"\frac{x(x+1)}{x}", {"division"}),
         (r"\frac68", {"unreduced"}),
