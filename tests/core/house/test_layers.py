@@ -45,8 +45,10 @@ HEAVY = ("sympy", "openai", "agentscope", "ray", "torch", "httpx", "typer", "ric
 
 
 def executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node but those under `if TYPE_CHECKING:`, which name types and import nothing when the module runs."""
+    """Every statement but those under `if TYPE_CHECKING:`, which name types and import nothing when the module runs."""
     for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            continue  # an expression imports nothing, and most of a module's nodes are expressions
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             for other in node.orelse:
                 yield from (other, *executed(other))
@@ -122,6 +124,8 @@ def test_imports_keep_to_their_floor() -> None:
         ("from agentscope_tuner.cli import app", "agentscope_tuner.records.reader", 1),
         ("from agentscope_tuner import service", "agentscope_tuner.config", 1),
         ("def f():\n    import agentscope_tuner.task_judge.protocol", "agentscope_tuner.verify.boxed", 1),
+        ("try:\n    pass\nexcept OSError:\n    import agentscope_tuner.cli", "agentscope_tuner.records.reader", 1),
+        ("match x:\n    case 1:\n        import agentscope_tuner.cli", "agentscope_tuner.records.reader", 1),
         ("from agentscope_tuner.rules import compile_rules", "agentscope_tuner.verify.boxed", 1),
         ("from agentscope_tuner.rules.kinds import x", "agentscope_tuner.rules.compiled", 0),
         ("if TYPE_CHECKING:\n    from agentscope_tuner.cli import app", "agentscope_tuner.workflow", 0),
