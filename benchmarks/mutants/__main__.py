@@ -1,9 +1,10 @@
 """How many changes of the deciding modules the tests notice: a seeded sample of mutmut's mutants, each run alone.
 
-Each mutant is one change of one function, written into a copy of the tree. Only tests that reach the changed lines run,
-quickest first, in a process forked from one that has imported the libraries: a second or two for a mutant, where
-mutmut's own run makes every call of the package slower. Printed are the mutants drawn, run, killed, timed out and
-survived; survivors stand with their differences in `out/mutants/survivors-<seed>.md`.
+Each mutant is one change of one function or class, written into a copy of the tree. Only tests that reach the changed
+lines run, tables of quick cases first, in a process forked from one that has imported the libraries: a few seconds of
+CPU for a mutant, and more for one that survives. (mutmut's own run makes every call of the package slower.) Printed are
+the mutants drawn, run, killed, timed out and survived; survivors stand with their differences in
+`out/mutants/survivors-<seed>.md`, and survivors.md beside this file says which kinds are left and why.
 
 What `--minutes` cut short is continued by the next call with the same seed. `--again` runs its survivors once more.
 """

@@ -25,7 +25,7 @@ MUTATED = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: the `index`th that mutmut makes in a file's functions."""
+    """One change: the `index`th that mutmut makes in a file's functions and classes."""
 
     path: str
     index: int
