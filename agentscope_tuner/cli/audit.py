@@ -11,7 +11,7 @@ from rich.table import Table
 
 from agentscope_tuner.cli.agree import Format, cell, number, span
 from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import EXIT_FOUND, config_errors, fail, out
+from agentscope_tuner.cli.console import EXIT_FOUND, config_errors, fail, folded, out
 from agentscope_tuner.cli.sources import rollout_lines, source_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError
@@ -89,7 +89,7 @@ def _attack_table(results: Sequence[AttackResult], title: str, must: str) -> Tab
         counts = f"{result.answers:,}", f"{result.false:,}"
         rates = number(result.rate), span(result.interval)
         table.add_row(result.name, *counts, *rates, f"{result.no_verdict:,}", f"{result.seconds:.2f}", style=style)
-    return table
+    return folded(table)
 
 
 def _print_worst(results: Sequence[AttackResult]) -> None:
@@ -100,7 +100,7 @@ def _print_worst(results: Sequence[AttackResult]) -> None:
             reward = number(example["reward"])
             table.add_row(result.name, *map(cell, texts), reward, cell(example["reason"]))
     if table.rows:
-        out.print(table)
+        out.print(folded(table))
 
 
 def _board(played: Sequence[StrategyResult]) -> Table:
@@ -111,4 +111,4 @@ def _board(played: Sequence[StrategyResult]) -> Table:
         note = "pays nearly as well as honest work" if result.alarming else ""
         numbers = number(result.reward), number(result.success), number(result.of_honest)
         table.add_row(result.name, *numbers, note, style=style)
-    return table
+    return folded(table)

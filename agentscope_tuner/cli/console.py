@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from agentscope_tuner.errors import ConfigError
@@ -33,6 +34,13 @@ def fail(message: str) -> typer.Exit:
     # Text: messages quote configurations and answers, whose brackets are not markup
     err.print(Text.assemble(("error: ", "bold red"), printable(message)), soft_wrap=True)
     return typer.Exit(EXIT_BAD_USAGE)
+
+
+def folded(table: Table) -> Table:
+    """`table`, whose words break where a narrow window has no room for them: rich would cut them."""
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
 
 
 @contextmanager

@@ -11,6 +11,8 @@ import pytest
 
 from tests.readme import BLOCKS, COMMANDS, INLINE, README, ROOT, SESSION, written_files
 
+# seconds: an environment is installed in a fixture, on a machine that may be busy
+pytestmark = pytest.mark.timeout(1800)
 # each stands in a sentence, and is run as it stands by .ci/run or by one of its targets
 ELSEWHERE = {
     "make demo": "among the commands of the blocks",
@@ -53,7 +55,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = {"PATH": f"{work / 'bin'}:/usr/bin:/bin", "HOME": str(work), "LANG": "C.UTF-8"}
     (work / "here").mkdir()
     done = subprocess.run(
-        ["bash", "-c", script], cwd=work / "here", env=environment, capture_output=True, text=True, timeout=900
+        ["bash", "-c", script], cwd=work / "here", env=environment, capture_output=True, text=True, timeout=1500
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rows per second" in done.stdout

@@ -95,6 +95,10 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
         for box in ("3/2", "1.5", r"\frac{3}{2}", "x = 3/2")
     ]
     + [(task(answer="3/2"), output(r"\boxed{6/8}"), (0.0, False)), (task(answer="3/2"), output(""), (0.0, False))],
+    "mine": [
+        (task(answer="The cat sat."), output("the cat sat"), (1.0, True)),
+        (task(answer="The cat sat."), output("the dog sat"), (0.5, False)),
+    ],
     "exact": [(task(answer="3/2"), output(r"\boxed{3/2}"), (1.0, True))]
     + [(task(answer="3/2"), output(rf"\boxed{{{box}}}"), (0.0, False)) for box in ("1.5", r"\frac{3}{2}", "3 / 2")],
     "places": [
@@ -157,10 +161,6 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
         (task(answer="3/2"), output(" "), (-0.5, False)),
         (task(answer="3/2"), output("so " * 2001), (-0.5, False)),
         (task(answer="3/2"), output("1.5"), (0.0, False)),
-    ],
-    "mine": [
-        (task(answer="The cat sat."), output("the cat sat"), (1.0, True)),
-        (task(answer="The cat sat."), output("the dog sat"), (0.5, False)),
     ],
 }
 
@@ -278,7 +278,8 @@ def test_its_own_judge_is_the_tutorials(guide: str) -> None:
             line for line in in_file.splitlines() if "# " not in line.lstrip()[:2]
         ]
     of_file = OmegaConf.to_container(load_config(ROOT / "configs/my_task.yaml"))
-    assert OmegaConf.to_container(load_config(yaml.safe_load(blocks(guide, "yaml")[-1]))) == of_file
+    (named,) = [block for block in blocks(guide, "yaml") if "my_judge->" in block]
+    assert OmegaConf.to_container(load_config(yaml.safe_load(named))) == of_file
 
 
 @pytest.mark.parametrize("guide", GUIDES)
