@@ -47,13 +47,16 @@ $(COVERAGE)/.ready: setup.cfg pyproject.toml
 	$(COVERAGE)/python -m pip install --quiet --disable-pip-version-check -e '.[test,coverage]'
 	@touch $@
 
+# a test that fails ends it with an error, and after the report
 coverage: $(COVERAGE)/.ready ## lines and branches that the core and slow tests run, in out/coverage; ten minutes
 	$(COVERAGE)/coverage erase
-	$(COVERAGE)/coverage run -m pytest -n auto --dist loadfile
-	$(COVERAGE)/coverage run -m pytest -n auto --dist loadfile -m slow
-	$(COVERAGE)/coverage combine --quiet
-	$(COVERAGE)/coverage html --quiet -d out/coverage
-	$(COVERAGE)/coverage report
+	failed=0; \
+	$(COVERAGE)/coverage run -m pytest -n $(WORKERS) --dist loadfile || failed=1; \
+	$(COVERAGE)/coverage run -m pytest -n $(WORKERS) --dist loadfile -m slow || failed=1; \
+	$(COVERAGE)/coverage combine --quiet; \
+	$(COVERAGE)/coverage html --quiet -d out/coverage; \
+	$(COVERAGE)/coverage report || failed=1; \
+	exit $$failed
 
 MUTANTS := .venvs/mutants/bin
 SAMPLE ?= 150
