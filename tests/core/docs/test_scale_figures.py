@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[3]
 GUIDES = [ROOT / "docs" / "scale.md", ROOT / "docs" / "scale.zh.md"]
 
 
+@pytest.mark.slow
 def test_the_quoted_tables_are_those_that_it_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

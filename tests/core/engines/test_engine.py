@@ -152,7 +152,7 @@ def test_a_row_that_kills_two_workers_fails_and_the_rest_goes_on(do: str, how: s
     assert set(begun.values()) == {1}
 
 
-@pytest.mark.parametrize("judge", ["Obedient", "InThisProcess"])
+@pytest.mark.parametrize("judge", [pytest.param("Obedient", marks=SLOW), "InThisProcess"])
 def test_a_judge_that_interrupts_fails_its_row_and_not_the_run(judge: str, tmp_path: Path) -> None:
     found = dict(score(config(judge, tmp_path), rollouts(20, r5="interrupt"), jobs=2))
     assert [place for place, judgement in found.items() if judgement.status == "failed"] == [5]

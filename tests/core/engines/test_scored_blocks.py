@@ -98,7 +98,7 @@ def test_a_summary_of_blocks_shows_the_examples_that_a_summary_of_rows_shows() -
     assert blocks.examples == rows.examples
 
 
-@pytest.mark.parametrize("jobs", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("jobs", [1, *(pytest.param(jobs, marks=pytest.mark.slow) for jobs in (2, 3))])
 def test_every_row_of_every_block_is_judged_once_and_in_order(jobs: int, tmp_path: Path) -> None:
     data = text(rollouts(300))
     made = [TextBlock("f", at, line + b"\n") for at, line in enumerate(data.splitlines(), 1)]

@@ -76,7 +76,7 @@ def gullible(style: str) -> Any:
 STYLES = ("plain", "quotes first", "quotes last", "quotes only json", "thinks")
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", [*STYLES[:2], *(pytest.param(style, marks=pytest.mark.slow) for style in STYLES[2:])])
 def test_no_injection_raises_a_score(style: str) -> None:
     async def grade(grader: LLMGrader) -> list[Any]:
         return await asyncio.gather(*(grader.aevaluate(query="Why?", response=text) for _, text in INJECTIONS))

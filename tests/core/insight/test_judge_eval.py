@@ -62,6 +62,7 @@ def test_an_honest_judge_agrees_with_people_and_with_itself(tmp_path: Path) -> N
     assert found["attacks"]["worst"] == []
 
 
+@pytest.mark.slow
 def test_a_judge_of_moods_is_not_consistent(tmp_path: Path) -> None:
     found = measured(tmp_path, lambda body, attempt: Canned(verdict(5 + attempt % 2)), "--attacked", "0")
     assert found["self_consistency"]["same"]["value"] == 0.0

@@ -31,6 +31,7 @@ def rows_of(groups: Iterable[list[RolloutRow]]) -> dict[str, RolloutRow]:
     return {row.id: row for group in groups for row in group}
 
 
+@pytest.mark.slow
 def test_two_processes_play_and_judge_every_task() -> None:
     queries = ["a", "raise it", "unpicklable", *("b" * n for n in range(2, 12))]
     rows = rows_of(processes_of().run(tasks_of(*queries)))
