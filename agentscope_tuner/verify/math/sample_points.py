@@ -157,7 +157,8 @@ def _vanishing(node: Node) -> Iterator[Node]:
             yield from _vanishing(below)
         case Negation(inside):
             yield from _vanishing(inside)
-        case Power(base, exponent) if _is_whole(exponent):
+        case Power(base, exponent) if _is_whole(exponent) and all(isinstance(n, RATIONAL) for n in walk(base)):
+            # of other bases each zero costs a search: `\cos(\pi x)` has many, where its square changes no sign
             yield from _vanishing(base)
         case Power(base) if base == E or (isinstance(base, Number) and base.value > 0):
             return
