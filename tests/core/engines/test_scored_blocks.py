@@ -166,6 +166,15 @@ def test_a_judge_that_interrupts_in_a_worker_fails_its_row(tmp_path: Path) -> No
     assert "KeyboardInterrupt in a worker process" in found[5]["judgement"]["error"]
 
 
+@pytest.fixture
+def heard_ctrl_c() -> Iterator[None]:
+    """Python's own handler of Ctrl-C, which a process that a shell started in the background does not have."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_ctrl_c")
 def test_ctrl_c_hands_on_the_rows_that_were_judged_in_this_process() -> None:
     judge = LineJudge(config("Interrupted"))
     results = score_blocks(judge, read_blocks(io.BytesIO(text(rollouts(20, r5="ctrl-c"))), "f"), jobs=1)
