@@ -53,7 +53,7 @@ UNUSABLE: dict[str, list[Any]] = {
     "must be a str or a finite number": [
         *[None, True, ["4"], ("4",), {"answer": "4"}, b"4", 4j, float("nan"), float("inf"), -float("inf"), 1e999],
         *[Decimal("NaN"), Decimal("Infinity"), numpy.float64("nan"), numpy.float32("inf"), numpy.bool_(True)],
-        *[numpy.array([4]), numpy.datetime64("NaT"), 10**5_000, json.loads("NaN"), json.loads("1e999")],
+        *[numpy.array([4]), numpy.datetime64("NaT", "s"), 10**5_000, json.loads("NaN"), json.loads("1e999")],
     ],
     "missing or infinite": ["NaN", "nan", "-inf", "Infinity", "<NA>", "$nan$"],
     "lost its backslash": ["\frac{1}{2}", "3 \times 4", "a \neq b", "2\beta", "\rho", "\alpha", "\vec{v}", "x\to 2"],
