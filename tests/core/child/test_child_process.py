@@ -179,11 +179,13 @@ for child in children:
 for child, order in zip(children, (b"compute", b"spin", b"sleep")):
     child.send(order)
     child.flush()
-if os.fork() == 0:
+fork = os.fork()
+if fork == 0:
     # a fork that lives on does not keep the children
-    print(os.getpid(), *(child.pid for child in children), flush=True)
     sys.stdin.read()
     os._exit(0)
+# only now: Python drops an interrupt that arrives while it forks
+print(fork, *(child.pid for child in children), flush=True)
 os.wait()
 """
 
