@@ -90,7 +90,7 @@ def report(results: Mapping[str, Ran]) -> str:
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {_machine()}.",
         f"{_versions()}.",
         "",
-        f"{met} of {len(figures)} figures reach their bar.",
+        f"{met} of {len(figures)} figures reach their bar.{_not_run(results)}",
         "",
         "| measured | figure | bar | |",
         "| --- | --- | --- | --- |",
@@ -102,6 +102,11 @@ def report(results: Mapping[str, Ran]) -> str:
     parts += ["", "| command | what it measures | seconds |", "| --- | --- | --- |"]
     parts += [f"| `make {target}` | {BENCHES[target]} | {result.seconds:,.0f} |" for target, result in results.items()]
     return "\n".join([*parts, ""])
+
+
+def _not_run(results: Mapping[str, Ran]) -> str:
+    left = [f"`make {target}`" for target in BENCHES if target not in results]
+    return f" Not run: {', '.join(left)}." if left else ""
 
 
 def _problem(result: Ran) -> str:
