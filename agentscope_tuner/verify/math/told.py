@@ -30,6 +30,11 @@ _HARMLESS = tuple(
 )
 # what makes another number of the one before it: five and a half, more than forty
 _CHANGES = re.compile("[半多余倍成折几约分左右]")
+# what takes the number behind it back, or makes another of it, also where the question says it: is not 8, half is 8
+_TAKES_BACK = re.compile(
+    r"(?:不是|不为|不等于|并非|不到|不足|不止|不超过|没有|未到|多于|少于|大于|小于|超过|低于|高于|不|没|未|非"
+    r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?)$"
+)
 _FEWEST_SHARED = 2
 _CALLED = re.compile(
     r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\det)\s*(?:\\left)?[(\[]"
@@ -196,7 +201,7 @@ def _in_chinese(plain: str, question: Question | None) -> str | None:
     plain = plain.replace(" ", "")
     match = _IN_CHINESE.fullmatch(plain)
     asked = question.text.replace(" ", "") if question is not None else ""
-    if match is None or not _is_harmless(match["before"], asked):
+    if match is None or _TAKES_BACK.search(match["before"]) or not _is_harmless(match["before"], asked):
         return None
     after = match["after"]
     if not after or known(after) or all(map(known, after.split("/"))):
