@@ -136,6 +136,11 @@ class HttpSite:
         connections = self._by_loop.get(loop)
         if connections is None:
             size = self._limits.max_connections
+            # a trainer with one `asyncio.run` for each step would keep the sockets of all its steps open
+            for known in self._by_loop.keyrefs():
+                earlier = known()
+                if earlier is not None and earlier.is_closed():
+                    self._by_loop.pop(earlier, None)
             turns = Turns(size, pace_of(self.base_url))
             connections = self._by_loop[loop] = _Connections(self._opened(size), self._opened(size), turns)
         return connections

@@ -7,6 +7,7 @@ importing aiohttp takes longer than a call.
 from __future__ import annotations
 
 import ssl
+import weakref
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -35,9 +36,9 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     def __init__(self, *, connections: int, keepalive: float, tls: ssl.SSLContext | None) -> None:
         noted = aiohttp.TraceConfig()
         noted.on_connection_reuseconn.append(_note_reused)
-        self._session = aiohttp.ClientSession(
+        self._session = quiet_session(
+            self,
             connector=QuietConnector(limit=connections, keepalive_timeout=keepalive, ssl=True if tls is None else tls),
-            cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trace_configs=[noted],
             max_line_size=_MOST_HEADER_BYTES,
@@ -66,9 +67,20 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         """Close the connections."""
         await self._session.close()
 
-    def __del__(self) -> None:
-        # Most judges are never closed. aiohttp would then complain on stderr at the end of the program
-        self._session.detach()
+
+def quiet_session(owner: object, **options: Any) -> aiohttp.ClientSession:
+    """A session that nobody needs to close: it lets go of its connector when `owner` is collected.
+
+    Most judges are never closed, and aiohttp complains on stderr of a session that nobody closed. `owner.__del__` could
+    not prevent that: of objects collected together, the session's own `__del__` may run first.
+
+    Args:
+        owner: the only object that uses the session. The session must not lead to it.
+        options: of aiohttp.ClientSession.
+    """
+    session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), **options)
+    weakref.finalize(owner, session.detach)
+    return session
 
 
 class QuietConnector(aiohttp.TCPConnector):

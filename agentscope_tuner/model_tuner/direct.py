@@ -18,7 +18,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import ValidationError
 
 from agentscope_tuner._http.site import KEEPALIVE_SECONDS
-from agentscope_tuner._http.transport import QuietConnector
+from agentscope_tuner._http.transport import QuietConnector, quiet_session
 
 # the client's own defaults
 _TIMEOUT = aiohttp.ClientTimeout(total=None, connect=5.0, sock_read=600.0)
@@ -109,10 +109,10 @@ class DirectCompletions(AsyncCompletions):
         if self._session is None or self._session.closed:
             client = self._client
             headers = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
-            self._session = aiohttp.ClientSession(
+            self._session = quiet_session(
+                self,
                 connector=QuietConnector(limit=0, keepalive_timeout=KEEPALIVE_SECONDS, ssl=self._tls),
                 headers={**headers, "Authorization": f"Bearer {client.api_key}"},
-                cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=_TIMEOUT,
             )
         return self._session
