@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 import time
@@ -131,6 +132,8 @@ def _in_threads(
     settings: RolloutSettings, judge: TaskJudge, lend: Callable[[], Lender], tasks: TaskSet, earlier: Earlier
 ) -> RolloutRunner:
     wanted = settings.rollout
+    # what is loaded by now stays: looking through it for garbage holds up every rollout at once
+    gc.freeze()
     return RolloutRunner(
         Script(settings.workflow, lend, wanted.timeout, tasks.place),
         judge,

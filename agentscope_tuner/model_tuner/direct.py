@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.request import getproxies
@@ -20,6 +21,8 @@ from pydantic import ValidationError
 from agentscope_tuner._http.site import KEEPALIVE_SECONDS
 from agentscope_tuner._http.transport import QuietConnector, quiet_session
 
+# Of a whole answer; a long completion with the logarithms of 20 tokens at each place has about 50 MiB
+MOST_BYTES = 64 * 2**20
 # the client's own defaults
 _TIMEOUT = aiohttp.ClientTimeout(total=None, connect=5.0, sock_read=600.0)
 
@@ -44,16 +47,26 @@ class DirectCompletions(AsyncCompletions):
     completion, what it brought is handed to the client, which goes on as if it had asked itself: errors, retries and
     odd answers are the client's. Streams, and endpoints behind a proxy, are the client's from the beginning.
 
+    An answer over `most_bytes` is read no further, whoever asked for it, and is a failed try like a broken connection.
+    A stream has no such bound: it is handed on as it comes.
+
     Args:
         client: whose completions these are.
         http: its HTTP client.
         tls: for https.
+        most_bytes: of a whole answer.
     """
 
-    def __init__(self, client: openai.AsyncOpenAI, http: Any, tls: ssl.SSLContext) -> None:
+    def __init__(
+        self, client: openai.AsyncOpenAI, http: Any, tls: ssl.SSLContext, *, most_bytes: int = MOST_BYTES
+    ) -> None:
         super().__init__(client)
         self._http = http
         self._tls = tls
+        self._most_bytes = most_bytes
+        # As the client does: once. Looking through the environment for each call took a quarter of its processor time
+        self._proxied = _proxied()
+        http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], self._bound]}
         self._url = f"{str(client.base_url).rstrip('/')}/chat/completions"
         self._session: aiohttp.ClientSession | None = None
 
@@ -65,7 +78,7 @@ class DirectCompletions(AsyncCompletions):
             body: the request's fields, each of them JSON.
         """
         whole, client = {**body, **(extra_body or {})}, self._client
-        if not whole.get("stream") and not getproxies():
+        if not whole.get("stream") and not self._proxied:
             first = await self._first_try(whole)
             if isinstance(first, ChatCompletion):
                 return first
@@ -93,7 +106,7 @@ class DirectCompletions(AsyncCompletions):
             return None
         try:
             async with self._opened().post(self._url, data=data, allow_redirects=False) as response:
-                content = await response.read()
+                content = await self._read(response)
         except (aiohttp.ClientError, OSError) as exc:
             return exc
         if response.status == 200:
@@ -105,6 +118,25 @@ class DirectCompletions(AsyncCompletions):
         headers = [(name, value) for name, value in response.raw_headers if name.lower() not in _OF_TRANSFER]
         return _Answer(response.status, headers, content)
 
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        """The whole answer, as it is when it is unpacked.
+
+        Raises:
+            aiohttp.ClientPayloadError: it is too long.
+        """
+        pieces, left = [], self._most_bytes
+        async for piece in response.content.iter_any():
+            pieces.append(piece)
+            left -= len(piece)
+            if left < 0:
+                raise aiohttp.ClientPayloadError(_too_long(self._most_bytes, pieces[0]))
+        return b"".join(pieces)
+
+    async def _bound(self, response: Any) -> None:
+        """A hook of the HTTP client, before it reads an answer."""
+        if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+            response.stream = _Bounded(response.stream, self._most_bytes)
+
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None or self._session.closed:
             client = self._client
@@ -112,13 +144,49 @@ class DirectCompletions(AsyncCompletions):
             self._session = quiet_session(
                 self,
                 connector=QuietConnector(limit=0, keepalive_timeout=KEEPALIVE_SECONDS, ssl=self._tls),
-                headers={**headers, "Authorization": f"Bearer {client.api_key}"},
+                headers={**headers, **_UNPACKED, "Authorization": f"Bearer {client.api_key}"},
                 timeout=_TIMEOUT,
             )
         return self._session
 
 
+# a few kilobytes may unpack to gigabytes
+_UNPACKED = {"Accept-Encoding": "identity"}
 _OF_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
+
+
+def _proxied() -> bool:
+    """Whether the environment, or the system, names a proxy."""
+    # elsewhere the system's settings count, too; here the names are enough, and most of the time goes into the values
+    return bool(getproxies()) if sys.platform != "linux" else any(map(_names_proxy, os.environ))
+
+
+def _names_proxy(name: str) -> bool:
+    return name[-6:].lower() == "_proxy"
+
+
+class _Bounded(_httpx.AsyncByteStream):  # type: ignore[misc]
+    """A body, up to a number of bytes."""
+
+    def __init__(self, body: Any, most_bytes: int) -> None:
+        self._body, self._most_bytes = body, most_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left, first = self._most_bytes, b""
+        async for piece in self._body:
+            first = first or piece
+            left -= len(piece)
+            if left < 0:
+                raise _httpx.ReadError(_too_long(self._most_bytes, first))
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._body.aclose()
+
+
+def _too_long(most_bytes: int, begins: bytes) -> str:
+    return f"the answer is longer than {most_bytes} bytes: {begins[:200]!r}"
 
 
 def _from_here_on(first: _Answer | Exception, http: Any) -> Any:

@@ -17,7 +17,8 @@ def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
     Raises:
         ConfigError: the extra `agentscope` is not installed.
     """
-    from agentscope_tuner.model_tuner import ModelTuner
+    # the second with its client, which the first rollouts would else wait for, all of them together
+    from agentscope_tuner.model_tuner import ModelTuner, direct  # noqa: F401
 
     model, targets = settings.rollout.model, settings.rollout.trainable_targets
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import pickle
 import threading
@@ -43,6 +44,8 @@ def main(channel: ParentChannel) -> None:
         told = str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"
         channel.send(pickle.dumps(("broken", told)))
         return
+    # What is loaded by now stays. Looking through it for garbage held up every rollout at once
+    gc.freeze()
     channel.send(pickle.dumps(("ready", None)))
     wanted, handed = settings.rollout, _Handed(messages)
     with open_place(settings) as place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -61,6 +62,7 @@ class RolloutRunner:
         self._grace = grace
         self._earlier = earlier
         self._groups: dict[str, Group] = {}
+        self._whole: deque[Group] = deque()
         self._jobs: set[Job] = set()
         self._ended: SimpleQueue[Job | None] = SimpleQueue()
         self._releases: list[threading.Thread] = []
@@ -123,6 +125,8 @@ class RolloutRunner:
             group = Group(task, self._num_repeat, self._judge.traits.ranks, task_digest(task))
             group.take_over(self._earlier(task.task_id), rejudge=self._script.place is None)
             self._groups[task.task_id] = group
+            if group.is_whole:
+                self._whole.append(group)
             for index in range(self._num_repeat):
                 if index in group.to_judge:
                     yield Job(group, index, None, played=group.to_judge[index])
@@ -180,12 +184,17 @@ class RolloutRunner:
         if job.cancelled:
             return
         ranking = job.hand_over()
+        if job.group.is_whole:
+            self._whole.append(job.group)
         if ranking is not None and not self._stopping:
             self._begin(ranking)
 
     def _whole_groups(self) -> Iterator[list[RolloutRow]]:
-        for name in [name for name, group in self._groups.items() if group.is_whole]:
-            yield self._groups.pop(name).in_order()
+        while self._whole:
+            group = self._whole.popleft()
+            # a later task of the same id takes a group's place
+            if self._groups.get(group.task.task_id) is group:
+                yield self._groups.pop(group.task.task_id).in_order()
 
     def _wind_up(self) -> None:
         """Cancel what is played, and give it and what is being judged the time of grace to end."""

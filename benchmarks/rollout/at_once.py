@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import platform
 import statistics
@@ -191,6 +192,7 @@ def main() -> None:
     }
     with endpoint() as served:
         rolled_out(ByAgent, served.port, 4, 1)  # imports and caches
+        gc.freeze()  # as `astuner rollout` does
         used, started = served.cpu_seconds(), time.perf_counter()
         turns = [{name: way(served.port) for name, way in ways.items()} for _ in range(asked.turns)]
         share = (served.cpu_seconds() - used) / (time.perf_counter() - started)

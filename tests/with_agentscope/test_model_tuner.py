@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import asdict
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from pydantic import BaseModel
 
 from agentscope_tuner import ConfigError, ModelTuner
 from agentscope_tuner.model_tuner import ModelCall
+from agentscope_tuner.model_tuner.direct import DirectCompletions
 from tests.judge_server import Body, Canned, JudgeServer
 from tests.with_agentscope.chat_replies import Say, each, in_turn, last_text
 
@@ -249,6 +251,25 @@ def test_an_error_names_the_address_that_was_asked(path: str, say: Say, words: l
 
     with JudgeServer(in_turn(say)) as server:
         asyncio.run(run(server.url.removesuffix("/v1")))
+
+
+@pytest.mark.parametrize("status", [200, 400, 503])
+@pytest.mark.parametrize("retries", [0, 2])
+def test_an_endless_answer_is_read_no_further_and_is_a_failed_try(status: int, retries: int) -> None:
+    endless = Say(how=Canned(status=status, raw=json.dumps({"error": "x" * 3_000_000})))
+
+    async def run(url: str) -> None:
+        http = openai.DefaultAioHttpClient()
+        async with openai.AsyncOpenAI(base_url=url, api_key="x", http_client=http, max_retries=retries) as client:
+            asked = DirectCompletions(client, http, ssl.create_default_context(), most_bytes=2_000_000)
+            with pytest.raises(openai.APIConnectionError) as caught:
+                await asked.create(model="policy", messages=[])
+            await asked.aclose()
+        assert "the answer is longer than 2000000 bytes" in str(caught.value.__cause__)
+
+    with JudgeServer(in_turn(endless)) as server:
+        asyncio.run(run(server.url))
+        assert len(server.bodies) == 1 + retries
 
 
 @BOTH
