@@ -1,7 +1,8 @@
-"""What every test shares: a terminal of one width, whatever terminal the tests are started from."""
+"""What every test shares: a terminal of one width, whatever terminal they are started from, and a quiet collector."""
 
 from __future__ import annotations
 
+import gc
 import os
 
 # Tables fold long words at the terminal's width, and rich reads the width when the command line is imported: a test
@@ -14,3 +15,12 @@ for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
 # Commands are imported when they are run, and with the first of them the terminal is made: after a test had set a width
 # of its own for one command, all later tests had that width.
 import agentscope_tuner.cli.console  # noqa: E402, F401
+
+# Thousands of collected tests stay to the end: the garbage collector went through all of them again with each test.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()

@@ -190,7 +190,9 @@ os.wait()
 """
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "end", [signal.SIGKILL, *(pytest.param(end, marks=pytest.mark.slow) for end in (signal.SIGTERM, signal.SIGINT))]
+)
 def test_children_end_with_their_parent_whatever_they_are_at(end: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", PARENT],

@@ -75,6 +75,7 @@ def test_run_and_stats(table: Path) -> None:
         assert text in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
 def test_stats_draws_a_bar_chart(table: Path, ending: str, start: bytes) -> None:
     pytest.importorskip("matplotlib", reason="the extra `report` is not installed")

@@ -75,7 +75,8 @@ def has_ended(pid: int, seconds: float = 20.0) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("judge", "jobs"), [("Obedient", 1), ("Obedient", 2), pytest.param("Obedient", 3, marks=SLOW), ("InThisProcess", 3)]
+    ("judge", "jobs"),
+    [("Obedient", 1), *(pytest.param("Obedient", jobs, marks=SLOW) for jobs in (2, 3)), ("InThisProcess", 3)],
 )
 def test_every_row_is_judged_once_and_in_order(judge: str, jobs: int, tmp_path: Path) -> None:
     found = list(score(config(judge, tmp_path), rollouts(300), jobs=jobs))
@@ -319,7 +320,8 @@ def test_lines_leave_ready_to_be_written(jobs: int, tmp_path: Path) -> None:
     assert (found[3].name, found[3].judgement.error) == ("f:3", f"f:3: {found[3].judgement.reason[9:]} at column 2")
 
 
-@pytest.mark.parametrize("hanging", [pytest.param(False, marks=SLOW), True])
+@SLOW
+@pytest.mark.parametrize("hanging", [False, True])
 def test_an_abandoned_run_leaves_no_process_even_if_its_judge_hangs(hanging: bool, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "news")
     rows = rollouts(50, r10="hang" if hanging else "")

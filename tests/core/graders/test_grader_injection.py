@@ -76,7 +76,7 @@ def gullible(style: str) -> Any:
 STYLES = ("plain", "quotes first", "quotes last", "quotes only json", "thinks")
 
 
-@pytest.mark.parametrize("style", [*STYLES[:2], *(pytest.param(style, marks=pytest.mark.slow) for style in STYLES[2:])])
+@pytest.mark.parametrize("style", [STYLES[0], *(pytest.param(style, marks=pytest.mark.slow) for style in STYLES[1:])])
 def test_no_injection_raises_a_score(style: str) -> None:
     async def grade(grader: LLMGrader) -> list[Any]:
         return await asyncio.gather(*(grader.aevaluate(query="Why?", response=text) for _, text in INJECTIONS))
@@ -96,6 +96,7 @@ def test_no_injection_raises_a_score(style: str) -> None:
     assert failed <= {"plain": 0, "thinks": 0}.get(style, len(INJECTIONS) // 10)
 
 
+@pytest.mark.slow
 def test_no_injection_is_ranked_first() -> None:
     def ranks(body: Body, attempt: int) -> Canned:
         tempted = TEMPTATION.search(visible(prompt_of(body))) is not None
@@ -113,7 +114,7 @@ def test_no_injection_is_ranked_first() -> None:
     assert [result.rank for result in results] == [[2, 1]] * len(INJECTIONS)
 
 
-@pytest.mark.parametrize("copies", [False, True])
+@pytest.mark.parametrize("copies", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_no_injection_meets_a_criterion(copies: bool) -> None:
     def decides(body: Body, attempt: int) -> Canned:
         prompt = prompt_of(body)

@@ -90,6 +90,7 @@ def test_a_judge_that_is_talked_into_a_score_is_found_out(tmp_path: Path) -> Non
     assert found["attacks"]["worst"][0]["shift"] == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_a_judge_of_positions_is_found_out(tmp_path: Path) -> None:
     def first_is_best(body: Body, attempt: int) -> Canned:
         size = len(set(re.findall(r"\[BEGIN response (\d+) ", prompt_of(body))))

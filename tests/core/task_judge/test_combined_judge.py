@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import itertools
 import math
 import pickle
 import threading
+from functools import cache
 from typing import Any
 
 import pytest
@@ -169,22 +171,33 @@ def test_a_skipped_part_is_left_out_of_every_combination(reward: str, a: float, 
     assert judged(judge, a=a, b=0.5).reward == pytest.approx(expected, rel=1e-15)
 
 
+@cache
+def three(reward: str, later: bool) -> TaskJudge:
+    """One judge for every place: a function of the user's runs in a child, which takes long to start."""
+    return combined({key: (says_later(key) if later else says(key)) for key in "abc"}, reward=reward)
+
+
 @pytest.mark.parametrize("place", ["a", "b", "c"])
 @pytest.mark.parametrize("reward", ["weighted_sum", "weighted_mean", "product", "min", f"{HERE}how_many_failed"])
 @pytest.mark.parametrize("later", [False, True])
 def test_a_part_that_fails_fails_the_verdict_wherever_it_stands(place: str, reward: str, later: bool) -> None:
     """No verdict is no 0: the sum of the others must not stand for it."""
-    parts = {key: (says_later(key) if later else says(key)) for key in "abc"}
-    verdict = judged(combined(parts, reward=reward), 3, **{**dict.fromkeys("abc", 1.0), place: "no answer"})
+    verdict = judged(three(reward, later), 3, **{**dict.fromkeys("abc", 1.0), place: "no answer"})
     kind = "SaysLater" if later else "Says"
     assert (verdict.status, verdict.reward, verdict.cause) == ("failed", None, Cause.ENDPOINT)
     assert verdict.error == f"task 't1': CombinedJudge: part '{place}' ({kind}): no answer"
 
 
-@pytest.mark.parametrize("place", ["a", "b", "c"])
 @pytest.mark.parametrize(
-    ("reward", "expected"),
-    [("weighted_sum", 1.0), ("weighted_mean", 0.5), ("product", 0.25), ("min", 0.5), (f"{HERE}how_many_failed", 1.0)],
+    ("place", "reward", "expected"),
+    [
+        *itertools.product("abc", ["weighted_sum"], [1.0]),
+        *itertools.product("abc", ["weighted_mean", "min"], [0.5]),
+        *itertools.product("abc", ["product"], [0.25]),
+        # a child for each judge
+        ("a", f"{HERE}how_many_failed", 1.0),
+        *(pytest.param(place, f"{HERE}how_many_failed", 1.0, marks=pytest.mark.slow) for place in "bc"),
+    ],
 )
 def test_an_optional_part_that_fails_is_left_out_and_counted(place: str, reward: str, expected: float) -> None:
     judge = combined({key: says(key, optional=key == place) for key in "abc"}, reward=reward)

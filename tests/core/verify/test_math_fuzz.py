@@ -20,6 +20,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.slow
 def test_a_thousand_random_answers_neither_raise_nor_take_long() -> None:
     tally = fuzz.run(1_000, seed=1)
     assert tally.violations == []
@@ -35,6 +36,7 @@ def test_answers_that_raised_once_are_judged(answer: str) -> None:
     assert countdown.score(answer, 24, [4, 6]).reward == 0.0
 
 
+@pytest.mark.slow
 def test_verdicts_are_sympys_on_generated_pairs() -> None:
     # sympy is imported by this test alone
     from benchmarks.math import oracle

@@ -45,16 +45,10 @@ def from_a_daemonic_process(path: Path) -> hostile.Result:
     return hostile.Result(**json.loads(path.read_text(encoding="utf-8")))
 
 
-# one place in every run, the others with the slow tests
-PLACES = [
-    from_a_running_loop,
-    *(
-        pytest.param(place, marks=pytest.mark.slow)
-        for place in (from_main_thread, from_a_thread, from_a_daemonic_process)
-    ),
-]
+PLACES = [from_main_thread, from_a_thread, from_a_running_loop, from_a_daemonic_process]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_hostile_is_paid_hangs_or_runs(place: Callable[[Path], hostile.Result], tmp_path: Path) -> None:
     result = place(tmp_path / "result.json")

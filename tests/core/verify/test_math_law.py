@@ -166,6 +166,7 @@ def _obeys(first: Reference, second: Reference, answer: str) -> None:
         assert not differ(first, second), f"{answer} is paid for {first.text} and for {second.text}"
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(REFERENCES, REFERENCES, st.sampled_from(_TRICKS))
 @example(_number(42), _number(43), "A \\text{ or } B")
@@ -176,6 +177,7 @@ def test_one_box_never_serves_two_references(first: Reference, second: Reference
     _obeys(first, second, answer)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.fractions(-20, 20, max_denominator=4), st.fractions(-20, 20, max_denominator=4), st.sampled_from(_SWITCHES))
 @example(Fraction(42), Fraction(43), _SWITCHES[1])

@@ -72,6 +72,7 @@ async def compared(sandbox: Sandbox, name: str, count: int, done: list[str]) -> 
         await asyncio.gather(*(one(a) for a in range(2, 2 + count)))
 
 
+@pytest.mark.slow
 def test_a_request_with_few_comparisons_does_not_wait_for_one_with_many() -> None:
     sandbox, done = Sandbox(), list[str]()
 
@@ -86,6 +87,7 @@ def test_a_request_with_few_comparisons_does_not_wait_for_one_with_many() -> Non
     sandbox.close()
 
 
+@pytest.mark.slow
 def test_comparisons_under_way_in_a_worker_that_is_killed_are_made_by_another() -> None:
     sandbox, done = Sandbox(), list[str]()
 
@@ -102,6 +104,7 @@ def test_comparisons_under_way_in_a_worker_that_is_killed_are_made_by_another() 
     sandbox.close()
 
 
+@pytest.mark.slow
 def test_each_of_several_comparisons_at_hand_has_its_own_time() -> None:
     # together they take more than the deadline of one
     sandbox, done = Sandbox(deadline=0.1), list[str]()
