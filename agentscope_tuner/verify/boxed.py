@@ -37,9 +37,9 @@ def last_boxed(text: str) -> str | None:
             return None
         if text.find(_MACRO) == start:
             only = _one_box(text, start)
-            return None if only is None else only.strip()
+            return None if only is None else inside(text, only).strip()
     boxes = _scan(text)
-    return _inside(text, boxes[-1]).strip() if boxes else None
+    return inside(text, boxes[-1]).strip() if boxes else None
 
 
 def last_boxes(text: str) -> list[str]:
@@ -48,6 +48,11 @@ def last_boxes(text: str) -> list[str]:
     Returns:
         The contents in the order of the text, not stripped; empty where there is no box.
     """
+    return [inside(text, box) for box in boxes_beside(text)]
+
+
+def boxes_beside(text: str) -> list[Box]:
+    """The boxes of `last_boxes`, with their places."""
     start = text.rfind(_MACRO)
     if "\\fbox" not in text and (start < 0 or text.find(_MACRO) == start):
         only = _one_box(text, start) if start >= 0 else None
@@ -59,10 +64,10 @@ def last_boxes(text: str) -> list[str]:
         if len(between) > _MOST_BETWEEN or not _BESIDE.fullmatch(between):
             break
         beside.append(box)
-    return [_inside(text, box) for box in reversed(beside)]
+    return beside[::-1]
 
 
-class _Box(NamedTuple):
+class Box(NamedTuple):
     """Where the macro begins, where the content does (-1: without braces), and where the box ends."""
 
     start: int
@@ -70,7 +75,7 @@ class _Box(NamedTuple):
     end: int
 
 
-def _inside(text: str, box: _Box) -> str:
+def inside(text: str, box: Box) -> str:
     if box.inside < 0:
         bare = _BARE.match(text, box.start)
         assert bare is not None
@@ -78,7 +83,7 @@ def _inside(text: str, box: _Box) -> str:
     return text[box.inside : box.end - 1]
 
 
-def _one_box(text: str, start: int) -> str | None:
+def _one_box(text: str, start: int) -> Box | None:
     depth = 0
     inside = start
     for event in _EVENT.finditer(text, start):
@@ -86,23 +91,23 @@ def _one_box(text: str, start: int) -> str | None:
         if found == "}":
             depth -= 1
             if depth <= 0:
-                return text[inside : event.start()] if depth == 0 else None
+                return Box(start, inside, event.end()) if depth == 0 else None
         elif found[-1] == "{" and (found == "{" or event.start() == start):
             depth += 1
             inside = inside if depth > 1 else event.end()
         elif event.start() == start:
             bare = _BARE.match(text, start)
-            return bare.group(1) if bare else None
+            return Box(start, -1, bare.end()) if bare else None
     return None
 
 
-def _scan(text: str) -> list[_Box]:
+def _scan(text: str) -> list[Box]:
     """One pass with a stack: an open brace remembers whether it opened a box, so the box that closes last is last.
 
     Empty when the last box is never closed.
     """
     stack: list[tuple[int, int]] = []
-    boxes: list[_Box] = []
+    boxes: list[Box] = []
     opened_at = closed_at = -1
     for event in _EVENT.finditer(text):
         found = event.group()
@@ -112,7 +117,7 @@ def _scan(text: str) -> list[_Box]:
                 if start >= 0:
                     while boxes and boxes[-1].start > start:
                         boxes.pop()
-                    boxes.append(_Box(start, inside, event.end()))
+                    boxes.append(Box(start, inside, event.end()))
                     closed_at = event.start()
         elif found == "{":
             stack.append((-1, event.end()))
@@ -121,6 +126,6 @@ def _scan(text: str) -> list[_Box]:
                 stack.append((event.start(), event.end()))
                 opened_at = event.start()
             elif bare := _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
-                boxes.append(_Box(event.start(), -1, bare.end()))
+                boxes.append(Box(event.start(), -1, bare.end()))
                 closed_at = event.end()
     return [] if opened_at >= closed_at else boxes

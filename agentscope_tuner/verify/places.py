@@ -14,9 +14,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from agentscope_tuner.verify.boxed import last_boxes
+from agentscope_tuner.verify.boxed import boxes_beside, inside
 from agentscope_tuner.verify.labels import labelled
 from agentscope_tuner.verify.statements import DENIAL, Found, is_denied, is_prose, settled, statement_at
+from agentscope_tuner.verify.taken_back import is_taken_back
 
 Place = Literal["boxed", "tag", "hash", "label", "last_value"]
 
@@ -82,8 +83,12 @@ def after_thinking(text: str) -> str:
 
 
 def _in_box(text: str) -> Found | None:
-    boxes = last_boxes(text)
-    return settled(boxes) if boxes else None
+    boxes = boxes_beside(text)
+    if not boxes:
+        return None
+    if is_taken_back(text, boxes[-1].start, boxes[-1].end, inside(text, boxes[-1])):
+        return Found("", DENIAL)
+    return settled([inside(text, box) for box in boxes])
 
 
 _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)

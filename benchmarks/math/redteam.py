@@ -1,7 +1,8 @@
 r"""`make bench-redteam`: wrong answers that a policy would try, right answers that models write, beside Math-Verify.
 
 The rows stand in `redteam/dev.jsonl`, whose failures were read while the judge was mended, and in
-`redteam/unseen.jsonl`, which was scored before it was read; docs/math_equivalence.md has that score. A row has a
+`redteam/unseen.jsonl`, which was scored before it was read, though part of its later rows was seen while the judge was
+mended; docs/math_equivalence.md has that score and says which. A row has a
 `family`, perhaps a `question`, a `reference`, an `answer` (the text in the box) or an `output` (the whole text), and
 `equal`: true where the answer is right, false where it is wrong, null where the reference is no answer and no verdict
 may be given. With `second`, the answer counts as paid only if it is paid for both references, one judge call each.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from agentscope_tuner.verify.math.text import Unreadable
 from agentscope_tuner.verify.math.unit import PhysicalUnit, canonical, known, measure, singular
@@ -20,6 +21,24 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _OTHER_MONEY = re.compile(r"€|£|¥|\b(?:euros?|pounds?|cents?|yen|yuan|rupees?)\b", re.IGNORECASE)
+# a rate that the question gives, not one that it asks for: `$45 per hour`
+_GIVEN_RATE = re.compile(
+    r"(?:[$€£¥]|\\\$)?\s?\d[\d,.]*\$?\s*(?:[a-z]+\s+){0,2}?(?:(?:per|an?|each|every)\s+[a-z]+|/\s*[a-z]+)"
+    r"|每[^，。？0-9]{0,8}\d[\d.]*[^，。？]{0,4}|\d[\d.]*[^，。？\d]{1,3}/[^，。？]{1,3}",
+    re.IGNORECASE,
+)
+_RATE = re.compile(
+    r"\b(?:per|each|every|apiece|rates?|unit|speed|velocity|pace|fast(?:er)?|average|mean|density|slope|hourly|daily|weekly|monthly"
+    r"|yearly|annual|annually|acceleration|gradient|efficiency|economy|mileage|flow|frequency|concentration|wage|salary|rent"
+    r"|pressure|(?:what|which) price)\b|/|[每率]|速度|单价|平均",
+    re.IGNORECASE,
+)
+# `a pencil`, of which the price is asked
+_ONE = re.compile(r"\b(?:an?|one|1)\s+((?:[a-z]+\s*){1,3})", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"\bhow (?:many|much|far|long|tall|high|deep|heavy)\b|\b(?:total|altogether|distance)\b|多少|一共|共", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"[^.?!。？！\n]*(?:[.,]\d[^.?!。？！\n]*)*[?？]")
 _POWERS = frozenset({"square", "cubic", "sq", "cu"})
 _LETTERS = frozenset({"C", "F"})
 _SCALES = {"C": "celsius", "F": "fahrenheit"}
@@ -37,6 +56,27 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
             continue
         found |= _measured(_leading_unit(match))
     return frozenset(found)
+
+
+class AskedAmount(NamedTuple):
+    """Attributes:
+    rate: whether what is asked may be a rate, since words elsewhere than beside a rate that is given say so.
+    amount: whether an amount is asked for.
+    ones: the words behind `a` and `one`: what the rate may be for one of.
+    """
+
+    rate: bool
+    amount: bool
+    ones: frozenset[str]
+
+
+def asked_amount_of(text: str) -> AskedAmount:
+    """Whether a question asks how much of something, or how much for one of something else."""
+    text = text[-_MAX_CHARS:]
+    asked = " ".join(_SENTENCE.findall(text)) or text
+    asked = _GIVEN_RATE.sub(" ", asked)
+    ones = frozenset(singular(word) for words in _ONE.findall(asked) for word in words.split())
+    return AskedAmount(_RATE.search(asked) is not None, _AMOUNT.search(asked) is not None, ones)
 
 
 def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:

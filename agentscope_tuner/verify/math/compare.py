@@ -6,7 +6,6 @@ only where the reference is the statement.
 
 from __future__ import annotations
 
-from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.dummy import with_names_of
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.names import is_equal_names, label, named_value
@@ -130,7 +129,11 @@ class Comparer:
     def _chain(self, ref: Reading, ans: Reading) -> Outcome:
         chain = ans if isinstance(ans, Chain) else ref
         assert isinstance(chain, Chain)
-        outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in chain.exact]
+        members = chain.exact
+        if chain is ans and isinstance(members[0], Value) and len(members) > 1 and self._is_asked_for(members[0].node):
+            # `\\sin 2\\theta = \\frac{24}{25}`
+            members = members[1:]
+        outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
         if chain.rough and not isinstance(first, Value):
             return DIFFERENT
@@ -192,7 +195,10 @@ class Comparer:
         """The value of `x+y = 7` where `x+y` stands in the question."""
         if self.question is None or not is_equation(node) or symbols(node.args[-1]) - symbols(node.args[0]):
             return None
-        return node.args[-1] if key(node.args[0]) in self.question.formulas else None
+        return node.args[-1] if self._is_asked_for(node.args[0]) else None
+
+    def _is_asked_for(self, node: Node) -> bool:
+        return self.question is not None and self.question.leaves_open(node)
 
     def _congruences(self, ref: Node, ans: Node) -> Outcome:
         """`x \\equiv 10 \\pmod 7` for `x \\equiv 3 \\pmod 7`."""

@@ -98,6 +98,49 @@ def is_number_word(word: str) -> bool:
     return all(part in _SMALL or part in _TENS or part in _SCALES for part in word.lower().split("-"))
 
 
+_HAN_DIGITS = {sign: at for at, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_PLACES = {"十": 10, "百": 100, "千": 1_000}
+_HAN_NUMBER = r"[零〇一二两三四五六七八九十百千万]{1,12}"
+_HAN_SAID = re.compile(
+    rf"负?(?:(?P<below>{_HAN_NUMBER}|百)分之(?P<above>{_HAN_NUMBER})|(?P<whole>{_HAN_NUMBER})(?P<counted>[\u4e00-\u9fff]{{0,4}}))"
+)
+
+
+def in_chinese_figures(text: str) -> str | None:
+    """`42人` of `四十二人`, eleven twelfths of `十二分之十一`, 80 % of `百分之八十`; None for anything else."""
+    match = _HAN_SAID.fullmatch(text)
+    if match is None:
+        return None
+    sign = "-" if text[0] == "负" else ""
+    if match["whole"]:
+        whole = _in_chinese(match["whole"])
+        return None if whole is None else f"{sign}{whole}{match['counted']}"
+    above, below = _in_chinese(match["above"]), _in_chinese(match["below"].removeprefix("一") or "一")
+    if above is None or (below is None and match["below"] != "百"):
+        return None
+    return f"{sign}{above}\\%" if match["below"] == "百" else f"{sign}\\frac{{{above}}}{{{below}}}"
+
+
+def _in_chinese(said: str) -> int | None:
+    """The value of `一千零五`, whose places fall from left to right; None where they do not."""
+    if "万" in said:
+        front, _, behind = said.partition("万")
+        thousands, rest = _in_chinese(front), _in_chinese(behind) if behind else 0
+        return None if thousands is None or rest is None else thousands * 10_000 + rest
+    total, digit, place = 0, None, 10_000
+    for sign in said:
+        if sign in _HAN_DIGITS:
+            if digit:
+                return None
+            digit = _HAN_DIGITS[sign]
+        elif _HAN_PLACES[sign] >= place:
+            return None
+        else:
+            place = _HAN_PLACES[sign]
+            total, digit = total + (1 if digit is None else digit) * place, None
+    return (total + (digit or 0)) if said else None
+
+
 def _goes_on(last: str, word: str) -> bool:
     """Whether a word belongs to the number before it: `three` after `twenty`, `hundred` after `two`."""
     if word in _SCALES or (last in _SCALES and (word in _SMALL or word in _TENS)):

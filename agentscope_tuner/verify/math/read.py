@@ -14,6 +14,7 @@ from agentscope_tuner.verify.math.componentwise import componentwise
 from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
 from agentscope_tuner.verify.math.dressing import choice, denied_name, undressed
 from agentscope_tuner.verify.math.excluded import without_exclusion
+from agentscope_tuner.verify.math.labelled_parts import by_letters, by_sides, with_names
 from agentscope_tuner.verify.math.modulus import with_modulus
 from agentscope_tuner.verify.math.node import Array, Collection, Node, Quantity, Text
 from agentscope_tuner.verify.math.own_stack import on_own_stack
@@ -186,6 +187,7 @@ def _introduced(text: str, ref: Side, question: Question | None) -> str:
     if "=" not in ref.text:
         text = uncalled(text, question)
     if isinstance(ref.node, (Array, Collection)):
+        text = by_sides(with_names(by_letters(text, ref.text), question), question)
         text = unlabelled(components(text))
     if text[-1:].isalpha() or text.endswith("}"):
         text = in_figures(text) if any(map(str.isdigit, ref.text)) else text

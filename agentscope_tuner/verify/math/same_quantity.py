@@ -22,7 +22,7 @@ from agentscope_tuner.verify.math.outcome import DIFFERENT, Outcome, all_of
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.reading import Named, Ratio, Reading, Value
 from agentscope_tuner.verify.math.tree import equation, is_collection, number, product_of, symbols
-from agentscope_tuner.verify.math.unit import UNIT_LETTERS, PhysicalUnit, is_physical, measure, names_of
+from agentscope_tuner.verify.math.unit import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure, names_of
 
 _MINUTES, _HOURS = 60, 24
 # one sign for both
@@ -51,6 +51,8 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
             return leaves.leaf(mine, theirs) if unit == other else _converted(leaves, mine, unit, theirs, other)
         case Quantity(mine), bare:
             return leaves.leaf(mine, bare)
+        case _, Quantity(_, other) if leaves.question and _is_unasked_rate(other, leaves.question):
+            return DIFFERENT
         case bare, Quantity(theirs, other) if _may_be_left_out(other, leaves.question):
             return leaves.leaf(bare, theirs) if _is_asked(other, leaves.question) else DIFFERENT
     return DIFFERENT
@@ -66,6 +68,15 @@ def _is_asked(unit: Unit, question: Question | None) -> bool:
         return True
     found = measure(_YUAN if unit == _YEN and "元" in question.text else unit)  # type: ignore[union-attr]
     return any(found == one or _is_rate(found, one) or _is_rate(one, found) for one in asked)
+
+
+def _is_unasked_rate(unit: Unit, question: Question) -> bool:
+    """Dollars an hour where a sum of dollars is asked for: what is counted or paid, for one of something."""
+    below = {name for name, power in unit if power < 0}
+    asked = question.asked_amount
+    if not below or asked.rate or below & asked.ones:
+        return False
+    return asked.amount or any(power > 0 and (is_money(name) or not is_physical(((name, 1),))) for name, power in unit)
 
 
 def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:

@@ -9,7 +9,7 @@ import re
 from itertools import takewhile
 
 from agentscope_tuner.verify.math.dressing import denies
-from agentscope_tuner.verify.math.in_words import is_number_word, numbers_said
+from agentscope_tuner.verify.math.in_words import in_chinese_figures, is_number_word, numbers_said
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.unit import known, singular
 from agentscope_tuner.verify.math.unit_words import COUNTERS
@@ -33,7 +33,7 @@ _CHANGES = re.compile("[半多余倍成折几约分左右]")
 # what takes the number behind it back, or makes another of it, also where the question says it: is not 8, half is 8
 _TAKES_BACK = re.compile(
     r"(?:不是|不为|不等于|并非|不到|不足|不止|不超过|没有|未到|多于|少于|大于|小于|超过|低于|高于|不|没|未|非"
-    r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?)$"
+    r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?|的)$"
 )
 _FEWEST_SHARED = 2
 _CALLED = re.compile(
@@ -89,6 +89,8 @@ def uncalled(text: str, question: Question | None) -> str:
 
 def in_figures(text: str) -> str:
     r"""The 42 of `\text{forty-two}`, with the words behind it; any other text as it is."""
+    if _HAN.search(text):
+        return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
     words = _WRITING.sub(" ", text).split() if len(text) <= _LONGEST else []
     size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
     found = list(numbers_said(" ".join(words[:size])))

@@ -130,6 +130,11 @@ def is_physical(unit: Unit) -> bool:
     return all(name in _UNITS for name, _ in unit)
 
 
+def is_money(name: str) -> bool:
+    """Whether a canonical name is a currency's."""
+    return name in _UNITS and _UNITS[name].dimension[0][0].startswith("money")
+
+
 def names_of(unit: str) -> frozenset[str]:
     """Every name of the unit: `meter`, `metre` and `m` of `m`."""
     one = _UNITS.get(unit)

@@ -18,6 +18,12 @@ _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
+_LONGEST_OPTION = 100
+_WORDS_ALONE = re.compile(r"[a-z][a-z' -]*[a-z]|[\u4e00-\u9fff]{2,}")
+_OPTION = re.compile(
+    r"(?<![a-zA-Z])\(?([A-J])[).:．、]\}*\s*([^\n]{1,100}?)(?=\s*(?:$|[\n;,]|\\\\|\\q?quad|\(?[A-J][).:．、]))",
+    re.MULTILINE,
+)
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
 _HALF_DAY = 12 * 60 * 60
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
@@ -25,13 +31,15 @@ _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|
 _IT_IS = re.compile(
     r"(?:it|this|that|they|he|she|the(?: [a-z]+){1,4})(?: is| was| are| will be|'s) (?:(?:on|a|an|the) )?"
 )
+_ONE_WORD = re.compile(r"[a-z]{2,20}|[\u4e00-\u9fff]{1,4}")
+_KINDS = frozenset({"命题", "函数", "三角形", "四边形", "数列", "事件", "数", "角", "关系"})
 _ARTICLE = re.compile(r"(?:an?|the|one) ")
 _TAKES_BACK = re.compile(r"\b(?:yes|no|not|true|false|but|however|unless|never|or|wrong|\w+n't)\b", re.IGNORECASE)
 
 
 def wordings(pair: Pair) -> Outcome:
     """Whether both sides are the same choice, time, or yes; UNKNOWN where the reference is none of these."""
-    for rule in (_choices, _times, _days, _digits, _phrases, _yes_no, _names, _sentences):
+    for rule in (_choices, _times, _days, _digits, _phrases, _yes_no, _names, _described, _sentences):
         found = rule(pair)
         if found is not UNKNOWN:
             return found
@@ -46,6 +54,8 @@ def _choices(pair: Pair) -> Outcome:
         return EQUAL if stated is not None and stated == pair.ref.letter else UNKNOWN
     if stated is not None:
         return EQUAL if stated == truth else DIFFERENT
+    if _is_named_option(pair.question, truth, plain(pair.answer)):
+        return EQUAL
     chosen = choice(pair.answer)
     if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
         return UNKNOWN
@@ -58,6 +68,14 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
         return False
     plain = "".join(_WRITING.sub("", question.text).split())
     return any(f"{letter_}{mark}{''.join(_WRITING.sub('', value).split())}" in plain for mark in (")", ".", ":"))
+
+
+def _is_named_option(question: Question | None, letter_: str, said: str) -> bool:
+    """Whether an answer in words is the text of the option with this letter, and of no other: `All of the above`."""
+    if question is None or len(said) > _LONGEST_OPTION or not _WORDS_ALONE.fullmatch(said):
+        return False
+    offered = _OPTION.findall(question.text)
+    return [mark for mark, text in offered if plain(text) == said] == [letter_]
 
 
 def _times(pair: Pair) -> Outcome:
@@ -150,6 +168,25 @@ def _names(pair: Pair) -> Outcome:
     if match is None or any(map(denies, match[0].split())) or any(map(str.isdigit, said)):
         return UNKNOWN
     return EQUAL if said[match.end() :] == plain(pair.ref.text) else UNKNOWN
+
+
+def _described(pair: Pair) -> Outcome:
+    """`odd function` for `odd` where the question asks it of a function; `假命题` for `假`."""
+    truth = plain(pair.ref.text)
+    if pair.question is None or not _ONE_WORD.fullmatch(truth):
+        return UNKNOWN
+    said = plain(pair.answer)
+    said = said[found.end() :] if (found := _IT_IS.match(said) or _ARTICLE.match(said)) else said
+    if not said.startswith(truth) or said == truth or any(denies(word) for word in said.split() if word.isascii()):
+        return UNKNOWN
+    noun = said[len(truth) :].strip()
+    if truth.isascii():
+        before = rf"\b(?:an?|the|this|that|each|which|what) (?:[a-z]+ )?{re.escape(noun)}\b"
+        asked = re.search(before, pair.question.text.lower())
+        named = said == f"{truth} {noun}" and _ONE_WORD.fullmatch(noun) and asked is not None
+    else:
+        named = noun in _KINDS and noun in pair.question.text
+    return EQUAL if named and truth in pair.question.text.lower() else UNKNOWN
 
 
 def _sentences(pair: Pair) -> Outcome:

@@ -1,0 +1,110 @@
+r"""Boxes that their own sentence takes back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`, `\boxed{7}？不对`.
+
+Only the words directly before and behind the box are read, a bounded number of them: what a solution says elsewhere
+about wrong attempts is no concern of its answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentscope_tuner.verify.labels import labelled
+
+_BEFORE, _AFTER = 100, 400
+# formula delimiters, emphasis and brackets between a word and a box
+_OPENING = re.compile(
+    r"(?:[\s$*_`:：,，(\[{“\"]|\\[(\[,;:! ]|\\(?:displaystyle|quad|qquad|Large|large|mathbf|bf)(?![a-zA-Z]))+$"
+)
+_CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
+_STOPS = re.compile(r"(?:[\s$*_`)\]}”\".,;:!?。，；：！？…—–-]|\\[)\],;:! ])*")
+_THE_ANSWER = (
+    r"(?:(?:that|the|my|our|its|this|final|correct|right|total|it)\s+){0,4}"
+    r"(?:(?:answer|result|value|sum|total|solution|number|it)\s+)?(?:is|was|were|equals|be|are)"
+)
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+(?:be|equal(?:\s+to)?|the\s+answer|necessarily|really|actually|exactly|simply))*$"
+    r"|\b(?:instead\s+of|rather\s+than|other\s+than|anything\s+but|different\s+from|except|no\s+longer(?:\s+(?:be|equal))?"
+    r"|rul(?:e|es|ed|ing)\s+out|as\s+opposed\s+to|neither|nor|unlike|far\s+from)$"
+    r"|(?:\b(?:not|never)|n['’]t|\bdoubt|\bdeny|\bfalse|\bwrong|\bunlikely|\bimpossible)"
+    r"(?:\s+(?:really|actually|think|believe|say|claim|mean|conclude|agree|true|certain|sure|clear|likely|possible|the|case))"
+    rf"{{0,3}}\s+{_THE_ANSWER}$"
+    rf"|\b(?:if|whether|suppose|supposing|assume|assuming|unless|pretend)\s+{_THE_ANSWER}$"
+    r"|(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$",
+    re.IGNORECASE,
+)
+# what settles nothing when it is called wrong: a letter, a yes, a name
+_IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
+_WRONG = (
+    r"(?:wrong|incorrect|mistaken|a\s+mistake|an\s+error|erroneous|nonsense"
+    r"|not\s+(?:the\s+)?(?:final\s+|actual\s+|real\s+)?(?:right|correct|answer)(?:\s+(?:answer|one|value))?)"
+    r"(?!\s+(?:to|if|that|for|unless|on|by)\b)(?![-\w])"
+)
+_IS = (
+    r"(?:is|was|seems|looks|appears|must\s+be|would\s+be|turns\s+out\s+to\s+be)"
+    r"(?:\s+(?:actually|clearly|obviously|also|just|completely|simply|likely|probably|to\s+be))?"
+)
+_BACK = (
+    r"(?:(?:but|and|however|although|though|yet|which|oh|wait|no|nope|actually|hmm+|sorry|oops|correction|hold\s+on"
+    r"|scratch\s+that|never\s*mind)\b[\s,.:;!…—–-]*)"
+)
+_IT = (
+    r"(?:that|this|it|the\s+(?:(?:above|previous|boxed|first)\s+)?(?:answer|result|value|box|one)"
+    r"|my\s+(?:answer|result))"
+)
+_CALLED_WRONG = re.compile(
+    rf"{_BACK}{{0,5}}(?:{_IT}\s+|which\s+)?(?:{_IS}\s+{_WRONG}|(?:is|was)n['’]t\s+(?:the\s+)?(?:right|correct|answer)\b"
+    rf"|can(?:not|['’]t)\s+be\s+(?:right|correct|the\s+answer)\b)"
+    rf"|{_BACK}{{0,5}}(?:that|it)['’]s\s+{_WRONG}"
+    rf"|{_BACK}{{1,5}}i\s+(?:have\s+)?(?:made|make)\s+(?:a|an)\s+(?:\w+\s+)?(?:mistake|error)\b"
+    r"|(?:scratch|ignore|disregard|forget|strike|discard)\s+(?:that|this|it|the\s+(?:above|previous|box|answer))\b"
+    rf"|(?:wait|no|nope|actually|sorry|oops|correction)\b[\s,.:;!…—–-]*{_BACK}{{0,3}}(?:{_IT}|the\s+(?:correct|right|actual|real|true)\s+\w+|i\s+meant?)"
+    r"\s+(?:(?:should|must|has\s+to|ought\s+to|would)\s+(?:have\s+been|be)|is|equals)\s*(?:actually\s*)?"
+    r"(?P<other>[-$\\(\d]\S{0,30})"
+    rf"|(?:correction|i\s+meant?)\s*[:：]?\s*(?P<meant>[-$\\(\d]\S{{0,30}})"
+    r"|(?:(?:但是?|不过|等等|等一下|哦|啊|抱歉|可是)[，,。.\s]*)*(?:(?:这|上面|该|此|那|以上|我)(?:个|的)?)?(?:答案|结果|数)?(?:是|显然|其实|好像|应该|算)*"
+    r"(?:不对|不正确|错的|错误的?|错了|有误)(?!的)",
+    re.IGNORECASE,
+)
+# what is counted, behind the box
+_COUNTED = re.compile(r"(?:[\u4e00-\u9fff]{1,4}|[a-zA-Z]{1,15}(?:\s[a-zA-Z]{1,15}){0,2})?(?=[.。，,！!？?;；])")
+_VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
+
+
+def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
+    """Whether the words around a box deny it, suppose it, ask for it, or take it back.
+
+    Args:
+        text: the whole output.
+        start: where the box begins.
+        end: where it ends.
+        inside: what stands in it.
+    """
+    before = _OPENING.sub("", text[max(start - _BEFORE, 0) : start])
+    if before and _DENIED_BEFORE.search(before):
+        return True
+    behind = text[end : end + _AFTER]
+    at = _CLOSING.match(behind)
+    assert at is not None
+    rest = behind[at.end() :]
+    if rest[:1] in ("?", "？"):
+        return True
+    if not rest or _IS_VALUE.search(inside) is None:
+        return False
+    found = _CALLED_WRONG.match(rest, _past_stops(rest, 0))
+    if found is None and (counted := _COUNTED.match(rest)) is not None:
+        found = _CALLED_WRONG.match(rest, _past_stops(rest, counted.end()))
+    if found is None:
+        return False
+    said = _VALUE.sub("", inside)
+    other = found["other"] or found["meant"]
+    if other is not None and _VALUE.sub("", other) == said:
+        return False
+    again = labelled(text[end:])
+    # looked at once more, and found right
+    return again is None or _VALUE.sub("", again.text) != said
+
+
+def _past_stops(text: str, at: int) -> int:
+    stops = _STOPS.match(text, at)
+    assert stops is not None
+    return stops.end()
