@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentscope_tuner._child import journal
+from agentscope_tuner._child import journal, slots
 from agentscope_tuner._child.process import ChildProcess, ChildProgram
 from agentscope_tuner.engines.pace import SLICE_SECONDS
 from agentscope_tuner.engines.units import Unit
@@ -62,9 +62,12 @@ class BatchProcess:
         self.batches: deque[Batch] = deque()
         self._sent = 0
         self._journal = journal.create()
+        given, answers = slots.create(), slots.create()
+        # two batches at most are under way, so the slots of a batch are free when it is sent and when it is answered
+        self._given, self._answers = slots.Slots(given), slots.Slots(answers)
         self._child = ChildProcess(
-            ChildProgram("agentscope_tuner.engines.batch_worker", [self._journal]),
-            inherited=[self._journal],
+            ChildProgram("agentscope_tuner.engines.batch_worker", [self._journal, given, answers]),
+            inherited=[self._journal, *given, *answers],
         )
         self._child.send(pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL))
 
@@ -74,12 +77,14 @@ class BatchProcess:
         return self._child.channel
 
     def send(self, payloads: list[bytes], assignments: list[Assignment]) -> None:
-        """Give it a batch, which `flush` sends on."""
+        """Give it a batch, which `flush` sends on; it has one other at most."""
+        assert len(self.batches) < slots.COUNT
         self._sent += 1
         if not self.batches:
             self.since = time.monotonic()
         self.batches.append(Batch(self._sent, assignments))
-        self._child.send(pickle.dumps((self._sent, payloads), pickle.HIGHEST_PROTOCOL))
+        self._given.put(self._sent, b"".join(payloads))
+        self._child.send(pickle.dumps((self._sent, list(map(len, payloads))), pickle.HIGHEST_PROTOCOL))
 
     def flush(self) -> bool:
         """Write as much as the socket takes; whether something is left.
@@ -99,7 +104,10 @@ class BatchProcess:
     def receive(self) -> tuple[list[Any], bool]:
         """Messages that have come, and whether the worker has closed its end, or has died: no more will come."""
         messages, ended = self._child.receive()
-        return [pickle.loads(message) for message in messages], ended
+        return [self._read(pickle.loads(message)) for message in messages], ended
+
+    def _read(self, message: Any) -> Any:
+        return pickle.loads(self._answers.get(*message)) if isinstance(message, tuple) else message
 
     def recover(self, steps: Callable[[Assignment], int]) -> Recovered:
         """Sort the assignments of a worker that is dead and not closed yet; `steps` counts those of an assignment."""

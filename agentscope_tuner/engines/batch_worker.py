@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import pickle
 import time
+from itertools import accumulate
 from typing import Any
 
 from agentscope_tuner._child.entry import ParentChannel
 from agentscope_tuner._child.journal import ResultJournal
+from agentscope_tuner._child.slots import Slots
 from agentscope_tuner.engines.pace import SLICE_SECONDS
 from agentscope_tuner.errors import ConfigError
 
@@ -16,13 +18,16 @@ from agentscope_tuner.errors import ConfigError
 Part = tuple[int, bool, Any]
 
 
-def main(channel: ParentChannel, journal: int) -> None:
+def main(channel: ParentChannel, journal: int, given: list[int], answers: list[int]) -> None:
     """Judge until the engine closes the channel.
 
     Args:
-        channel: brings a recipe (`Work.recipe`) and then batches; takes None once the work is made, or a text that says
-            why it cannot be, and then the answers. All of them are pickles: both ends are one program under one user.
+        channel: brings a recipe (`Work.recipe`), then the number of each batch and the sizes of its units; takes None
+            once the work is made, or a text that says why it cannot be, then the number of each batch and the size of
+            its answer. All of them are pickles: both ends are one program under one user.
         journal: the descriptor to note results in.
+        given: those of the slots that bring batches.
+        answers: those that take the answers.
     """
     messages = iter(channel)
     recipe = next(messages, None)
@@ -40,17 +45,24 @@ def main(channel: ParentChannel, journal: int) -> None:
     gc.freeze()
     gc.enable()
     channel.send(_pickled(None))
-    notes = ResultJournal(journal)
+    notes, batches, answered = ResultJournal(journal), Slots(given), Slots(answers)
     for message in messages:
-        batch, units = pickle.loads(message)
-        channel.send(_pickled(_judge(work, notes, batch, units)))
+        batch, sizes = pickle.loads(message)
+        answer = _pickled(_judge(work, notes, batch, _units(batches.get(batch, sum(sizes)), sizes)))
+        answered.put(batch, answer)
+        channel.send(_pickled((batch, len(answer))))
+
+
+def _units(data: bytes, sizes: list[int]) -> list[memoryview]:
+    whole, ends = memoryview(data), list(accumulate(sizes))
+    return [whole[end - size : end] for size, end in zip(sizes, ends, strict=True)]
 
 
 def _pickled(message: object) -> bytes:
     return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
-def _judge(work: Any, notes: ResultJournal, batch: int, units: list[bytes]) -> tuple[int, float, list[Part]]:
+def _judge(work: Any, notes: ResultJournal, batch: int, units: list[memoryview]) -> tuple[int, float, list[Part]]:
     """The batch's number, the seconds spent, and what became of the units that were begun in a slice of time."""
     notes.begin(batch)
     parts: list[Part] = []

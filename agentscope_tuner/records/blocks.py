@@ -85,6 +85,10 @@ class TextBlock:
 
     def cut(self, rows: int) -> tuple[Block, Block | None]:
         """See Block."""
+        lines = self.data.split(b"\n", rows)
+        if self.first > 1 and len(lines) > rows and all(map(bytes.strip, lines[:rows])):
+            return self._parts(len(self.data) - len(lines[rows]) if lines[rows].strip() else 0)
+        # with blank lines among them, or a mark before the first
         end = 0
         while rows and (end := self.data.find(b"\n", start := end) + 1):
             rows -= _holds_row(self.data[start:end], first=self.first == 1 and not start)

@@ -77,8 +77,9 @@ def test_of_a_line_without_end_little_is_held_in_memory() -> None:
 
 
 @pytest.mark.parametrize("data", [data for data in STREAMS.values() if data], ids=[n for n, d in STREAMS.items() if d])
-def test_the_parts_of_a_block_hold_its_rows(data: bytes) -> None:
-    (block,) = blocks_of(data, 1000) if data.endswith(b"\n") else [TextBlock("f", 1, data)]
+@pytest.mark.parametrize("first", [1, 9])
+def test_the_parts_of_a_block_hold_its_rows(data: bytes, first: int) -> None:
+    block = TextBlock("f", first, data)
     whole = list(block.items())
     for rows in range(1, len(whole) + 1):
         head, tail = block.cut(rows)
