@@ -23,6 +23,8 @@ from agentscope_tuner.engines.resumed import resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, gathered, limited
+from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.formats.blocks import converted
 from agentscope_tuner.records.output import scored_output, stage_of
 from agentscope_tuner.records.scored_file import furthest
 from agentscope_tuner.storage.stored_file import plain
@@ -59,10 +61,13 @@ class RowsAsked:
         return rollout_lines(islice(source.lines(), self.limit), self.format_, self.pairs, self.tasks)
 
     def blocks(self, source: Source) -> Iterator[Block]:
-        """The rows in blocks."""
-        if self.format_ or self.pairs:
+        """The rows in blocks, each to be made rollouts by whoever judges it."""
+        foreign = bool(self.format_ or self.pairs)
+        if foreign and self.tasks:
+            # what they hold would go to the workers with every block
             return gathered(self.rollouts(source))
-        return limited(source.blocks(), self.limit) if self.limit else source.blocks()
+        blocks = limited(source.blocks(), self.limit) if self.limit else source.blocks()
+        return converted(blocks, Conversion(self.format_, self.pairs or ())) if foreign else blocks
 
 
 def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool) -> None:

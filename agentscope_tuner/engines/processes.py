@@ -159,10 +159,13 @@ class ProcessCrew(Crew[In, Out]):
         return self.work.failed(unit.items, JudgeError(why, cause=Cause.WORKER))
 
     def _assign(self) -> None:
-        """Give every worker that has room a batch."""
+        """Give every worker that has room a batch. Where all results are known, none is started."""
         if self._dropping:
             self._drop_untouched()
         while self._again or self._inbox:
+            if not self._again and (results := self._inbox[0].results) is not None:
+                self.rows.finish([(self._inbox.popleft(), results)])
+                continue
             worker = self._free_worker()
             if worker is None:
                 return
@@ -195,15 +198,9 @@ class ProcessCrew(Crew[In, Out]):
         return worker
 
     def _next_batch(self) -> tuple[list[Assignment], list[bytes]]:
-        assignments: list[Assignment] = []
-        payloads: list[bytes] = []
-        size = span = 0
-        while (self._again or self._inbox) and span < self._pace.batch and size < _MOST_BATCH_BYTES:
-            assignment = self._taken(self._pace.batch - span)
-            unit = assignment.unit
-            if unit.results is not None:
-                self.rows.finish([(unit, unit.results)])
-                continue
+        assignments, payloads, size, span = list[Assignment](), list[bytes](), 0, 0
+        while span < self._pace.batch and size < _MOST_BATCH_BYTES and self._is_next_unjudged():
+            unit = (assignment := self._taken(self._pace.batch - span)).unit
             try:
                 payload = pickle.dumps(self.work.pack(unit.items), pickle.HIGHEST_PROTOCOL)
             # boundary: rollouts may hold anything; a row that cannot be pickled fails alone
@@ -217,10 +214,13 @@ class ProcessCrew(Crew[In, Out]):
             span += unit.span
         return assignments, payloads
 
+    def _is_next_unjudged(self) -> bool:
+        return bool(self._again or (self._inbox and self._inbox[0].results is None))
+
     def _taken(self, span: int) -> Assignment:
         """The next assignment, split where it is longer than `span`."""
         assignment = self._again.popleft() if self._again else Assignment(self._inbox.popleft())
-        if assignment.unit.span > span and assignment.unit.results is None:
+        if assignment.unit.span > span:
             assignment.unit, rest = self.work.split(assignment.unit, span)
             if rest is not None:
                 self._again.appendleft(Assignment(rest))
@@ -270,10 +270,9 @@ class ProcessCrew(Crew[In, Out]):
         if not overdue and deaths < _MOST_DEATHS:
             self._again.appendleft(Assignment(unit, deaths))
             return
-        error: JudgeError
         if overdue:
             why = f"no verdict within {self.work.deadline:g} s, the deadline for a verdict: its process was killed"
-            error = DeadlineError(why, judge=self.work.traits.name)
+            error: JudgeError = DeadlineError(why, judge=self.work.traits.name)
         else:
             why = f"{_MOST_DEATHS} worker processes died of judging it, the last one {how}"
             error = JudgeError(why, cause=Cause.WORKER)

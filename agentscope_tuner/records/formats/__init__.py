@@ -70,20 +70,44 @@ def as_rollouts(
         ConfigError: an unknown format, or a pair that cannot be read, before the first line is; with `auto`, a first
             row that no format is known by.
     """
-    if name not in (None, AUTO, *FORMATS):
-        raise ConfigError(f"--format must be one of {', '.join([AUTO, *FORMATS])}, got {name!r}")
-    columns = ColumnMap(pairs)
-    if name == AUTO:
-        return _detected(lines, columns, references or {})
-    return (_converted(line, name, columns, references or {}) for line in lines)
+    conversion = Conversion(name, pairs, references)
+    return _detected(lines, conversion) if name == AUTO else map(conversion, lines)
 
 
-def _detected(lines: Iterable[Line], columns: ColumnMap, references: Mapping[str, Mapping[str, Any]]) -> Iterator[Line]:
+class Conversion:
+    """Makes a line of a trainer's row a line of a rollout; each by itself, in any process. See `as_rollouts`.
+
+    Attributes:
+        name: of the format; `auto` until it is known.
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        pairs: Sequence[str] = (),
+        references: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        if name not in (None, AUTO, *FORMATS):
+            raise ConfigError(f"--format must be one of {', '.join([AUTO, *FORMATS])}, got {name!r}")
+        self.name = name
+        self._pairs, self._columns, self._references = pairs, ColumnMap(pairs), references or {}
+
+    def of(self, name: str) -> Conversion:
+        """The same of rows in the format `name`."""
+        return Conversion(name, self._pairs, self._references)
+
+    def __call__(self, line: Line) -> Line:
+        """The rollout, or the line with its problem."""
+        return _converted(line, self.name, self._columns, self._references)
+
+
+def _detected(lines: Iterable[Line], conversion: Conversion) -> Iterator[Line]:
     name: str | None = AUTO
     for line in lines:
         if name == AUTO and line.problem is None:
             name = format_of(line)
-        yield line if name in (None, AUTO) else _converted(line, name, columns, references)
+            conversion = conversion if name is None else conversion.of(name)
+        yield line if name in (None, AUTO) else conversion(line)
 
 
 def format_of(line: Line) -> str | None:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,18 @@ def test_an_earlier_runs_verdicts_keep_their_place_in_a_block(jobs: int, tmp_pat
     assert [row["id"] for row in rows_of(blocks)] == [f"r{at}" for at in range(90)]
     assert sum(block.kept for block in blocks) == 60
     assert sorted(noted(tmp_path, "begun")) == sorted(f"r{at}" for at in range(0, 90, 3))
+
+
+def test_a_run_whose_verdicts_are_all_known_starts_no_worker(tmp_path: Path) -> None:
+    judge = LineJudge(config("Obedient", tmp_path))
+    lines = [Line(f"f:{at}", row.model_dump_json().encode()) for at, row in enumerate(rollouts(150))]
+    first = list(score_lines(judge, lines, jobs=1))
+    # no worker could be told to load it
+    judge.recipe = (LineJudge, threading.Lock())
+    items = [judged_before(line, row.line, row.judgement) for line, row in zip(lines, first, strict=True)]
+    blocks = list(score_blocks(judge, gathered(items), jobs=2))
+    assert b"".join(block.data for block in blocks) == b"".join(row.line for row in first)
+    assert sum(block.kept for block in blocks) == 150
 
 
 @pytest.mark.parametrize("jobs", [1, TWO])
