@@ -24,7 +24,7 @@ from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, gathered, limited
 from agentscope_tuner.records.formats import Conversion
-from agentscope_tuner.records.formats.blocks import converted
+from agentscope_tuner.records.formats.converted_block import converted
 from agentscope_tuner.records.output import scored_output, stage_of
 from agentscope_tuner.records.scored_file import furthest
 from agentscope_tuner.storage.stored_file import plain
