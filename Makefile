@@ -28,9 +28,9 @@ lint: $(READY) ## ruff: style and formatting
 types: $(READY) ## mypy, strict
 	$(BIN)/mypy
 
-# two processes for a core: many tests wait for a time limit or for another process;
+# three processes for two cores: many tests wait for a time limit or for another process, and each process collects every test;
 # by file: what a file imports and its fixtures make is paid for once
-WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+WORKERS := $(shell $(PYTHON) -c 'import os; print((3 * (os.cpu_count() or 1) + 1) // 2)')
 
 unit: $(READY) ## pytest on every core
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile

@@ -43,7 +43,7 @@ LIMIT = 1_000_000
 PATIENT = ClientOptions(tries=TRIES, backoff=0.001, max_response_bytes=LIMIT)
 # for the rows in which only the clock ends the call
 HASTY = ClientOptions(
-    tries=2, backoff=0.001, timeouts={"evaluate": 0.2, "step": 0.2, "create": 0.2}, max_response_bytes=LIMIT
+    tries=2, backoff=0.001, timeouts={"evaluate": 0.1, "step": 0.1, "create": 0.1}, max_response_bytes=LIMIT
 )
 
 HEADERS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 60\r\n\r\n"
@@ -103,10 +103,10 @@ FAULTS = [
         "RemoteProtocolError",
     ),
     Fault("no HTTP at all", close_after(b"SSH-2.0-OpenSSH_9.6\r\n"), EnvUnreachable, TRIES, "RemoteProtocolError"),
-    Fault("hang before the headers", hang_after(b""), EnvTimeout, 2, "0.2 s for a try", HASTY),
-    Fault("hang after the headers", hang_after(HEADERS), EnvTimeout, 2, "0.2 s for a try", HASTY),
-    Fault("drip of headers", drip(HEADERS * 9), EnvTimeout, 2, "0.2 s for a try", HASTY),
-    Fault("drip of a body", drip(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 9_999), EnvTimeout, 2, "0.2 s for a try", HASTY),
+    Fault("hang before the headers", hang_after(b""), EnvTimeout, 2, "0.1 s for a try", HASTY),
+    Fault("hang after the headers", hang_after(HEADERS), EnvTimeout, 2, "0.1 s for a try", HASTY),
+    Fault("drip of headers", drip(HEADERS * 9), EnvTimeout, 2, "0.1 s for a try", HASTY),
+    Fault("drip of a body", drip(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 9_999), EnvTimeout, 2, "0.1 s for a try", HASTY),
     Fault(
         "429 with Retry-After",
         answer('{"detail": "slow down"}', "429 Too Many Requests", extra=["Retry-After: 0"]),

@@ -147,7 +147,7 @@ def test_the_service_names_each_row_in_its_verdict() -> None:
     assert [judgement.reward for judgement in judge.judge_group(TASK, OUTPUTS)] == [1.0] * 3
 
 
-@pytest.mark.parametrize(("kwargs", "section"), [({"deadline": 0.5}, {}), ({}, {"deadline": 0.5})])
+@pytest.mark.parametrize(("kwargs", "section"), [({"deadline": 0.25}, {}), ({}, {"deadline": 0.25})])
 @pytest.mark.parametrize("fault", ["hang", "503", "nobody listens"])
 def test_a_dead_service_is_a_deadline_error_in_time(fault: str, kwargs: Any, section: Any) -> None:
     with FaultyEnvServer([FAULTS.get(fault, FAULTS["hang"])[0]]) as server:
@@ -160,10 +160,10 @@ def test_a_dead_service_is_a_deadline_error_in_time(fault: str, kwargs: Any, sec
         started = time.monotonic()
         judgements = [judge.judge(TASK, OUTPUT), *judge.judge_group(TASK, OUTPUTS)]
         judge.inner.close()
-    assert time.monotonic() - started < 2 * (0.5 + 2.0)
+    assert time.monotonic() - started < 2 * (0.25 + 2.0)
     for judgement in judgements:
         assert judgement.cause == Cause.DEADLINE
-        assert str(judgement.error).startswith("task 't1': HttpJudge: no verdict within 0.5 s")
+        assert str(judgement.error).startswith("task 't1': HttpJudge: no verdict within 0.25 s")
     if fault == "nobody listens":
         assert "ConnectError" in str(judgements[0].error)
         assert "imeout" not in str(judgements[0].error)
@@ -245,8 +245,8 @@ TRIES = 3
 FAULTS: dict[str, tuple[Behaviour, int, str]] = {
     "reset": (reset_after(b""), TRIES, "try 3: ReadError"),
     "closed in the body": (close_after(HEADERS + b'{"status": "judged", "reward": 0.0'), TRIES, "RemoteProtocolError"),
-    "hang": (hang_after(b""), TRIES, "try 3: TimeoutError (0.2 s for a try"),
-    "drip": (drip(HEADERS * 9), TRIES, "try 3: TimeoutError (0.2 s for a try"),
+    "hang": (hang_after(b""), TRIES, "try 3: TimeoutError (0.1 s for a try"),
+    "drip": (drip(HEADERS * 9), TRIES, "try 3: TimeoutError (0.1 s for a try"),
     "429": (answer('{"detail": "full"}', "429 Too Many Requests", extra=["Retry-After: 0"]), TRIES, "429: full"),
     "503": (answer('{"detail": "draining"}', "503 Service Unavailable"), TRIES, "answered 503: draining"),
     "504": (answer('{"detail": "out of time"}', "504 Gateway Timeout"), TRIES, "answered 504"),
@@ -267,7 +267,7 @@ FAULTS: dict[str, tuple[Behaviour, int, str]] = {
 
 @contextmanager
 def served(server: FaultyEnvServer, **settings: object) -> Iterator[TaskJudge]:
-    hasty = {"timeout": 0.2} if server.behaviours[0] in (FAULTS["hang"][0], FAULTS["drip"][0]) else {}
+    hasty = {"timeout": 0.1} if server.behaviours[0] in (FAULTS["hang"][0], FAULTS["drip"][0]) else {}
     judge = load_judge(config(url=f"{server.url}/reward", tries=TRIES, **hasty, **settings))
     assert isinstance(judge.inner, HttpJudge)
     yield judge
