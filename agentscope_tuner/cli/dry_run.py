@@ -26,7 +26,7 @@ class DryRun:
     Attributes:
         rows: how many there are.
         kept: those that an earlier run judged.
-        settled: those that rules settle, or that cannot be read.
+        uncalled: rows that rules decide, or that cannot be read.
         failed: those that would have no verdict, without anybody being asked.
         problems: why, and how often.
         unknown: rows whose judge cannot say what it asks.
@@ -34,7 +34,7 @@ class DryRun:
     """
 
     def __init__(self) -> None:
-        self.rows = self.kept = self.settled = self.failed = self.unknown = 0
+        self.rows = self.kept = self.uncalled = self.failed = self.unknown = 0
         self.problems: Counter[str] = Counter()
         self.total = Estimate()
 
@@ -52,7 +52,7 @@ class DryRun:
                 self.failed += len(unit.items)
                 self.problems[exc.message[:_REASON_CHARS]] += len(unit.items)
                 continue
-            self.settled += len(unit.items) - asked
+            self.uncalled += len(unit.items) - asked
             self.total += estimate
             self.unknown += 0 if estimate.complete else asked
 
@@ -64,7 +64,7 @@ class DryRun:
         least, most = self.total.least, self.total.most
         kept = f", {self.kept} judged before" if self.kept else ""
         table.add_row("rows", f"{self.rows}{kept}")
-        table.add_row("settled uncalled", f"{self.settled} by rules, or unreadable")
+        table.add_row("settled uncalled", f"{self.uncalled} by rules, or unreadable")
         for problem, count in self.problems.most_common(_MOST_PROBLEMS):
             table.add_row(f"fail uncalled x{count}", escape(printable(problem)))
         if self.unknown:

@@ -25,7 +25,7 @@ class Violation:
 
     Args:
         rule_id: the rule's `id`.
-        action: ``mark_bad`` settles the verdict without asking the judge, ``record`` only notes the violation.
+        action: ``mark_bad`` decides the verdict without asking the judge, ``record`` only notes the violation.
     """
 
     rule_id: str

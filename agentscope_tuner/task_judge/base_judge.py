@@ -24,7 +24,7 @@ class Reward(tuple[float, bool]):
     Attributes:
         reason: why, in one line of words.
         metrics: numbers about how the verdict was reached (calls, tokens, seconds …), for logs.
-        filtered_by: the name of the judge's own cheap check that settled the verdict, as a rule would; else empty.
+        filtered_by: the name of the judge's own cheap check that decided the verdict, as a rule would; else empty.
         violations: ids of rules that the judge itself found broken, as one does that asks a judge elsewhere.
         calls: what judge models were asked and replied, where they are kept; filled in by TaskJudge.
     """

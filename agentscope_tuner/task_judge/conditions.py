@@ -185,12 +185,12 @@ class _Reader:
         )
 
 
-def _joined(settles: bool, tests: Sequence[_Test], values: Values) -> bool | None:
-    """Of `or` (settles is True) and `and` (False): one test of that outcome settles it, whatever the others need."""
+def _joined(decisive: bool, tests: Sequence[_Test], values: Values) -> bool | None:
+    """Of `or` (`decisive` is True) and `and` (False): one test with that value decides, whatever the others need."""
     held = [test(values) for test in tests]
-    if settles in held:
-        return settles
-    return None if None in held else not settles
+    if decisive in held:
+        return decisive
+    return None if None in held else not decisive
 
 
 def _compared(sign: Callable[[float, float], bool], left: _Number, right: _Number, values: Values) -> bool | None:

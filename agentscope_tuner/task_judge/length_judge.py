@@ -32,7 +32,7 @@ class LengthConfig(StrictSection):
     #: `tokens`: the estimate of the `max_tokens` rule; `chars`; or a path to a count that the trainer or the workflow
     #: leaves, such as `output.metadata.completion_tokens`
     unit: str = "tokens"
-    #: cosine: whether the answer is right, as `true` or `false`, where another part of a combined judge has settled it;
+    #: cosine: whether the answer is right, as `true` or `false`, where another part of a combined judge has decided it;
     #: or a path to a bool, such as `output.is_success`
     correct: bool | str | None = None
     #: cosine, for right answers: the reward at length 0, and just below `hard`

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from agentscope_tuner.verify.boxed import boxes_beside, inside
 from agentscope_tuner.verify.labels import labelled
-from agentscope_tuner.verify.statements import DENIAL, Found, is_denied, is_prose, settled, statement_at
+from agentscope_tuner.verify.statements import DENIAL, Found, is_denied, is_prose, sole_answer, statement_at
 from agentscope_tuner.verify.taken_back import is_taken_back
 
 Place = Literal["boxed", "tag", "hash", "label", "last_value"]
@@ -88,7 +88,7 @@ def _in_box(text: str) -> Found | None:
         return None
     if is_taken_back(text, boxes[-1].start, boxes[-1].end, inside(text, boxes[-1])):
         return Found("", DENIAL)
-    return settled([inside(text, box) for box in boxes])
+    return sole_answer([inside(text, box) for box in boxes])
 
 
 _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
@@ -108,7 +108,7 @@ def _in_tag(text: str) -> Found | None:
             opened, closed = -1, tag.end()
     if not answers:
         return None
-    found = settled(answers[-_MOST_CANDIDATES:])
+    found = sole_answer(answers[-_MOST_CANDIDATES:])
     return _stated_inside(found)
 
 
@@ -134,7 +134,7 @@ def _behind_hash(text: str) -> Found | None:
         before = end
     if not answers:
         return None
-    found = settled(answers)
+    found = sole_answer(answers)
     return _stated_inside(found)
 
 
@@ -162,7 +162,7 @@ def _last_value(text: str) -> Found | None:
         beside.append(value)
     if is_denied(re.split(r"[.!?。！？\n]", tail[: last.start()])[-1]):
         return Found("", DENIAL)
-    return settled([value[0] for value in beside])
+    return sole_answer([value[0] for value in beside])
 
 
 _READERS: dict[Place, Callable[[str], Found | None]] = {

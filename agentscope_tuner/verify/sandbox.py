@@ -139,17 +139,17 @@ class Sandbox:
         return None
 
     def _serve(self, under_way: deque[QueuedPair]) -> None:
-        """Have one worker compare `under_way` and what else waits; what is left there was not begun."""
+        """Have one worker compare `under_way` and the pairs still queued; pairs left in `under_way` were not begun."""
         worker = self._take()
         try:
             worker.put(under_way[0].question, needs_sympy=under_way[0].stage == "sympy")
             while under_way:
                 self._send_ahead(worker, under_way)
                 reply, seconds = worker.answer(self.deadline)
-                self._settle(under_way.popleft(), reply, seconds)
+                self._report(under_way.popleft(), reply, seconds)
         except CpuTimeUp:
             self._discard(worker, replace=True)
-            self._settle(under_way.popleft(), None, self.deadline)
+            self._report(under_way.popleft(), None, self.deadline)
         except ChildLost as exc:
             # a worker that another thread took by closing the pool says nothing about the answer
             begun = self._discard(worker) and exc.begun
@@ -178,8 +178,8 @@ class Sandbox:
             under_way.append(more)
             worker.put(more.question, needs_sympy=more.stage == "sympy")
 
-    def _settle(self, comparison: QueuedPair, reply: dict[str, Any] | None, seconds: float) -> None:
-        """Tell what came of a comparison: the worker's reply, or None where its time was up."""
+    def _report(self, comparison: QueuedPair, reply: dict[str, Any] | None, seconds: float) -> None:
+        """Hand the result of `comparison` to its caller: the reply of the worker, or None when its CPU time was up."""
         with self._changed:
             self._queue.charge(comparison.request, seconds - comparison.seconds)
             usual = self._usual.get(comparison.kind, seconds)

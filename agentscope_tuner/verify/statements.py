@@ -19,8 +19,8 @@ class Found(NamedTuple):
     raw: str = ""
 
 
-def settled(answers: Sequence[str]) -> Found:
-    """The one answer that stands there, however often; different ones side by side are none."""
+def sole_answer(answers: Sequence[str]) -> Found:
+    """The one answer in `answers`, however often it stands there; different answers are a contradiction."""
     if len(answers) > 1 and len({re.sub(r"[\s$]", "", answer) for answer in answers}) > 1:
         return Found("", CONTRADICTION)
     return Found(answers[-1].strip(), raw=answers[-1])
@@ -34,7 +34,7 @@ _DENIED = re.compile(
 
 
 def is_denied(text: str) -> bool:
-    """Whether it says what something is not."""
+    """Whether `text` denies something."""
     return _DENIED.search(text) is not None
 
 

@@ -22,7 +22,7 @@ class ReplyFormat:
 
     def __init__(self) -> None:
         self._current = 0
-        self._settled = False
+        self._known = False
         self._first: asyncio.Event | None = None
 
     @property
@@ -33,7 +33,7 @@ class ReplyFormat:
     @asynccontextmanager
     async def turn(self, schema: Mapping[str, Any] | None) -> AsyncIterator[FormattedRequest]:
         """One request's use of the format; without a schema the reply is free text and nothing is found out."""
-        if schema is None or self._settled:
+        if schema is None or self._known:
             yield FormattedRequest(self, schema)
             return
         if self._first is not None:
@@ -72,7 +72,7 @@ class FormattedRequest:
             return False
         if self._used != memory._current:
             return True  # another request found this out meanwhile
-        if memory._settled:
+        if memory._known:
             return False
         if _FORMATS[self._used] == "text":
             memory._current = 0  # plain text was refused, too: the format was not the cause
@@ -83,4 +83,4 @@ class FormattedRequest:
     def accepted(self) -> None:
         """The endpoint took the format."""
         if self._schema is not None and self._used == self._memory._current:
-            self._memory._settled = True
+            self._memory._known = True

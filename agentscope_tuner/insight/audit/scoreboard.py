@@ -120,14 +120,14 @@ def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], comm
         if answer is not None and not (name == "shortcut" and subject.honest == common)
     ]
     verdicts = judge.judge_batch(pairs) if pairs else []
-    settled = [verdict for verdict in verdicts if verdict.reward is not None]
+    with_verdict = [verdict for verdict in verdicts if verdict.reward is not None]
     return StrategyResult(
         name,
         honest,
-        len(settled),
-        len(verdicts) - len(settled),
-        fmean(verdict.reward or 0.0 for verdict in settled) if settled else None,
-        fmean(bool(verdict.is_success) for verdict in settled) if settled else None,
+        len(with_verdict),
+        len(verdicts) - len(with_verdict),
+        fmean(verdict.reward or 0.0 for verdict in with_verdict) if with_verdict else None,
+        fmean(bool(verdict.is_success) for verdict in with_verdict) if with_verdict else None,
     )
 
 

@@ -28,13 +28,13 @@ class NumericPair:
         reals = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
         self.real, self.one_real = all(reals), reals[0] != reals[1]
         self.refuted = any(abs(a - b) > tolerance for a, b in zip(left, right, strict=True))
-        # where everything cancelled, only more digits tell nothing from little
+        # after cancellation only more digits separate zero from a small difference
         self.sure = tolerance <= size * mp.mpf(10) ** -20
         self.vanished = tolerance <= mp.mpf(10) ** (-mp.dps // 2)
         if self.real and len(left) == 1:
             self.fractions = (_fraction(left[0]), _fraction(right[0]))
 
-    def settled(self) -> bool:
+    def agrees(self) -> bool:
         """Agreement at the highest precision: both sides have the same digits, or all of them cancelled.
 
         Raises:

@@ -150,7 +150,7 @@ class SymbolicComparer(CheapComparer):
                 return False
             if (found.sure and not found.drowned) or far:
                 return True
-        return found.settled() and self._visible(ref, ans, log_base, place, found)
+        return found.agrees() and self._visible(ref, ans, log_base, place, found)
 
     def _visible(
         self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], found: NumericPair
@@ -181,7 +181,7 @@ class SymbolicComparer(CheapComparer):
             found = self._evaluate(ref, ans, log_base, dict, DIGITS)
             if not found.refuted:
                 found = self._evaluate(ref, ans, log_base, dict, MANY_DIGITS)
-                return not found.refuted and found.settled() and self._visible(ref, ans, log_base, dict, found)
+                return not found.refuted and found.agrees() and self._visible(ref, ans, log_base, dict, found)
         except NotANumber:
             return False
         if found.fractions is None:

@@ -169,7 +169,7 @@ class _ChoiceReader:
             return whole
         tail = text[-_TAIL:]
         statements = list(self._statements(tail))[-_MOST_STATEMENTS:]
-        return self._settled(tail, statements) if statements else self._last_line(tail)
+        return self._last_asserted(tail, statements) if statements else self._last_line(tail)
 
     def whole(self, text: str) -> Choice:
         """The choice that all of `text` is: `B`, `(B)`, `B. Paris`, `Option B`, or an option's text."""
@@ -231,7 +231,7 @@ class _ChoiceReader:
         if not _SUPPOSED.search(clause):
             found[stated.end] = _StatedChoice(stated.letters, start, stated.end, denied or is_denied(clause))
 
-    def _settled(self, text: str, statements: Sequence[_StatedChoice]) -> Choice:
+    def _last_asserted(self, text: str, statements: Sequence[_StatedChoice]) -> Choice:
         asserted = [statement for statement in statements if not statement.denied]
         if not asserted:
             return Choice("", DENIAL)
