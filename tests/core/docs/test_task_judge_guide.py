@@ -1,4 +1,4 @@
-"""The judge guide: every block of it is loaded or run, in both languages, and its tables say what is so."""
+"""The judge guide, three pages: every block is loaded or run, in both languages, and the tables say what is so."""
 
 from __future__ import annotations
 
@@ -33,8 +33,14 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 GRADER = "astuner.task_judge.rubrics_auto_grader"
 
 
+def pages(guide: str) -> list[Path]:
+    return [ROOT / guide.replace("task_judge", name) for name in ("task_judge", "built_in_judges", "judge_reference")]
+
+
 def text_of(guide: str) -> str:
-    return (ROOT / guide).read_text(encoding="utf-8")
+    """The guide's three pages in their order; any other file as it is."""
+    files = pages(guide) if guide in GUIDES else [ROOT / guide]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def blocks(guide: str, language: str) -> list[str]:
@@ -80,12 +86,16 @@ def test_both_languages_show_the_same() -> None:
 @pytest.mark.parametrize("guide", GUIDES)
 def test_its_sessions_print_what_they_show(guide: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    # one session from top to bottom: later blocks use the judge of the first
-    session = doctest.DocTestParser().get_doctest("\n".join(blocks(guide, "pycon")), {}, guide, guide, 0)
-    report: list[str] = []
-    failed, tried = doctest.DocTestRunner().run(session, out=report.append)
-    assert failed == 0, "".join(report)
-    assert tried > 15
+    total = 0
+    for page in pages(guide):
+        # one session for each page: a reader who opens one page has typed nothing of another
+        shown = [body for kind, body in FENCE.findall(page.read_text(encoding="utf-8")) if kind == "pycon"]
+        session = doctest.DocTestParser().get_doctest("\n".join(shown), {}, page.name, page.name, 0)
+        report: list[str] = []
+        failed, tried = doctest.DocTestRunner().run(session, out=report.append)
+        assert failed == 0, "".join(report)
+        total += tried
+    assert total > 15
 
 
 # in the order of the guide: which judge it is, and rollouts with the reward that the guide promises for them
@@ -98,6 +108,12 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
     "mine": [
         (task(answer="The cat sat."), output("the cat sat"), (1.0, True)),
         (task(answer="The cat sat."), output("the dog sat"), (0.5, False)),
+    ],
+    "rules": [
+        (task(answer="3/2"), output(r"\boxed{1.5}"), (1.0, True)),
+        (task(answer="3/2"), output(" "), (-0.5, False)),
+        (task(answer="3/2"), output("so " * 2001), (-0.5, False)),
+        (task(answer="3/2"), output("1.5"), (0.0, False)),
     ],
     "exact": [(task(answer="3/2"), output(r"\boxed{3/2}"), (1.0, True))]
     + [(task(answer="3/2"), output(rf"\boxed{{{box}}}"), (0.0, False)) for box in ("1.5", r"\frac{3}{2}", "3 / 2")],
@@ -155,12 +171,6 @@ PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]
         (task(), output("It is so. quality=8"), (0.8, True)),
         (task(answer="It is so."), output("It is so. quality=3"), (0.3, False)),
         (task(), output(""), (0.0, False)),
-    ],
-    "rules": [
-        (task(answer="3/2"), output(r"\boxed{1.5}"), (1.0, True)),
-        (task(answer="3/2"), output(" "), (-0.5, False)),
-        (task(answer="3/2"), output("so " * 2001), (-0.5, False)),
-        (task(answer="3/2"), output("1.5"), (0.0, False)),
     ],
 }
 
@@ -317,10 +327,14 @@ def test_what_it_links_to_is_there(guide: str) -> None:
     makefile = text_of("Makefile")
     for target in re.findall(r"`make ([\w-]+)`", text_of(guide)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    anchors = {
-        re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
-        for title in re.findall(r"^#+ (.*)", text_of(guide), re.MULTILINE)
-    }
-    for link in re.findall(r"\]\(([^)]+)\)", text_of(guide)):
-        path, _, anchor = link.partition("#")
-        assert (ROOT / "docs" / path).exists() if path else anchor in anchors, link
+    for page in pages(guide):
+        for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            path, _, anchor = link.partition("#")
+            target = page.parent / path if path else page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
