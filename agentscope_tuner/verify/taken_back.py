@@ -32,6 +32,27 @@ _DENIED_BEFORE = re.compile(
     r"|(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$",
     re.IGNORECASE,
 )
+# of a value only: the statement that is wrong may be asked for
+_CALLED_WRONG_BEFORE = re.compile(
+    r"\b(?:wrong|incorrect|false|mistaken)(?:\s+(?:answer|result|value|guess|solution|total|sum))?(?:\s+(?:would\s+be|is|was))?$"
+    r"|\b(?:do\s+not|don['’]t|never|(?:should|must|can)\s*not|cannot)\s+(?:answer|write|say|choose|pick|put|box|give|accept|submit)$"
+    r"|(?:错误|不正确|错)的?(?:答案|结果)?[是为]?$|(?:不能|不要|不应|不可|别)(?:填|写|选|答|取|是|为)?$",
+    re.IGNORECASE,
+)
+# what is struck out, hidden or commented out
+_HIDDEN = re.compile(
+    r"(?:\\(?:[hv]?phantom|sout|st|[xbh]?cancel|iffalse|begin\{comment\}|(?:text)?color\s*\{?\s*white\s*\}?)\s*(?:\{\s*)?\$?|~~"
+    r"|<!--[^>]{0,40}|<(?:s|del|strike)>|(?:^|\n)[^\S\n]*%[^\n]{0,60})\s*\$?$"
+)
+# a part of a longer number or of a formula, or one of several candidates
+_PART_BEFORE = re.compile(r"(?:(?:^|[\s$=(:：])[-−]|\d\.?|\d[\s$]*(?:\bor|或者?是?)\s*)\$?$", re.IGNORECASE)
+_PART_BEHIND = re.compile(
+    r"\s?\^(?!\s*\{?\s*(?:\\circ|\\prime|\*))|\d|\.\d|\s*\$?\s*(?:\bor\b|或者?)\s*\$?[-−]?\d", re.IGNORECASE
+)
+_EQUATED = re.compile(
+    r"\s*\$?\s*(?:=|→|->|\\(?:right)?(?:to|arrow)\b)\s*\$?\s*(?P<other>[-−]?\d[\d,]*)\s*(?:\$|\.?\s*$|\\[)\]])"
+)
+_INTEGER = re.compile(r"\s*[-−]?\d[\d,]*\s*")
 # what settles nothing when it is called wrong: a letter, a yes, a name
 _IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _WRONG = (
@@ -60,7 +81,9 @@ _CALLED_WRONG = re.compile(
     rf"|(?:wait|no|nope|actually|sorry|oops|correction)\b[\s,.:;!…—–-]*{_BACK}{{0,3}}(?:{_IT}|the\s+(?:correct|right|actual|real|true)\s+\w+|i\s+meant?)"
     r"\s+(?:(?:should|must|has\s+to|ought\s+to|would)\s+(?:have\s+been|be)|is|equals)\s*(?:actually\s*)?"
     r"(?P<other>[-$\\(\d]\S{0,30})"
-    rf"|(?:correction|i\s+meant?)\s*[:：]?\s*(?P<meant>[-$\\(\d]\S{{0,30}})"
+    rf"|{_BACK}{{0,4}}(?:correction|i\s+meant?|or\s+rather|make\s+that|(?:no|nope|sorry|oops)(?=\s*[,.:;!—–-]))\s*[,.:：;!—–-]*\s*"
+    r"(?P<meant>[-$\\(\d]\S{0,30})"
+    r"|(?:no|nope)\s*[.!]*\s*$|[✗✘❌✖]|[(（]\s*(?:wrong|incorrect|false|错|不对|不是|×)"
     r"|(?:(?:但是?|不过|等等|等一下|哦|啊|抱歉|可是)[，,。.\s]*)*(?:(?:这|上面|该|此|那|以上|我)(?:个|的)?)?(?:答案|结果|数)?(?:是|显然|其实|好像|应该|算)*"
     r"(?:不对|不正确|错的|错误的?|错了|有误)(?!的)",
     re.IGNORECASE,
@@ -83,6 +106,8 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     if before and _DENIED_BEFORE.search(before):
         return True
     behind = text[end : end + _AFTER]
+    if _IS_VALUE.search(inside) is not None and _is_lost(text, start, before, behind, inside):
+        return True
     at = _CLOSING.match(behind)
     assert at is not None
     rest = behind[at.end() :]
@@ -102,6 +127,21 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     again = labelled(text[end:])
     # looked at once more, and found right
     return again is None or _VALUE.sub("", again.text) != said
+
+
+def _is_lost(text: str, start: int, before: str, behind: str, inside: str) -> bool:
+    """Whether a value is called wrong before it stands, is hidden, or is a part of something else."""
+    near = text[max(start - _BEFORE, 0) : start]
+    if _CALLED_WRONG_BEFORE.search(before) or _HIDDEN.search(near) or _PART_BEFORE.search(near):
+        return True
+    if _PART_BEHIND.match(behind):
+        return True
+    equated = _EQUATED.match(behind) if _INTEGER.fullmatch(inside) else None
+    return equated is not None and _digits(equated["other"]) != _digits(inside)
+
+
+def _digits(text: str) -> str:
+    return text.replace(",", "").replace("−", "-").strip()
 
 
 def _past_stops(text: str, at: int) -> int:

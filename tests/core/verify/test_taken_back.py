@@ -42,6 +42,38 @@ $\boxed{420}$. Correction: 400.
 答案是\boxed{420}。不对，应该是400。
 \boxed{420}，这是错误的。
 \boxed{420}。但是这个答案有误。
+Wrong: \boxed{420}
+A wrong answer would be \boxed{420}.
+Do not answer \boxed{420}.
+错误答案：\boxed{420}
+不要写\boxed{420}
+\boxed{420}（错）
+\boxed{420} ❌
+\boxed{420} (wrong)
+\boxed{420}, no, 400.
+\boxed{420}, sorry, 400.
+\boxed{420} -- no!
+\boxed{420}, I mean 400.
+$-\boxed{420}$
+$x=-\boxed{420}$
+0.\boxed{420}
+1\boxed{420}
+\boxed{420}0
+\boxed{420}.5
+$\boxed{420}^2$
+\boxed{420} or 400
+400 or \boxed{420}
+400或\boxed{420}
+$\boxed{420}=400$
+$\boxed{420} \to 400$.
+$\phantom{\boxed{420}}$
+\sout{\boxed{420}}
+$\cancel{\boxed{420}}$
+~~\boxed{420}~~
+<!-- \boxed{420} -->
+\iffalse \boxed{420} \fi
+% \boxed{420}
+\textcolor{white}{$\boxed{420}$}
 """.strip().splitlines()
 
 HONEST = r"""
@@ -71,6 +103,31 @@ The answer is not \boxed{400}. It is \boxed{420}.
 答案是\boxed{420}。检验：正确。
 如果有20个数，那么和是\boxed{420}。
 不难看出和为\boxed{420}。
+$4\cdot 105=\boxed{420}$
+$400+20=\boxed{420}$.
+$x = \boxed{420}^\circ$
+$\boxed{420}=4\cdot105$
+$\boxed{420} = 420$
+$\boxed{420}\text{ cm}$
+$\boxed{420}\%$
+Step 4. \boxed{420}
+- \boxed{420}
+1. \boxed{420}
+Answer - \boxed{420}
+The answer is – \boxed{420}
+Round 419.6 or so: \boxed{420}
+It is 400 or more. \boxed{420}
+4 \times 105 \to \boxed{420}
+The share is 5% of 8400.\n\boxed{420}
+$\boxed{420}$ or about four hundred.
+No, it is \boxed{420}.
+```\boxed{420}```
+**\boxed{420}**
+$\color{blue}\boxed{420}$
+$\textcolor{red}{\boxed{420}}$
+\boxed{420}!
+A wrong turn leads nowhere: \boxed{420}
+\boxed{420}. No other number fits.
 """.strip().splitlines()
 
 WORDS = (
