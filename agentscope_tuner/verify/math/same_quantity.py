@@ -48,7 +48,8 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
         return DIFFERENT
     match _with_letter(ref, ans), _with_letter(ans, ref):
         case Quantity(mine, unit), Quantity(theirs, other):
-            return leaves.leaf(mine, theirs) if unit == other else _converted(leaves, mine, unit, theirs, other)
+            amount = unit == other or _is_asked_amount(unit, other, leaves.question)
+            return leaves.leaf(mine, theirs) if amount else _converted(leaves, mine, unit, theirs, other)
         case Quantity(mine), bare:
             return leaves.leaf(mine, bare)
         case _, Quantity(_, other) if leaves.question and _is_unasked_rate(other, leaves.question):
@@ -77,6 +78,12 @@ def _is_unasked_rate(unit: Unit, question: Question) -> bool:
     if not below or asked.rate or below & asked.ones:
         return False
     return asked.amount or any(power > 0 and (is_money(name) or not is_physical(((name, 1),))) for name, power in unit)
+
+
+def _is_asked_amount(rate: Unit, unit: Unit, question: Question | None) -> bool:
+    """Kilometres where kilometres an hour are asked for by name: `平均每小时行驶多少千米`."""
+    asked = question.asked_units if question is not None else frozenset()
+    return measure(rate) in asked and is_physical(rate) and _is_rate(measure(unit), measure(rate))
 
 
 def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:

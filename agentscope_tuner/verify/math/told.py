@@ -36,6 +36,10 @@ _TAKES_BACK = re.compile(
     r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?|的)$"
 )
 _FEWEST_SHARED = 2
+# before a number they make a day of it
+_MONTHS = frozenset(
+    "january february march april june july august september october november december".split()  # noqa: SIM905
+)
 _CALLED = re.compile(
     r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\det)\s*(?:\\left)?[(\[]"
     r"(?P<said>[^()\[\]]{2,60}?|[A-Z])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
@@ -196,6 +200,8 @@ def _is_said(word: str, question: Question) -> bool:
     word = word.lower()
     if word in _HELPERS:
         return True
+    if word in _MONTHS:
+        return False
     return not denies(word) and (word in question.words or singular(word) in question.words)
 
 
@@ -205,6 +211,8 @@ def _in_chinese(plain: str, question: Question | None) -> str | None:
     asked = question.text.replace(" ", "") if question is not None else ""
     if match is None or _TAKES_BACK.search(match["before"]) or not _is_harmless(match["before"], asked):
         return None
+    if _is_given(match["before"], asked):
+        return None
     after = match["after"]
     if not after or known(after) or all(map(known, after.split("/"))):
         return f"{match['value']}\\text{{{after}}}" if after else match["value"]
@@ -212,6 +220,15 @@ def _in_chinese(plain: str, question: Question | None) -> str | None:
     if _CHANGES.search(after) or not counted or counted not in asked:
         return None
     return match["value"]
+
+
+def _is_given(before: str, asked: str) -> bool:
+    """Whether the words say what the question gives, and it asks the same of another: `甲每分钟走` of `乙每分钟走多少`."""
+    behind = [asked[at.end() : at.end() + 1] for at in re.finditer(re.escape(before), asked)] if before else []
+    if not behind or not all(map(str.isdigit, behind)):
+        return False
+    said = (before[at:] for at in range(1, len(before) - 1))
+    return any(f"{words}多少" in asked or f"{words}几" in asked for words in said)
 
 
 def _is_harmless(before: str, asked: str) -> bool:
