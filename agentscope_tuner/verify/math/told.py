@@ -223,7 +223,7 @@ def _in_chinese(plain: str, question: Question | None) -> str | None:
 
 
 def _is_given(before: str, asked: str) -> bool:
-    """Whether the words say what the question gives, and it asks the same of another: `甲每分钟走` of `乙每分钟走多少`."""
+    """Whether the question gives it, and asks the same of another: `甲每分钟走` beside `乙每分钟走多少`."""
     behind = [asked[at.end() : at.end() + 1] for at in re.finditer(re.escape(before), asked)] if before else []
     if not behind or not all(map(str.isdigit, behind)):
         return False
