@@ -51,8 +51,8 @@ $(COVERAGE)/.ready: setup.cfg pyproject.toml
 coverage: $(COVERAGE)/.ready ## lines and branches that the core and slow tests run, in out/coverage; ten minutes
 	$(COVERAGE)/coverage erase
 	failed=0; \
-	$(COVERAGE)/coverage run -m pytest -n $(WORKERS) --dist loadfile || failed=1; \
-	$(COVERAGE)/coverage run -m pytest -n $(WORKERS) --dist loadfile -m slow || failed=1; \
+	$(COVERAGE)/coverage run -m pytest -p tests.coverage_of_children -n $(WORKERS) --dist loadfile || failed=1; \
+	$(COVERAGE)/coverage run -m pytest -p tests.coverage_of_children -n $(WORKERS) --dist loadfile -m slow || failed=1; \
 	$(COVERAGE)/coverage combine --quiet; \
 	$(COVERAGE)/coverage html --quiet -d out/coverage; \
 	$(COVERAGE)/coverage report || failed=1; \
@@ -80,7 +80,7 @@ $(LOWEST)/.ready: setup.cfg pyproject.toml
 	@touch $@
 
 test-lowest: $(LOWEST)/.ready ## the core's tests at the lowest versions that setup.cfg allows
-	$(LOWEST)/pytest -n auto --dist loadfile
+	$(LOWEST)/pytest -n $(WORKERS) --dist loadfile
 
 .PHONY: notebooks
 NOTEBOOKS := .venvs/notebooks/bin
@@ -94,8 +94,8 @@ $(NOTEBOOKS)/.ready: setup.cfg pyproject.toml
 notebooks: $(NOTEBOOKS)/.ready ## the notebooks of docs/, run from top to bottom
 	PATH="$(CURDIR)/$(NOTEBOOKS):$$PATH" $(NOTEBOOKS)/jupyter-execute docs/notebooks/*.ipynb
 
-test-pythons: ## the core's tests on each Python found of 3.11, 3.12 and 3.13
-	$(PYTHON) -m tests.pythons
+test-pythons: ## the core's tests on each Python found of 3.11, 3.12 and 3.13; OTHERS=1: but for the one of `make test`
+	$(PYTHON) -m tests.pythons $(if $(OTHERS),--others) -n $(WORKERS)
 
 .PHONY: test-wheel
 test-wheel: $(READY) ## the README as printed: in a new clone, and from the wheel in an empty environment of each Python found

@@ -27,11 +27,27 @@ def pythons() -> list[str]:
     return [python for python in found if python] or [sys.executable]
 
 
+def others(found: list[str]) -> list[str]:
+    """Those of other versions than the Python that runs this; the versions that are not found are said."""
+    for name in NAMES:
+        if not any(Path(python).name == name for python in found):
+            print(f"{name} is not found here: skipped", flush=True)
+    own = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return [python for python in found if Path(python).name not in (own, Path(sys.executable).name)]
+
+
 def main() -> int:
-    """Run the core's tests on each, in an environment of its own; the number of Pythons on which they fail."""
+    """Run the core's tests on each, in an environment of its own; the number of Pythons on which they fail.
+
+    `--others` leaves out the version that runs this, on which `make test` has run them; pytest gets what else is given.
+    """
     failed = 0
+    options = sys.argv[1:]
     found = pythons()
     print(f"found {len(found)} of {len(NAMES)}: {', '.join(found)}", flush=True)
+    if "--others" in options:
+        options.remove("--others")
+        found = others(found)
     for python in found:
         room = ROOT / ".venvs" / Path(python).name
         own = room / "bin" / "python"
@@ -40,7 +56,7 @@ def main() -> int:
         pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", f"{ROOT}[test]"]
         subprocess.run([str(own), *pip], check=True)
         print(f"{Path(python).name}:", flush=True)
-        tests = ["-m", "pytest", "-n", "auto", "--dist", "loadfile", *sys.argv[1:]]
+        tests = ["-m", "pytest", "-n", "auto", "--dist", "loadfile", *options]
         failed += subprocess.run([str(own), *tests], cwd=ROOT).returncode != 0
     return failed
 
