@@ -76,7 +76,7 @@ def _work(inbox: _Inbox) -> None:
 def _outcome(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
     try:
         return work(), None
-    except BaseException as exc:  # noqa: BLE001 - as every pool does: it is raised to whoever waits
+    except BaseException as exc:  # noqa: BLE001 - the exception is raised in the waiting caller, as in every pool
         return None, exc
 
 

@@ -53,7 +53,7 @@ class Dialogue:
             ChildLost: the child has ended, or has said something that nobody asked for.
         """
         try:
-            # A message that nobody asked for would be read as the answer to this question
+            # An unread message from before would be taken for the answer to this question
             if question is not None and not self._open and (self._unread or self._child.receive() != ([], False)):
                 raise ChildLost(begun=False)
         except FrameTooLongError as exc:
@@ -89,7 +89,7 @@ class Dialogue:
             while not self._unread:
                 messages, ended = child.receive()
                 if not (messages or ended) and child.is_dead():
-                    # what it sent before it died is an answer, too
+                    # an answer that the child sent before it died still counts
                     messages, ended = child.receive()[0], True
                 self._unread.extend(messages)
                 if len(self._unread) > self._open or (ended and not self._unread):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 # Messages take turns. Whoever puts one must know by then that the message which is as many before it has been read
 COUNT = 2
-# what is larger gives its memory back
+# larger messages give their memory back
 _KEPT_BYTES = 4 * 2**20
 
 

@@ -32,7 +32,7 @@ class _Root(TyperGroup):
 def _loaded(command: ListedCommand) -> Any:
     found = command.load()
     if not gc.isenabled():
-        # what is imported by now stays: neither a later search for garbage nor the exit looks at it
+        # imported modules live until the exit: exempt them from garbage collection
         gc.freeze()
         gc.enable()
     # A group around it: typer would give a command that stands alone the options of a root

@@ -64,7 +64,7 @@ class RowsAsked:
         """The rows in blocks, each to be made rollouts by whoever judges it."""
         foreign = bool(self.format_ or self.pairs)
         if foreign and self.tasks:
-            # what they hold would go to the workers with every block
+            # their contents would be sent to the workers with every block
             return gathered(self.rollouts(source))
         blocks = limited(source.blocks(), self.limit) if self.limit else source.blocks()
         return converted(blocks, Conversion(self.format_, self.pairs or ())) if foreign else blocks

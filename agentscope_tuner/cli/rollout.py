@@ -77,7 +77,7 @@ def whole_run(
     settings = load_settings(whole)
     if str(output) == "-":
         raise ConfigError("--output must be a file: rows are written aside and renamed when they are whole")
-    # before anything runs, and here also where other processes judge: what is wrong is said now
+    # check before anything runs, here too when other processes judge: the user sees mistakes at once
     judge, lender = load_judge(whole), lend(settings)
     tally = RolloutTally(unheard=set(settings.rollout.trainable_targets or ()))
     written, started = _Written(settings.digest, tally), time.perf_counter()
@@ -132,7 +132,7 @@ def _in_threads(
     settings: RolloutSettings, judge: TaskJudge, lend: Callable[[], Lender], tasks: TaskSet, earlier: Earlier
 ) -> RolloutRunner:
     wanted = settings.rollout
-    # what is loaded by now stays: looking through it for garbage holds up every rollout at once
+    # loaded objects live until the exit: collecting garbage among them would hold up all rollouts at once
     gc.freeze()
     return RolloutRunner(
         Script(settings.workflow, lend, wanted.timeout, tasks.place),

@@ -33,7 +33,7 @@ def stages_table(pair: Pair, sandbox: Sandbox) -> Table:
             _row(table, stage, "passed on", took, "")
             continue
         _row(table, stage, verdict.outcome, took, verdict.reason)
-        # sympy looks again at what the symbolic stage left undecided
+        # the sympy stage decides pairs that the symbolic stage left undecided
         decided = verdict.outcome != "undecided" or stage not in WORKER_STAGES
     return table
 

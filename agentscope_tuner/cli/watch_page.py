@@ -13,7 +13,7 @@ from agentscope_tuner.insight.watch.second_opinion import SecondOpinion
 from agentscope_tuner.insight.watch.step_stats import StepStats
 
 SHOWN_STEPS = 12
-# what a narrow terminal goes without, in this order
+# columns that a narrow terminal drops, in this order
 _LEAST = ("novelty", "repeated", "filtered", "length", "success", "rows")
 
 

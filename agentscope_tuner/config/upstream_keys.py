@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-#: By key: what it would do here, and what to write.
+#: By key: its effect here, and the key to write instead.
 UPSTREAM_KEYS: Mapping[str, str] = MappingProxyType(
     {
         "alien_llm_model": "upstream it names the model that a judge of your own may ask; write "

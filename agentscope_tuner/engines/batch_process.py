@@ -122,7 +122,7 @@ class BatchProcess:
             assignment = waiting.popleft()
             count = steps(assignment)
             found.begun.append((assignment, notes[:count]))
-            # what lacks a step was in hand, so nothing behind it was begun
+            # the first row without a step was being judged, so no later row was begun
             notes = notes[count:] if len(notes) >= count else None
         found.not_begun = [*waiting, *(assignment for batch in self.batches for assignment in batch.assignments)]
         self.batches.clear()

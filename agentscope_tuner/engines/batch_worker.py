@@ -33,12 +33,12 @@ def main(channel: ParentChannel, journal: int, given: list[int], answers: list[i
     recipe = next(messages, None)
     if recipe is None:
         return
-    # What the judge is made of stays: do not look for garbage in it, now or later
+    # The judge's objects live until the exit: exempt them from garbage collection
     gc.disable()
     try:
         kind, *arguments = pickle.loads(recipe)
         work = kind(*arguments)
-    # boundary: whatever keeps the judge from being built is told to the parent, which raises it
+    # boundary: any error that keeps the judge from being built goes to the parent, which raises it
     except BaseException as exc:  # noqa: BLE001
         channel.send(_pickled(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
         return

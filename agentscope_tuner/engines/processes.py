@@ -28,7 +28,7 @@ _MOST_FAILED_STARTS = 3
 _LEAVE_SECONDS = 5.0
 # A dead worker is seen at once by its closed channel, unless a process that it started holds the channel open.
 _LOOK_SECONDS = 1.0
-# what was judged, and its results, or a text that says why there is none
+# the judged unit with its results, or a text with the reason why there are none
 _Finished = tuple[Unit[In, Out], Sequence[Out] | str]
 
 
@@ -251,7 +251,7 @@ class ProcessCrew(Crew[In, Out]):
                     cause=Cause.WORKER,
                 )
         self._again.extendleft(reversed(left.not_begun))
-        # the one in hand is the last: what is to be judged again goes before what was not begun
+        # the unit being judged is the last: units to judge again go before units that were not begun
         for assignment, notes in reversed(left.begun):
             self._take_up(assignment, notes, how, overdue=overdue)
 

@@ -52,7 +52,7 @@ class ThreadCrew(Crew[In, Out]):
         try:
             return self.work.judge(unit.items)
         except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
-            # The judge itself raised it: nobody interrupts or cancels our threads
+            # The judge itself raised it: our threads are never interrupted or cancelled from outside
             return self.work.failed(unit.items, _raised(exc))
 
     def drop(self) -> None:
@@ -98,7 +98,7 @@ class LoopCrew(Crew[In, Out]):
         try:
             return await self.work.ajudge(unit.items)
         except (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit) as exc:
-            # The judge itself raised it, or the run was abandoned and nobody reads this result
+            # The judge itself raised it, or the run was abandoned and its results are not read
             return self.work.failed(unit.items, _raised(exc))
 
     def drop(self) -> None:

@@ -66,7 +66,7 @@ class EpisodeProcess:
         episode = cls(protocol, max_answer_bytes=max_answer_bytes)
         try:
             await episode._reply("the start", seconds)
-        # a cancellation, too: nobody else knows of the process
+        # a cancellation, too: no other code knows of the process, so it would stay
         except BaseException:
             await episode.kill()
             raise

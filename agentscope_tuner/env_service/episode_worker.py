@@ -100,7 +100,7 @@ def answer(episode: _Episode, request: dict[str, Any]) -> bytes:
         data = method(*request["arguments"])
     except BadScore as exc:
         return _refusal(request, str(exc), broken=True)
-    except Exception as exc:  # noqa: BLE001  # the boundary to foreign code: what it raises is told to the caller
+    except Exception as exc:  # noqa: BLE001  # the boundary to foreign code: its exceptions are sent to the caller
         traceback.print_exc()
         return _refusal(request, f"{type(exc).__name__}: {exc}"[:_ERROR_CHARS], broken=False)
     try:

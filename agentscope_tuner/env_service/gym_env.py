@@ -70,7 +70,7 @@ class GymEnv:
         try:
             return self.client.step(self.instance_id, action, params)
         except BaseException as exc:
-            # Ctrl-C, too: after any interruption nobody knows whether the step was played
+            # Ctrl-C, too: after any interruption it is unknown whether the step was played
             refused = isinstance(exc, EnvServerError) and 400 <= exc.status < 500
             if not refused and not isinstance(exc, InstanceNotFound):
                 self._broken = exc

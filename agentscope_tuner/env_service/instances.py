@@ -91,7 +91,7 @@ class Instances:
                 self._check_current(instance)
                 data: dict[str, Any] = await self._ask(instance, "create", task_id, instance_id, params)
                 instance.last_used = time.monotonic()
-        # a client that has gone, too: nobody else would release an instance that nobody was told of
+        # a client that disconnected, too: it never got the instance's id, so it cannot release the instance
         except BaseException:
             await self._drop(instance)
             raise

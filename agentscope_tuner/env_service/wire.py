@@ -221,7 +221,7 @@ def _data(answer: HttpAnswer, where: str, instance_id: str = "") -> Any:
 
 def _refusal(answer: HttpAnswer, where: str, instance_id: str) -> BadAnswer | InstanceNotFound:
     detail = detail_of(answer)
-    # the whole sentence: an environment's own error may quote what the policy wrote
+    # match the whole sentence: an environment's own error may quote the policy's text
     if answer.status in {400, 404} and detail.strip().rstrip("!.") == f"Instance {instance_id} not found":
         return InstanceNotFound(f"{where}: the env service does not know the instance: released, expired or restarted?")
     return BadAnswer(answer.status, shown(detail) or "an empty body", where)
@@ -229,7 +229,7 @@ def _refusal(answer: HttpAnswer, where: str, instance_id: str) -> BadAnswer | In
 
 def _messages(answer: HttpAnswer, where: str, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     state = data.get("state")
-    # some environments answer a step with the one message instead of a list of one
+    # some environments answer a step with a message instead of a list of one message
     messages = [state] if isinstance(state, dict) else state
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise malformed(answer, where, "state must be a list of chat messages")

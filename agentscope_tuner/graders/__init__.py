@@ -38,7 +38,7 @@ __all__ = [
     "WeightedSumGrader",
 ]
 
-# loaded when first asked for: whoever reads a row's usage needs no judge model's client
+# loaded on first use: code that only reads a row's usage needs no judge model's client
 _HOMES = {
     "agentscope_tuner.graders.base_grader": ("BaseGrader",),
     "agentscope_tuner.graders.client.chat_model": ("ChatModel",),

@@ -97,7 +97,7 @@ class LLMGrader(BaseGrader):
         self.rubrics, self.optional, self.filter_no_content = rubrics, tuple(optional), filter_no_content
         self.score_from: ScoreSource = score_from
         if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
-            # places need no range, a yes or no is 1 or 0, and labels say what they are worth
+            # places need no range, yes and no are 1 and 0, and each label states its own score
             min_score, max_score = given_or_spanned(min_score, max_score, (labels or {"yes": 1.0, "no": 0.0}).values())
         self.min_score, self.max_score = score_range(template, self.language, name, min_score, max_score)
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}

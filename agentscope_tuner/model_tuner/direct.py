@@ -113,7 +113,7 @@ class DirectCompletions(AsyncCompletions):
             try:
                 return ChatCompletion.model_validate_json(content)
             except ValidationError:
-                pass  # the client takes what it finds, whatever the API says
+                pass  # the client also reads replies that break the types of the API
         # the body is decoded by now
         headers = [(name, value) for name, value in response.raw_headers if name.lower() not in _OF_TRANSFER]
         return _Answer(response.status, headers, content)

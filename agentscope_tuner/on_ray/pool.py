@@ -119,7 +119,7 @@ class RayJudge:
         try:
             handles = self._actors or [_ActorHandle(actor) for actor in _existing(ray, self.name)]
         except ConfigError:
-            # nobody has made it, or another handle has ended it
+            # the pool was never made, or another handle ended it
             return True
         ends = time.monotonic() + timeout
         # Wait for this handle's calls before the drain: an actor may begin a call after a `drain` that was sent later
@@ -135,7 +135,7 @@ class RayJudge:
 
     def _pool(self) -> list[_ActorHandle]:
         if self._ended:
-            # a pool made anew would be detached, and nobody would end it
+            # a new pool would be detached, and no handle would end it
             raise JudgeError(f"this RayJudge was shut down: make another for the pool {self.name!r}")
         if not self._actors:
             ray = ray_module()

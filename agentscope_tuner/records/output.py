@@ -108,7 +108,7 @@ def _deliver(stage: Path, file: StoredFile) -> None:
     if not is_columnar(file.name):
         file.put(stage)
         return
-    # the suffix says what is written
+    # the suffix names the format
     whole = stage.with_name(f"{stage.name}.partial{Path(file.name).suffix}")
     try:
         write_columnar(stage, whole)

@@ -60,7 +60,7 @@ class ScoredFile:
                 "or delete it"
             )
         try:
-            # unbuffered: what a full disk refuses must not be left for the closing to try again
+            # unbuffered: bytes that a full disk refuses must not be written again on closing
             return open(self._next if self._earlier else self.partial, "wb", buffering=0)
         except OSError as exc:
             raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc

@@ -216,7 +216,7 @@ async def _close(lender: Lender) -> None:
         return
     try:
         await asyncio.wait_for(aclose(), _CLOSE_SECONDS)
-    except Exception as exc:  # noqa: BLE001  # the rollout is over, and what it came to stands
+    except Exception as exc:  # noqa: BLE001  # the rollout is over, and its result stays valid
         logger.warning("the model of a rollout was not closed: %s: %s", type(exc).__name__, exc)
 
 
@@ -232,7 +232,7 @@ class _DaemonThreads(ThreadPoolExecutor):
                 return
             try:
                 result = fn(*args, **kwargs)
-            except BaseException as exc:  # noqa: BLE001  # as the pool does: the future carries it to whoever waits
+            except BaseException as exc:  # noqa: BLE001  # the future carries the exception to the waiting caller, as in a pool
                 future.set_exception(exc)
             else:
                 future.set_result(result)

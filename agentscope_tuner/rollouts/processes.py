@@ -124,7 +124,7 @@ class RolloutProcesses:
         """Give each process as much as it may have; whether something was given."""
         given = False
         while True:
-            # one at a time to whoever has the least
+            # one task at a time, to the process with the fewest
             places = sorted(range(len(self._workers)), key=lambda place: len(self._held(place)))
             found = ((place, self._next_for(place, todo)) for place in places)
             place, task = next(((place, task) for place, task in found if task is not None), (0, None))

@@ -39,7 +39,7 @@ def main(channel: ParentChannel) -> None:
         config, make_lender, places = pickle.loads(recipe)
         settings, judge = load_settings(config), load_judge(config)
         lend = make_lender(settings)
-    # boundary: whatever keeps the rollouts from being run is told to the parent, which raises it
+    # boundary: any error that keeps the rollouts from starting goes to the parent, which raises it
     except BaseException as exc:  # noqa: BLE001
         told = str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"
         channel.send(pickle.dumps(("broken", told)))
@@ -100,7 +100,7 @@ def _pickled(rows: Sequence[RolloutRow], digest: str) -> bytes:
     rows = [_with_task(row, row.played.task.model_copy(update={"gym_env": None})) for row in rows]
     try:
         return pickle.dumps(("rows", rows), pickle.HIGHEST_PROTOCOL)
-    # a workflow may leave anything in its output, and what it raises when it is pickled is its own
+    # boundary: a workflow may leave any object in its output, and pickling that object may raise anything
     except Exception:  # noqa: BLE001
         return pickle.dumps(("rows", [_as_written(row, digest) for row in rows]), pickle.HIGHEST_PROTOCOL)
 

@@ -75,7 +75,7 @@ def _report(
     """How all three agree with the labels, on samples for which each has a prediction."""
     pairs = [_pairs(sample, predicted) for sample, predicted in zip(samples, learned, strict=True)]
     chance = agreement.rank_p_value(pairs, config.seed)
-    # answers to one query are alike: what is drawn for an interval are queries
+    # answers to one query are alike: an interval samples queries, not answers
     by_rubrics, by_nothing, by_mean = (
         _by_query(samples, [_pairs(sample, predicted) for sample, predicted in zip(samples, guesses, strict=True)])
         for guesses in (learned, plain, [[mean] * len(sample.labels) for sample in samples])

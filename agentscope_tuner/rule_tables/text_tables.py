@@ -181,7 +181,7 @@ class _CsvWriter:
         text = row.text.rstrip("\r\n")
         newline = row.text[len(text) :] or self._newline
         if row.cells == len(self._kept) + len(self._new):
-            # the new columns would make good what it had too much
+            # the new columns would hide that the row had too many cells
             text += self._delimiter
         self._stream.write(text + newline)
 

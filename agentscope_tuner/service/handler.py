@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 DEADLINE_HEADER = "X-Deadline-Seconds"
 # Of a request's time, kept for the way of an answer that has some rows' verdicts: a late one is read by nobody
 _MOST_SEND_SECONDS = 1.0
-# nobody reads it; the number is nginx's for a client that closed its request
+# the client has gone and reads no answer; 499 is nginx's number for this
 _CLIENT_GONE = 499
 # ASCII escapes: answers come back in reasons, and may hold half surrogate pairs, which no UTF-8 can carry
 _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -49,7 +49,7 @@ class Exchange:
             response = problem(exc)
         except ClientGone:
             response = Response(status_code=_CLIENT_GONE)
-        # the boundary to the network: what is left is our own fault, and must not end as a verdict
+        # the boundary to the network: any other exception is our own bug, and must not become a verdict
         except Exception as exc:  # noqa: BLE001
             response = _fault(exc, self._served)
         self._served.metrics.request(self._name, response.status_code, time.perf_counter() - started)

@@ -56,7 +56,7 @@ class TokenFile:
                 self._seen = state
                 _log.warning("the token file %s was read again", self._path)
         except ConfigError as exc:
-            # half written, or gone: whoever has the old token stays in until there is a new one
+            # half written, or gone: the old token stays valid until a new one can be read
             _log.warning("the token stays as it was: %s", exc)
 
     def _state(self) -> tuple[int, int, int, int]:

@@ -240,7 +240,7 @@ class CombinedJudge(AsksJudges):
             return any(found.is_success(part.name) for part in counted)
         if success != "all":
             return found.is_success(success)
-        # a part that was not asked has not succeeded; one that may fail is left out where it has no verdict
+        # a part that was not asked has not succeeded; an optional part without a verdict is left out
         names = self._must_succeed.union([part.name for part in counted])
         return bool(names) and all(map(found.is_success, names))
 

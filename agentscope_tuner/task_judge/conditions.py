@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from agentscope_tuner.errors import ConfigError
 
-#: What a value is: `bool` names stand alone, `float` names are compared.
+#: The type of each name: `bool` names stand alone, `float` names are compared.
 Known = Mapping[str, type]
 Values = Mapping[str, float | bool]
 _Test = Callable[[Values], bool | None]

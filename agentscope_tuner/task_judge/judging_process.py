@@ -60,7 +60,7 @@ class JudgingProcesses:
         """`task` and an output, or the list of a group's, for a process; None where they cannot leave this one."""
         try:
             return pickle.dumps((task, about), pickle.HIGHEST_PROTOCOL)
-        # a trainer may hang anything on tasks and outputs, and what it raises when it is pickled is its own
+        # boundary: a trainer may attach any object to tasks and outputs, and pickling that object may raise anything
         except Exception:  # noqa: BLE001
             return None
 
@@ -126,7 +126,7 @@ class JudgingProcesses:
         try:
             recipe = pickle.dumps(self._recipe, pickle.HIGHEST_PROTOCOL)
             problem = pickle.loads(ask(child, recipe, wall_seconds=_START_SECONDS))
-        # Ctrl-C, too: a process that nobody knows of would stay
+        # Ctrl-C, too: a process without an owner would never end
         except BaseException as exc:
             self._end(child)
             if isinstance(exc, ChildLost):

@@ -25,7 +25,7 @@ def main(channel: ParentChannel) -> None:
         return
     try:
         judge = load_judge(pickle.loads(recipe)).without_deadline()
-    # boundary: whatever keeps the judge from being built is told to the parent, which raises it
+    # boundary: any error that keeps the judge from being built goes to the parent, which raises it
     except BaseException as exc:  # noqa: BLE001
         channel.send(pickle.dumps(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
         return
@@ -51,7 +51,7 @@ def _raised(error: JudgeError, frames: str = "") -> bytes:
         sent = pickle.dumps(("raised", (error, frames)), pickle.HIGHEST_PROTOCOL)
         # an error of the judge's own class may refuse to be made again
         pickle.loads(sent)
-    # such an error is told in words
+    # an error that cannot be pickled is sent as text
     except Exception:  # noqa: BLE001
         plain = JudgeError(error.message, task_id=error.task_id, judge=error.judge, cause=error.cause)
         plain.place = error.place

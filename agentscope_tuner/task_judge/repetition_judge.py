@@ -18,7 +18,7 @@ class RepetitionConfig(StrictSection):
 
     #: words in an n-gram; characters, where a script has no blanks
     n: int = Field(default=3, ge=1, le=100)
-    #: what is taken off where everything repeats
+    #: the penalty of a text in which everything repeats
     penalty: float = Field(default=1.0, gt=0, le=1e6)
     #: the largest share of repeated n-grams that counts as success
     most: float = Field(default=0.2, ge=0, le=1)

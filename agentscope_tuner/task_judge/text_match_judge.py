@@ -20,9 +20,9 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 class TextMatchConfig(StrictSection):
     """TextMatchJudge's `astuner.task_judge.judge_kwargs`."""
 
-    #: what the reward is: 1.0 for an exact match, or the F1 over words
+    #: the reward: 1.0 for an exact match, or the F1 over words
     metric: Literal["exact", "f1"] = "exact"
-    #: f1: what is less is paid as 0.0
+    #: f1: a lower value is paid as 0.0
     least: float = Field(default=0.0, ge=0, le=1)
     #: where the answer stands, in order of preference, as for MathAnswerAsJudge; when null, all of the output but its
     #: reasoning

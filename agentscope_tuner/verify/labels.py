@@ -82,7 +82,7 @@ def labelled(text: str) -> Found | None:
     asserted = [statement for statement in statements if not statement.denied]
     if not asserted:
         return Found("", DENIAL) if statements else _emphasised(text)
-    # a value is an answer rather than what is said about one: "The answer is reasonable."
+    # a value is an answer; a remark about an answer is none: "The answer is reasonable."
     last = next((one for one in reversed(asserted) if _VALUE.search(one.text)), asserted[-1])
     if any(other.denied and last.text in other.text and other.start > last.start for other in statements):
         return Found("", DENIAL)

@@ -72,7 +72,7 @@ class Sandbox:
         try:
             return told.result()
         except BaseException:
-            # interrupted: nobody wants the answer any more
+            # interrupted: the answer is no longer needed
             told.cancel()
             raise
 

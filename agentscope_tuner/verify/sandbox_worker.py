@@ -33,7 +33,7 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
         from agentscope_tuner.verify.math.decide import warm_up
 
         warm_up()
-    # boundary: whatever keeps the worker from starting is told to the parent, which raises JudgeError
+    # boundary: any error that keeps the worker from starting goes to the parent, which raises JudgeError
     except BaseException as exc:  # noqa: BLE001
         channel.send(_message({"error": f"{type(exc).__name__}: {exc}"}))
         return
@@ -49,7 +49,7 @@ def _prepare_sympy() -> dict[str, Any]:
         from agentscope_tuner.verify.math import algebra
 
         algebra.warm_up()
-    # boundary: whatever keeps sympy from loading is told to the parent, which raises JudgeError
+    # boundary: any error that keeps sympy from loading goes to the parent, which raises JudgeError
     except Exception as exc:  # noqa: BLE001
         return {"error": f"{type(exc).__name__}: {exc}"}
     return {"ready": True}

@@ -88,7 +88,7 @@ _CALLED_WRONG = re.compile(
     r"(?:不对|不正确|错的|错误的?|错了|有误)(?!的)",
     re.IGNORECASE,
 )
-# what is counted, behind the box
+# the counted noun behind the box
 _COUNTED = re.compile(r"(?:[\u4e00-\u9fff]{1,4}|[a-zA-Z]{1,15}(?:\s[a-zA-Z]{1,15}){0,2})?(?=[.。，,！!？?;；])")
 _VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
 

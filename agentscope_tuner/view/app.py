@@ -20,7 +20,7 @@ from agentscope_tuner.view.session import ViewSession
 
 TOKEN_HEADER = "x-astuner-token"
 _MOST_BODY = 64 * 1024
-# Nothing from a network, no inline script, no frame, no form: what a rollout holds stays text whatever it is
+# Nothing from a network, no inline script, no frame, no form: a rollout's content always stays text
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src data:; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

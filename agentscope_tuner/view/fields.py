@@ -17,7 +17,7 @@ from agentscope_tuner.records.scored_rows import step_of
 _STATUSES = frozenset(("judged", "filtered", "failed"))
 _REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
 _PREVIEW = 200
-# An answer says what it comes to at its end
+# An answer states its result at its end
 _ENDING = 90
 _REASON = 400
 _MOST_NAMES = 64

@@ -34,7 +34,7 @@ class Haystack:
         pieces = [_folded(text).replace(_END, b" ") + _END for text in texts]
         with open(self._path, "ab") as stream:
             stream.writelines(pieces)
-        # after the bytes: whoever searches meanwhile maps the file and looks no row up that is not in it
+        # write after the bytes: a search at the same time maps the file, and must find each listed row in it
         for piece in pieces:
             self._starts.append(self._size)
             self._size += len(piece)

@@ -80,7 +80,7 @@ class LabelsFile:
         with self._lock, open(self.path, "a+b") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
             if stream.seek(0, 2):
-                # whoever wrote the file before may have left its last line without an end
+                # an earlier writer may have left the last line without a newline
                 stream.seek(-1, 2)
                 line = line if stream.read(1) == b"\n" else b"\n" + line
             stream.write(line)

@@ -49,7 +49,7 @@ def stop_when_gamed(
                 live.look()
             else:
                 live.flush()
-            # all ranks stop after the same step: one that went on alone would wait for the others for ever
+            # all ranks stop after the same step: a rank that goes on alone waits for the others for ever
             if broadcast_object_list([self.watch.gamed])[0]:
                 control.should_training_stop = True
 

@@ -18,7 +18,7 @@ from agentscope_tuner.errors import JudgeError
 LogMetric = Callable[[str, float], None]
 LogExtra = Callable[[str, list[Any]], None]
 
-# the first release whose GRPO and RLOO leave a completion out that nobody scored
+# the first release whose GRPO and RLOO leave out a completion without a score
 _LEAVES_OUT_SINCE = (1, 10)
 
 
@@ -109,7 +109,7 @@ def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     functions = list(getattr(trainer, "reward_funcs", ()))
     places = [place for place, other in enumerate(functions) if other is function]
     weights = getattr(trainer, "reward_weights", None)
-    # at weight 0 it only looks on, and what it has no verdict on is 0 either way
+    # a function of weight 0 only observes: without a verdict it adds 0 either way
     if not places or (weights is not None and float(weights[places[0]]) == 0.0):
         return ()
     # environments that reward have names here too

@@ -12,7 +12,7 @@ from typing import Any
 from agentscope_tuner.graders.client.quotation import Quotable
 from agentscope_tuner.graders.schema import check_permutation
 
-# a verdict is a few hundred characters; reading megabytes of one helps nobody
+# a verdict is a few hundred characters: stop reading far below a megabyte
 _MAX_CHARS = 200_000
 _MAX_BRACES = 2_000
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})

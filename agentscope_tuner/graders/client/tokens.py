@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-# what a chat template puts around a message
+# tokens that a chat template adds around a message
 _PER_MESSAGE = 5
 _LONG_WORD = 6
 _TOKEN = re.compile(

@@ -131,7 +131,7 @@ def _close_connections() -> None:
     mine = _connections.get(os.getpid())
     if mine is not None:
         closing = asyncio.run_coroutine_threadsafe(mine.aclose(), _loop.get_loop())
-        with contextlib.suppress(Exception):  # the process is ending: there is nobody left to tell
+        with contextlib.suppress(Exception):  # the process is ending: the error has no reader
             closing.result(timeout=1)
 
 

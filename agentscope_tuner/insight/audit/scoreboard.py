@@ -99,7 +99,7 @@ class StrategyResult:
 def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> list[StrategyResult]:
     """Every strategy that can be played on the tasks, the best paid first."""
     counted = Counter(subject.honest for subject in subjects if subject.honest is not None)
-    # an answer that is right once is no shortcut, and still what a policy would try
+    # an answer that is right once is no shortcut, but a policy would still try it
     common = counted.most_common(1)[0][0] if counted else ""
     played = [_played(name, judge, subjects, common) for name in STRATEGIES]
     rewards = [result.reward for result in played if result.reward is not None]
@@ -113,7 +113,7 @@ def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> list[Stra
 def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], common: str) -> StrategyResult:
     play, honest = STRATEGIES[name]
     answers = [(subject, play(subject, common)) for subject in subjects]
-    # the shortcut is right where it happens to be: those tasks tell nothing
+    # tasks whose right answer happens to be the shortcut say nothing about the judge
     pairs = [
         subject.pair(answer)
         for subject, answer in answers

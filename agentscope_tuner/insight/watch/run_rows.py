@@ -108,7 +108,7 @@ class RunRows:
             yield None
             if self.rows + self.unread > before:
                 before, last = self.rows + self.unread, clock()
-            # also after new rows: those that other processes hold back are written by then
+            # wait after new rows, too: by then other processes have written the rows that they held back
             wait(_POLL_SECONDS)
         yield from self.scored(self._lines.rest())
         self.check()

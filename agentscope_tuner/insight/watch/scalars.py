@@ -65,7 +65,7 @@ class TensorBoardScalars:
         values = [self._summary.Value(tag=name, simple_value=value) for name, value in numbers.items()]
         event = self._event(wall_time=time.time(), step=int(step), summary=self._summary(value=values))
         self._writer.add_event(event)
-        # a step is minutes of training, and somebody looks on
+        # flush each step: a step is minutes of training, and a person watches the curves
         self._writer.flush()
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Rollout, WorkflowTask
 
-#: Whether rows deserve to pass; None where nobody can say.
+#: Whether rows deserve to pass; None where it cannot be decided.
 Ask = Callable[[Sequence[ScoredRow]], "Sequence[bool | None]"]
 _WORRIED = 3.0
 

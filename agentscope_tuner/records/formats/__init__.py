@@ -140,7 +140,7 @@ def _converted(line: Line, name: str | None, columns: ColumnMap, references: Map
         return line._replace(problem=f"the row is no JSON: {exc}")
     if not isinstance(row, dict):
         return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
-    # before empty cells are dropped: a reward of NaN is one that is missing, and not a column that is not there
+    # look before empty cells are dropped: a NaN reward is a missing reward in an existing column
     judgement = dumped_judgement(name, row) if name is not None else None
     row = without_nan(row)
     try:

@@ -21,7 +21,7 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _OTHER_MONEY = re.compile(r"€|£|¥|\b(?:euros?|pounds?|cents?|yen|yuan|rupees?)\b", re.IGNORECASE)
-# a rate that the question gives, not one that it asks for: `$45 per hour`
+# a rate that the question states, and does not ask for: `$45 per hour`
 _GIVEN_RATE = re.compile(
     r"(?:[$€£¥]|\\\$)?\s?\d[\d,.]*\$?\s*(?:[a-z]+\s+){0,2}?(?:(?:per|an?|each|every)\s+[a-z]+|/\s*[a-z]+)"
     r"|每[^，。？0-9]{0,8}\d[\d.]*[^，。？]{0,4}|\d[\d.]*[^，。？\d]{1,3}/[^，。？]{1,3}",

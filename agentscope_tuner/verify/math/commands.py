@@ -39,7 +39,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega
         Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega emptyset ell hbar aleph nabla partial ldots mathbb{R}
         mathbb{Z} mathbb{N} mathbb{Q} mathbb{C} square checkmark"""),
-    # what stands over capitals is a segment, over anything else its conjugate
+    # a line over capitals marks a segment, over anything else a conjugate
     ("bar", 1, "overline bar"),
     ("decoration", 1, "vec angle triangle mathcal mathscr mathfrak underline"),
     # Accents that change a symbol's identity: `\hat{x}` is not `x`

@@ -122,7 +122,7 @@ class Comparer:
         if (amount := asked_amount(ref, ans, self.question)) is not None:
             return self.leaf(ref, amount)
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
-            # what the dots stand for is a guess
+            # the terms behind the dots are a guess
             return UNKNOWN
         return self.leaf(ref, with_names_of(ref, ans, self.question))
 

@@ -75,7 +75,7 @@ def _value(node: Node) -> Node:
 
 def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
     if isinstance(node, Collection) and node.args:
-        # a list of the question's formulas is one; values among them are what was asked for
+        # a list of the question's formulas is copied; values among them may be the answer
         return (key(node) in formulas and plain_too) or all(_is_copy(a, formulas, False) for a in node.args)
     if isinstance(node, Relation) and set(node.operators) <= {"=", "~"} and key(node) not in formulas:
         return all(_is_copy(a, formulas, plain_too) for a in node.args)

@@ -30,7 +30,7 @@ from agentscope_tuner.verify.math.node import (
 )
 
 MAX_BITS = 20_000
-# what one comparison may spend in all: about 0.1 s of big-number arithmetic
+# the budget of one comparison: about 0.1 s of big-number arithmetic
 MAX_WORK = 400_000
 _MAX_FACTORIAL = 1_000
 _HALF = Fraction(1, 2)

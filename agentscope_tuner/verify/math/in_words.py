@@ -12,7 +12,7 @@ from fractions import Fraction
 # a number is looked at from its first digit on, for a long one could be looked at from each
 _N = r"(\$[^$]{1,40}\$|\\\([^()]{1,40}\\\)|(?<![\d.,])-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
 _OF = r"\s+of\s+(?:the\s+)?"
-# what is said, and the formula that it says
+# a phrase, and the formula that it means
 _SAID: tuple[tuple[str, str], ...] = (
     (rf"{_N}\s+squared", r"({0})^2"),
     (rf"{_N}\s+cubed", r"({0})^3"),

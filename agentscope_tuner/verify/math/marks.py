@@ -30,7 +30,7 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
             # radians are written with pi; any other bare number counts degrees
             worked_out = PI in walk(ans)
         case _, Degrees(inside) if PI in walk(inside):
-            # nobody counts degrees in multiples of pi
+            # degrees are not written in multiples of pi
             return None
         case _, Degrees():
             worked_out = question is not None and question.speaks_of_radians

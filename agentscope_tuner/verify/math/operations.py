@@ -30,7 +30,7 @@ from agentscope_tuner.verify.math.tree import symbols, walk
 
 # a fraction that is not in lowest terms has its value, so that it counts as work only where that was asked for
 UNREDUCED = "unreduced"
-# what is calculated with matrices is a matrix, or a number
+# a calculation with matrices gives a matrix, or a number
 MATRIX = "matrix"
 # a root without a remainder: of 49, never of 12
 WHOLE_ROOT = "whole-root"

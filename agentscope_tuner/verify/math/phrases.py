@@ -15,7 +15,7 @@ _SUBJECT = (
 _COUNTED = (
     r"(?: (?:real |complex |integer |possible |such )?(?:solutions?|values?|roots?|ways|points?|pairs?|triples?))?"
 )
-# what is said, and the ways of saying it
+# a meaning, and the phrases for it
 _PHRASES = {
     "no solution": rf"{_SUBJECT}(?:there (?:is|are|exists?) |(?:has|have) )?no (?:real )?solutions?"
     r"(?: exists?)?|(?:方程|方程组|此题)?无实?数?解|没有解|(?:the )?(?:empty|null) set|空集|"

@@ -17,7 +17,7 @@ _BASES = {
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
-# a character without which the rule has nothing to do, what it finds, and how that is spelled
+# a character that every match holds, a pattern, and the spelling that replaces the match
 _RULES: tuple[_Rule, ...] = (
     # a point and a bracket: the digits in it repeat
     ("(", re.compile(r"(?<![\w.)])(\d+\.)\((\d{1,30})\)(?![\w(^])"), r"\1\\overline{\2}"),

@@ -26,7 +26,7 @@ from agentscope_tuner.verify.math.unit import UNIT_LETTERS, PhysicalUnit, is_mon
 
 _MINUTES, _HOURS = 60, 24
 # one sign for both
-# what a rate may be counted by: a second, a minute, an hour, a day, a week
+# units below a rate: a second, a minute, an hour, a day, a week
 _SPANS = frozenset({1, 60, 3_600, 86_400, 604_800})
 _YEN, _YUAN = (("yen", 1),), (("yuan", 1),)
 _RADIAN = (("rad", 1),)

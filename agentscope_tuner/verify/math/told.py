@@ -28,7 +28,7 @@ _HARMLESS = tuple(
         reverse=True,
     )
 )
-# what makes another number of the one before it: five and a half, more than forty
+# words that change the number before them: five and a half, more than forty
 _CHANGES = re.compile("[半多余倍成折几约分左右]")
 # what takes the number behind it back, or makes another of it, also where the question says it: is not 8, half is 8
 _TAKES_BACK = re.compile(
@@ -138,7 +138,7 @@ def unlabelled(text: str) -> str:
 def components(text: str) -> str:
     r"""The tuple `(5, 2, -1)` of `5\mathbf{i}+2\mathbf{j}-\mathbf{k}`; any other text as it is."""
     parts = _UNIT_VECTOR.split(text) if len(text) <= _LONGEST else []
-    # what stands before each unit vector and its letter, and what stands behind the last
+    # the coefficient before each unit vector, the vector's letter, and the text behind the last vector
     before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
     known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
     if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():

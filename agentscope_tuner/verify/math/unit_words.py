@@ -49,7 +49,7 @@ COMPOUND = {
     "mps": (("m", 1), ("s", -1)),
     "fps": (("ft", 1), ("s", -1)),
 }
-# what is counted one by one: such a noun never changes the number before it
+# nouns counted one by one: such a noun never changes the number before it
 COUNTED = frozenset(
     """adult animal answer ant apple apricot arrangement article axis ball balloon banana baseball basketball
     bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl boy bracelet
@@ -75,7 +75,7 @@ COUNTED = frozenset(
     tulip turkey turn turtle unit value vehicle vertex vertices visitor volunteer vote voter wagon walnut
     watermelon way wheel window winner woman women word worker year zebra""".split()  # noqa: SIM905
 )
-# words that describe what is counted or measured: left out
+# adjectives before a counted or measured noun: left out
 DESCRIBING = frozenset(
     """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
     brown pink purple gold silver big small whole full fresh different distinct real complex possible""".split()  # noqa: SIM905

@@ -177,7 +177,7 @@ class _ChoiceReader:
         named = next((letter for letter, option in self._options.items() if option and option == plain(text)), "")
         bare = self._reader.read(text, 0)
         if bare is not None and len(bare.letters) == 1 and not _SIGNS.sub("", text[bare.end :]):
-            # `C` is the letter, also where the text of option B is `C`; what `c` is, nobody knows then
+            # `C` is the letter, also where the text of option B is `C`; a lower-case `c` is ambiguous then
             clear = named in ("", bare.letters) or not text.islower()
             return Choice(bare.letters) if clear else Choice("", f"{text!r:.60} is a letter, and the text of {named}")
         if named:

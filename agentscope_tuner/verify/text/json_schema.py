@@ -83,7 +83,7 @@ class JsonSchema:
             "uniqueItems": _unique_items,
         }
         bounded = jsonschema.validators.extend(draft, counted | {name: _counted(own[name]) for name in own})
-        # a registry of its own: jsonschema's usual one fetches what it does not know
+        # an own registry: jsonschema's default registry fetches unknown references from the network
         self._validator = bounded(dict(schema), registry=Registry())
         root = Registry().with_resource("", DRAFT202012.create_resource(dict(schema)))
         for reference in _references(schema):

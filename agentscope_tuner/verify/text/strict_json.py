@@ -15,7 +15,7 @@ MOST_CHARS = 1_000_000
 MOST_DEPTH = 64
 # as many as an int may have that Python prints
 _MOST_DIGITS = 4_000
-# a string as one piece, also one that is never closed, so that no place of the text is looked at twice
+# a string is one match, also an unclosed string, so that no character is read twice
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
