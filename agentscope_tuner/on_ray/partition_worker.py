@@ -84,7 +84,8 @@ class PartitionWorker:
         source, tally = hashlib.sha256(), _Tally()
         flushed = time.monotonic()
         with open(partial, "wb") as stream:
-            items = map(earlier.with_verdict, checksummed(partition_lines(partition), source))
+            lines = checksummed(partition_lines(partition), source)
+            items: Iterator[Line | JudgedBefore] = map(earlier.with_verdict, lines) if lost or leftovers else lines
             for rows in self._in_turn(items) if self._blocks and not lost else self._scored(items, deaths):
                 stream.write(tally.add(rows))
                 if lost or time.monotonic() - flushed > _FLUSH_SECONDS:

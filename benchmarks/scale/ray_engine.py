@@ -5,21 +5,23 @@ and "rows as data": the pipeline that Ray Data's own readers and writers give, w
 which shows what rows cost on their way through the object store. No row of the mixed math needs a worker for its
 formula: those take a hundred times as long in either engine, which would hide what the engines cost.
 
-A pass includes the start of the workers; that of Ray itself is printed by itself, since it is paid once however many
-rows there are. Each rate is the best of `--passes`, taken in turns, so that all of them meet the same machine. Beside
-it stands the processor time of a row, over all processes of the way: on a busy machine it is the steadier of the two.
-About three minutes; some more with `--all`.
+Each way judges many rows and a twentieth of them: the difference is what the rows take, and what is left is its start,
+printed beside, which is paid once however many rows there are. So is the start of Ray itself. Each figure is of the
+best of `--passes`, taken in turns, so that all of them meet the same machine. Beside the rate stands the processor time
+of a row, over all processes of the way: on a busy machine it is the steadier of the two. About three minutes; some more
+with `--all`.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +32,14 @@ from agentscope_tuner.on_ray.session import ray_module, session
 from agentscope_tuner.records import Line, Summary
 from agentscope_tuner.records.blocks import read_blocks
 from benchmarks.bars import at_least
+from benchmarks.scale.file_path import Cost
 from benchmarks.scale.served import all_cpu_seconds
 from benchmarks.scale.workload import MATH, STUB, StubServer, config, exact_lines, mixed_lines
 
 Way = Callable[[Path, Path], int]
 #: By way: what share of the local rate it must reach.
 BARS = {"Ray, 2 workers": 0.95}
+_FEW = 20
 
 
 def local(settings: dict[str, Any], jobs: int) -> Way:
@@ -95,31 +99,39 @@ def ray_rows(settings: dict[str, Any], jobs: int) -> Way:
     return judge_file
 
 
-def measure(name: str, lines: Iterator[bytes], ways: dict[str, Way], passes: int) -> None:
+def judged(judge_file: Way, source: Path, target: Path, rows: int) -> Cost:
+    """What a way takes for a file of `rows` rows."""
+    target.mkdir()
+    used, started = all_cpu_seconds(os.getpid()), time.perf_counter()
+    verdicts = judge_file(source, target)
+    cost = Cost(time.perf_counter() - started, all_cpu_seconds(os.getpid()) - used)
+    assert verdicts == rows, f"{target.name}: {verdicts} verdicts on {rows} rows"
+    return cost
+
+
+def measure(name: str, make: Callable[[int], Iterator[bytes]], rows: int, ways: dict[str, Way], passes: int) -> None:
     """Print what each way takes, and the ratio of each that has a bar to the one before it that is local."""
+    few = rows // _FEW
+    best: dict[tuple[str, int], Cost] = {}
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "rollouts.jsonl"
-        with source.open("wb") as stream:
-            stream.writelines(lines)
-        rows = sum(1 for _ in source.open("rb"))
-        best, cpu = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, math.inf)
-        for number in range(passes):
-            for way, judge_file in ways.items():
-                target = Path(folder) / f"{way}-{number}"
-                target.mkdir()
-                used, started = all_cpu_seconds(os.getpid()), time.perf_counter()
-                verdicts = judge_file(source, target)
-                best[way] = max(best[way], rows / (time.perf_counter() - started))
-                cpu[way] = min(cpu[way], (all_cpu_seconds(os.getpid()) - used) / rows)
-                assert verdicts == rows, f"{name}, {way}: {verdicts} verdicts on {rows} rows"
-    beside = ""
-    for way, rate in best.items():
-        beside = way if way.startswith("local") else beside
-        ratio, cpu_ratio = rate / best[beside], cpu[way] / cpu[beside]
-        print(f"{name:<18} {way:<28} {rate:>10,.0f} rows/s {ratio:>7.2f} x", end="")
-        print(f"   CPU {1e6 * cpu[way]:>7,.0f} us a row {cpu_ratio:>7.2f} x", flush=True)
+        sources = {size: Path(folder) / f"rollouts-{size}.jsonl" for size in (rows, few)}
+        for size, source in sources.items():
+            with source.open("wb") as stream:
+                stream.writelines(make(size))
+        for turn, way, size in product(range(passes), ways, sources):
+            cost = judged(ways[way], sources[size], Path(folder) / f"{way}-{size}-{turn}", size)
+            so_far = best.get((way, size), cost)
+            best[way, size] = Cost(min(cost.wall, so_far.wall), min(cost.cpu, so_far.cpu))
+    beside = Cost(1.0, 1.0)
+    for way in ways:
+        more, less = best[way, rows], best[way, few]
+        row = Cost((more.wall - less.wall) / (rows - few), (more.cpu - less.cpu) / (rows - few))
+        beside = row if way.startswith("local") else beside
+        print(f"{name:<18} {way:<28} {1 / row.wall:>10,.0f} rows/s {beside.wall / row.wall:>7.2f} x", end="")
+        print(f"   CPU {1e6 * row.cpu:>7,.0f} us a row {row.cpu / beside.cpu:>7.2f} x", end="")
+        print(f"   start {less.wall - few * row.wall:>5.1f} s", flush=True)
         if way in BARS:
-            at_least(f"{name}, {rows:,} rows, {way}, beside local", ratio, BARS[way])
+            at_least(f"{name}, {rows:,} rows, {way}, beside local", beside.wall / row.wall, BARS[way])
 
 
 def math_ways(*, every: bool) -> dict[str, Way]:
@@ -162,12 +174,12 @@ def main() -> None:
         print(f"Ray itself starts in {time.perf_counter() - started:.1f} s, which no rate below counts", flush=True)
         ways = here.math_ways(every=options.all)
         if "mixed" in wanted:
-            measure("mixed math", mixed_lines(options.rows, formulas=False), ways, options.passes)
+            measure("mixed math", partial(mixed_lines, formulas=False), options.rows, ways, options.passes)
         if "exact" in wanted:
-            measure("exact-match math", exact_lines(options.rows), ways, options.passes)
+            measure("exact-match math", exact_lines, options.rows, ways, options.passes)
         if "io" in wanted:
             with StubServer() as server:
-                measure("I/O, 50 ms", exact_lines(max(640, options.rows // 20)), here.waiting_ways(server.port), 1)
+                measure("I/O, 50 ms", exact_lines, max(1280, options.rows // 20), here.waiting_ways(server.port), 1)
 
 
 if __name__ == "__main__":
