@@ -79,7 +79,7 @@ def judges_loop() -> asyncio.AbstractEventLoop:
 
 
 def replace_judges_loop(blocked: asyncio.AbstractEventLoop) -> None:
-    """Have another loop take the place of one that a judge blocks."""
+    """Replace a loop that a judge blocks by a new loop."""
     _judges.replace(blocked)
 
 

@@ -59,7 +59,7 @@ class _Reply(Protocol):
 
 
 class WorkflowOutput(_Boundary):
-    """What a workflow hands to the judge.
+    """The output of a workflow, for the judge.
 
     `metadata["final_answer"]` may be the agent's reply as it stands, an agentscope `Msg`: its text becomes the answer,
     and `metadata["finished_reason"]` says how the reply ended, unless the workflow has set it: `completed`,

@@ -16,7 +16,7 @@ _LOOK_SECONDS = 1.0
 
 
 class ChildLost(Exception):
-    """The child gives no answer any more: it ended, or what it sends cannot be read.
+    """The child can give no more answers: it ended, or its messages cannot be read.
 
     Attributes:
         begun: whether it had the whole question. Otherwise its end says nothing about the question.
@@ -50,7 +50,7 @@ class Dialogue:
         """Send a question behind those under way; None expects a message that comes unasked.
 
         Raises:
-            ChildLost: the child has ended, or has said something that nobody asked for.
+            ChildLost: the child has ended, or has sent a message that answers no question.
         """
         try:
             # An unread message from before would be taken for the answer to this question

@@ -1,4 +1,4 @@
-"""Messages on a stream of bytes: a length, then the message. What a message holds is its two ends' affair."""
+"""Messages on a stream of bytes: a length, then the message. The two ends agree on the content of a message."""
 
 from __future__ import annotations
 

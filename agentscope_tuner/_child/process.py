@@ -144,7 +144,7 @@ class ChildProcess:
     def receive(self) -> tuple[list[bytes], bool]:
         """Messages that have come, and whether the channel has ended: then no more will come.
 
-        One call reads one piece, so that a child which writes without end holds up nobody.
+        One call reads one piece, so that a child which writes without end delays no other.
 
         Raises:
             FrameTooLongError: the child announces a message over `most_bytes`.
@@ -190,7 +190,7 @@ class ChildProcess:
                 self.channel.shutdown(socket.SHUT_RDWR)
 
     def end(self, patience: float = 0.0) -> str:
-        """Kill what has not ended by itself in `patience` seconds, and collect the child; how it ended, in words."""
+        """Kill the child if it has not ended after `patience` seconds, and collect it; how it ended, in words."""
         assert self._process is not None
         until = time.monotonic() + patience
         while not self.is_dead() and time.monotonic() < until:

@@ -102,7 +102,7 @@ def detail_of(answer: HttpAnswer) -> str:
 
 
 def text_of(body: bytes) -> str:
-    """`body` as text, whatever its bytes are."""
+    """`body` as text; bytes that are no UTF-8 are replaced."""
     return body.decode("utf-8", "replace").strip()
 
 

@@ -39,7 +39,7 @@ _MOST_HOMES = 100_000
 
 
 class _EarlierTry(NamedTuple):
-    """The try before: what it failed of, and whether that was a time-out."""
+    """The try before: why it failed, and whether that was a time-out."""
 
     message: str
     timed_out: bool
@@ -184,7 +184,7 @@ class HttpExchange:
         earlier: _EarlierTry | None,
         cut: bool,
     ) -> tuple[JudgeError, bool]:
-        """What a try failed of, and whether the next may do better. `cut`: the call's own time is over."""
+        """Why a try failed, and whether the next may succeed. `cut`: the call's own time is over."""
         if not isinstance(exc, BadAnswer):
             error = self._network_error(exc, call, place, tries, earlier, cut)
             return error, call.repeatable or isinstance(exc, _NOT_SENT)

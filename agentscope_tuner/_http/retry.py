@@ -212,7 +212,7 @@ class Turns:
 
 
 class Turn:
-    """One request's turn: told how the request ended."""
+    """One request's turn; the caller reports to it how the request ended."""
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns

@@ -69,7 +69,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
 
 def quiet_session(owner: object, **options: Any) -> aiohttp.ClientSession:
-    """A session that nobody needs to close: it lets go of its connector when `owner` is collected.
+    """A session that closes itself: it releases its connector when `owner` is garbage collected.
 
     Most judges are never closed, and aiohttp complains on stderr of a session that nobody closed. `owner.__del__` could
     not prevent that: of objects collected together, the session's own `__del__` may run first.

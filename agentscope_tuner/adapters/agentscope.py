@@ -77,7 +77,7 @@ def as_pair(row: Mapping[str, Any], response: object) -> Pair:
 
 
 def response_text(response: object) -> str:
-    """The text of what a workflow handed over.
+    """The text of the answer that a workflow handed over.
 
     Raises:
         JudgeError: it is no str, and has no content to take a text from.

@@ -25,7 +25,7 @@ from agentscope_tuner.task_judge.batch import judge_for, located
 
 
 def judged_agent(config: str | Path) -> type[JudgedAgent]:
-    """An agent class for `MultiTurnAgentExecutor`, which judges what the policy says last.
+    """An agent class for `MultiTurnAgentExecutor`, which judges the policy's last message.
 
     Raises:
         ConfigError: the judge cannot be loaded.

@@ -25,7 +25,7 @@ err = Console(stderr=True)
 
 
 def printable(text: str) -> str:
-    """`text` with what a terminal would obey written out: messages quote answers, and an answer is hostile text."""
+    """`text` with control characters escaped: messages quote answers, and an answer is hostile text."""
     return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 

@@ -25,12 +25,12 @@ class DryRun:
 
     Attributes:
         rows: how many there are.
-        kept: those that an earlier run judged.
+        kept: rows that an earlier run judged.
         uncalled: rows that rules decide, or that cannot be read.
-        failed: those that would have no verdict, without anybody being asked.
+        failed: rows that would fail before any model is asked.
         problems: why, and how often.
-        unknown: rows whose judge cannot say what it asks.
-        total: what the others would use.
+        unknown: rows whose judge cannot estimate its calls.
+        total: the estimated use of the other rows.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class DryRun:
             self.unknown += 0 if estimate.complete else asked
 
     def table(self, title: str) -> Table:
-        """What was found, to be printed."""
+        """The counts as a table, to be printed."""
         table = Table(title=escape(title), show_header=False, title_justify="left")
         table.add_column(style="bold")
         table.add_column(overflow="fold")

@@ -22,7 +22,7 @@ from agentscope_tuner.task_judge.protocol import load_judge
 
 
 def add_counts(total: dict[str, list[int]], more: Counts) -> None:
-    """Add what one process counted to what all of them did."""
+    """Add the counts of one process to the counts of all processes."""
     for name, numbers in more.items():
         total[name] = [one + other for one, other in zip(total.get(name, [0] * len(numbers)), numbers, strict=True)]
 

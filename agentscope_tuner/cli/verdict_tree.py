@@ -32,8 +32,8 @@ def verdict_tree(
 
     Args:
         judge: the configured judge.
-        task: what the output answers.
-        output: what is judged.
+        task: the task that the output answers.
+        output: the output to judge.
         title: names the row and the judge.
         judgement: the verdict, where it was reached beforehand.
     """

@@ -49,7 +49,7 @@ def _cells(stats: StepStats) -> dict[str, str]:
 
 
 def conclude(found: RunWatch) -> None:
-    """Print what is known of the whole run."""
+    """Print the findings about the whole run."""
     opinion = found.second_opinion
     if found.last is None:
         out.print("there are no rows")

@@ -1,4 +1,4 @@
-"""Settings that stand where nobody reads them: a typo there would pass for a default."""
+"""Settings in places that no code reads: there a typo would silently become the default."""
 
 from __future__ import annotations
 

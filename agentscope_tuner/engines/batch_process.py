@@ -139,7 +139,7 @@ class BatchProcess:
         return self._child.is_dead()
 
     def ask_to_leave(self) -> None:
-        """Tell it that no more batches come: it finishes the batch in hand and ends."""
+        """Tell the worker that no more batches come: it finishes its batch and ends."""
         self._child.channel.close()
 
     def end(self, patience: float = 0.0) -> str:

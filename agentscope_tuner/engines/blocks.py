@@ -1,6 +1,6 @@
 """Judging blocks of a rollout file: parsed, judged, written out and summed up by whoever judges them.
 
-What a process is handed, and hands on, is a block: nothing is done for each row anywhere else.
+Processes exchange whole blocks: no other code does work for each row.
 """
 
 from __future__ import annotations
@@ -233,5 +233,5 @@ def _failed(row: JudgedRow | ScoredLine) -> bool:
 
 
 def _note(row: JudgedRow | ScoredLine) -> bytes:
-    """What the engine needs to write the row, should this process die before it does."""
+    """The note from which the engine writes the row, if this process dies before it does."""
     return row.end if isinstance(row, JudgedRow) else _PICKLED + pickle.dumps(row)

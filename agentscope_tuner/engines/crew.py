@@ -38,7 +38,7 @@ class Crew(ABC, Generic[In, Out]):
 
     @abstractmethod
     def close(self) -> None:
-        """End every thread and process of the crew: nobody waits for a verdict any more."""
+        """End every thread and process of the crew: no verdict is awaited any more."""
 
 
 class _Feed(Generic[In, Out]):

@@ -74,7 +74,7 @@ def score_lines(
 ) -> Generator[ScoredLine, None, None]:
     """`score` for the lines of a rollout file.
 
-    A line is parsed by whoever judges it, and a line that is no rollout is a failed row.
+    The process that judges a line also parses it; a line that is no rollout is a failed row.
     """
     with closing(_score(judge, lines, jobs, ordered)) as results:
         for _, scored in results:

@@ -22,7 +22,7 @@ class BatchPace:
         self.batch = self.step = 1
 
     def learn(self, span: int, steps: int, seconds: float) -> None:
-        """Take note of a batch: what was done of it, and in what time."""
+        """Record a batch: how many of its rows were judged, and in how many seconds."""
         self.step = max(1, span // max(steps, 1))
         fitting = int(SLICE_SECONDS * span / seconds) if seconds > 0 else 4 * span
         # One slow row says little about the next, so shrink slowly: the worker hands back what does not fit.

@@ -256,7 +256,7 @@ class ProcessCrew(Crew[In, Out]):
             self._take_up(assignment, notes, how, overdue=overdue)
 
     def _take_up(self, assignment: Assignment, notes: list[bytes], how: str, *, overdue: bool) -> None:
-        """Hand on what a dead worker noted of an assignment; the step after that was in hand when it died."""
+        """Hand on the noted results of a dead worker's assignment; it died in the step after the last note."""
         unit: Unit[In, Out] | None = assignment.unit
         if notes:
             done, unit = self.work.cut(assignment.unit, len(notes))

@@ -1,4 +1,4 @@
-"""Rows with their verdicts, written and counted: what whoever judges a block hands on."""
+"""Rows with their verdicts, written and counted: the result of judging a block."""
 
 from __future__ import annotations
 

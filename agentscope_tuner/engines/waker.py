@@ -24,7 +24,7 @@ class Waker:
             os.write(self._waker, b".")
 
     def clear(self) -> None:
-        """Forget what has woken the selector until now."""
+        """Drop the wake-ups that have arrived so far."""
         os.read(self._woken, 4096)
 
     def close(self) -> None:

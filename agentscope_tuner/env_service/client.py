@@ -78,7 +78,7 @@ class AsyncEnvServiceClient:
     ) -> StepResult:
         """Plays `action`, a chat message such as `{"role": "assistant", "content": "left"}`.
 
-        After an error but `InstanceNotFound` and status 4xx nobody knows whether the action was played.
+        After any error but `InstanceNotFound` and status 4xx it is unknown whether the action was played.
         """
         return await self._result(wire.step(instance_id, action, params))
 

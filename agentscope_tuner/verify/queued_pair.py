@@ -50,7 +50,7 @@ def given_up(comparison: QueuedPair) -> JudgeError:
 
 
 def fail(comparison: QueuedPair, exc: BaseException) -> None:
-    """Tell whoever waits that there is no verdict, as a JudgeError."""
+    """Raise a JudgeError in the waiting caller: there is no verdict."""
     if not isinstance(exc, JudgeError):
         error = JudgeError(f"the symbolic stage's queue failed: {type(exc).__name__}: {exc}", cause=Cause.BUG)
         error.__cause__ = exc
@@ -60,7 +60,7 @@ def fail(comparison: QueuedPair, exc: BaseException) -> None:
 
 
 def verdict_of(reply: dict[str, Any]) -> Told:
-    """What a worker's reply says.
+    """The verdict in a worker's reply.
 
     Raises:
         JudgeError: that there is no verdict.

@@ -131,7 +131,7 @@ class Sandbox:
                     self._queue.add(comparison, comparison.request, comparison.seconds)
 
     def _next(self) -> QueuedPair | None:
-        """The next comparison that somebody still waits for. The caller holds the lock."""
+        """The next comparison whose caller still waits. The caller of this method holds the lock."""
         while (found := self._queue.take()) is not None:
             if found.told.running() or found.told.set_running_or_notify_cancel():
                 return found

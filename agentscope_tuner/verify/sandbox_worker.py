@@ -43,7 +43,7 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
 
 
 def _prepare_sympy() -> dict[str, Any]:
-    """Import what the sympy stage needs, before a question's time runs."""
+    """Import the modules of the sympy stage before the time of a question starts."""
     _allow_cpu(_IMPORT_SECONDS)
     try:
         from agentscope_tuner.verify.math import algebra

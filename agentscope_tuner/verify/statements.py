@@ -12,7 +12,7 @@ DENIAL = "a denial"
 
 
 class Found(NamedTuple):
-    """What stands in a place: an answer and how it stood there, or the problem that makes it none."""
+    """The content of a place: an answer with its raw text, or the problem that leaves no answer."""
 
     text: str
     problem: str = ""

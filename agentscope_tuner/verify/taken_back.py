@@ -100,7 +100,7 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
         text: the whole output.
         start: where the box begins.
         end: where it ends.
-        inside: what stands in it.
+        inside: the text in the box.
     """
     before = _OPENING.sub("", text[max(start - _BEFORE, 0) : start])
     if before and _DENIED_BEFORE.search(before):

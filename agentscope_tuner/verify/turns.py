@@ -82,7 +82,7 @@ class FairQueue(Generic[T]):
 
         Args:
             item: is handed out by `take`.
-            request: what the item is part of; the item, or its caller, keeps it alive.
+            request: the request that the item is part of; the item, or its caller, keeps it alive.
             seconds: that it is expected to take, above 0.
         """
         share = self._shares.get(request)
@@ -110,7 +110,7 @@ class FairQueue(Generic[T]):
         return None
 
     def charge(self, request: Request, seconds: float) -> None:
-        """Add to what a request has used: what its item took beyond the expected seconds, or less than those."""
+        """Correct a request's used seconds by the difference between an item's actual and expected seconds."""
         share = self._shares.get(request)
         if share is not None:
             share.used += seconds

@@ -32,7 +32,7 @@ _TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
 
 
 class RowFields(NamedTuple):
-    """What the index keeps of one row.
+    """The fields of one row that the index keeps.
 
     Attributes:
         id: the row's own, as text; empty when it has none.
@@ -145,7 +145,7 @@ def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str 
 def _further_texts(
     row: Mapping[str, Any], task: Mapping[str, Any], metadata: Mapping[str, Any], verdict: Mapping[str, Any]
 ) -> list[str]:
-    """The row's texts besides those that every row has."""
+    """The row's additional texts, which not every row has."""
     found: list[str] = []
     if messages := task.get("init_messages"):
         _add_texts(found, messages)

@@ -81,14 +81,14 @@ class RowIndex:
         self._database.execute("COMMIT")
 
     def connect(self) -> sqlite3.Connection:
-        """A connection that reads; whoever uses it sees to it that one thread at a time does."""
+        """A read-only connection; the caller ensures that one thread at a time uses it."""
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA temp_store=MEMORY")
         connection.execute("PRAGMA cache_size=-65536")
         return connection
 
     def update(self) -> bool:
-        """Index what was written since the last call; whether there was anything."""
+        """Index the rows written since the last call; whether there were any."""
         before = self.version
         try:
             for path in files_of(self.source):

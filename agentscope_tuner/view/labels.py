@@ -15,7 +15,7 @@ MOST_REMARK_CHARS = 10_000
 
 
 class PersonsLabel(NamedTuple):
-    """What a person said of one row."""
+    """One person's label of one row."""
 
     label: PersonsVerdict
     remark: str
@@ -67,7 +67,7 @@ class LabelsFile:
             return self._labels
 
     def add(self, id_: str, nth: int, label: PersonsVerdict | None, remark: str = "") -> None:
-        """Append a label; None takes back what was said.
+        """Append a label; None withdraws the earlier label.
 
         Raises:
             OSError: the file cannot be written.

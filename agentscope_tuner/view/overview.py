@@ -192,7 +192,7 @@ class _Sums:
         }
 
     def labels(self) -> list[dict[str, Any]]:
-        """What people said, beside what the judge said."""
+        """People's labels beside the judge's verdicts."""
         asked = (
             "SELECT label AS name, count(*) AS rows, avg(success) AS success FROM labels JOIN rows USING (id, nth) "
             f"WHERE {self._where} GROUP BY label ORDER BY label"

@@ -113,5 +113,5 @@ def _page(name: str, data: dict[str, Any]) -> str:
 
 
 def _digest(text: str) -> str:
-    """What a content security policy calls an inline script by."""
+    """The hash by which a content security policy allows an inline script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -80,7 +80,7 @@ class ViewSession:
                 index.close()
 
     def state(self, given: Mapping[str, str]) -> dict[str, Any]:
-        """What changes while a run writes, and what the page may offer."""
+        """The state that changes while a run writes, and the actions that the page may offer."""
         earlier = self._earlier
         return {
             "name": self._source.name or str(self._source),
@@ -139,7 +139,7 @@ class ViewSession:
         return {**found, "alarms": read_alarms(alarms_path(self._source))}
 
     def label(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Write what a person says of a row, `{"id", "nth", "label", "remark"}`; a label of None takes it back."""
+        """Write a person's label of a row, `{"id", "nth", "label", "remark"}`; a label of None takes it back."""
         id_, nth, label, remark = (given.get(key) for key in ("id", "nth", "label", "remark"))
         if not isinstance(id_, str) or not isinstance(nth, int) or not isinstance(remark, str):
             raise BadFilter("a label needs the row's id, its nth and a remark")

@@ -80,7 +80,7 @@ class TailedFile:
         """The lines that were added since the last call: `first` of them, then as many as `most` at a time.
 
         Raises:
-            FileReplaced: what was read is no longer in the file.
+            FileReplaced: rows that were read are no longer in the file.
         """
         path = chosen(self.path)
         try:

@@ -19,7 +19,7 @@ def stop_when_gamed(
     scalars: Sequence[Scalars] = (),
     **options: Any,
 ) -> Any:
-    """A callback for `GRPOTrainer(callbacks=[…])`: after every step it looks at what the judge has logged.
+    """A callback for `GRPOTrainer(callbacks=[…])`: after every step it reads the rows that the judge has logged.
 
         callback = stop_when_gamed("out/judged", "configs/math.yaml", rate=0.02)
         callback = stop_when_gamed(config="configs/math_lenient_logged.yaml")

@@ -103,7 +103,7 @@ class Power(Node):
 
 @dataclass(frozen=True, slots=True)
 class Signed(Node):
-    """What has a sign or a unit."""
+    """An operand with a sign or a unit."""
 
     inside: Node
 

@@ -10,7 +10,7 @@ from agentscope_tuner.verify.math.numeric_matrix import OutOfRange, Value
 
 
 class NumericPair:
-    """Two values at one point and what they say about each other, at the precision in force."""
+    """Two values at one point and how they compare, at the precision in force."""
 
     def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:
         self.drowned = drowned
@@ -38,7 +38,7 @@ class NumericPair:
         """Agreement at the highest precision: both sides have the same digits, or all of them cancelled.
 
         Raises:
-            OutOfRange: the terms are so large that nothing can be told.
+            OutOfRange: the terms are too large to compare at this precision.
         """
         if not self.sure and not self.vanished:
             raise OutOfRange("terms too large to tell with 1,000 digits")

@@ -1,4 +1,4 @@
-"""What a stage can say."""
+"""The verdicts of a stage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 class Outcome(enum.Enum):
-    """What a stage can say; UNKNOWN leaves it to the next."""
+    """The verdict of a stage; UNKNOWN leaves it to the next stage."""
 
     EQUAL = "equal"
     DIFFERENT = "different"

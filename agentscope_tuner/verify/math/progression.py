@@ -63,7 +63,7 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
 
 
 def progression(reading: Reading) -> Progression | None:
-    """What is at equal distances, if the reading says it in one of its ways."""
+    """The values at equal distances, if the reading states a progression."""
     match reading:
         case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
             return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)

@@ -86,7 +86,7 @@ def bare(text: str) -> str:
 
 
 def _whole_box(text: str) -> str | None:
-    """What is inside a box that is all of the text; two boxes side by side are two answers."""
+    """The content of a box that is all of the text; two boxes side by side are two answers."""
     match = _BOX.match(text)
     if match is None:
         return None
@@ -144,7 +144,7 @@ def _read(text: str) -> Side:
 
 
 def _resolved(side: Side) -> Side:
-    """The side with what it states."""
+    """The side with its readings."""
     if side.node is None:
         return side
     try:

@@ -1,4 +1,4 @@
-"""What an answer or a reference states, by kind.
+"""Readings: the values that an answer or a reference states, by kind.
 
 A `Value` is one value; `Solutions` are values that were found (named, listed, an interval, a family); a `Statement` is
 still to be solved; a `Wording` is no mathematics. `compare` has a rule for each pair of kinds that may meet, so that a

@@ -119,7 +119,7 @@ class Pieces:
         return self._common(found)
 
     def _half(self, name: str, left: Node, right: Node) -> list[Piece]:
-        """What one relation between the unknown and an end leaves of the line."""
+        """The part of the line that satisfies one relation between the unknown and an end."""
         if _has_unknown(right):
             left, right = right, left
             name = _TURNED.get(name, name)

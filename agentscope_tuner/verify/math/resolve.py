@@ -51,7 +51,7 @@ from agentscope_tuner.verify.math.tree import (
 
 
 def resolve(node: Node) -> Reading:
-    """What the node states."""
+    """The readings of the node."""
     match node:
         case Sum((left, Negation(right))) if _is_set(left) and _is_set(right):
             # a minus sign between sets takes the second away

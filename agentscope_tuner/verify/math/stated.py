@@ -141,7 +141,7 @@ def _has_value(text: str) -> bool:
 
 
 def _values(rest: str) -> Iterator[str]:
-    """The readings of what stands behind the verb."""
+    """The readings of the words behind the verb."""
     formulas = list(_MATH.finditer(rest))
     if not formulas:
         if _COUNT.fullmatch(rest) is None:

@@ -95,7 +95,7 @@ def _index_names(node: BigOperator) -> frozenset[str]:
 
 
 def _bends(node: Node) -> Iterator[Node]:
-    """What stands inside absolute values and what a maximum compares."""
+    """The arguments of absolute values, and the differences of the values that a maximum or minimum compares."""
     for n in walk(node):
         match n:
             case Apply("abs", (inside,)):

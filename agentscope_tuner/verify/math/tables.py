@@ -1,4 +1,4 @@
-"""What the scanner and the parser know by name."""
+"""The commands and names that the scanner and the parser know."""
 
 from __future__ import annotations
 

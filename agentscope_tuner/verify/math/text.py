@@ -20,7 +20,7 @@ class Unreadable(Exception):
 
 
 class TooComplex(Exception):
-    """The text is over a bound (length, tokens, nesting, size of numbers): nobody can be asked to check it."""
+    """The text is over a bound (length, tokens, nesting, size of numbers): it is too large to check."""
 
 
 class Token(NamedTuple):

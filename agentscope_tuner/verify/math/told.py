@@ -153,7 +153,7 @@ def _coefficient(text: str) -> str | None:
 
 
 def told(text: str, question: Question | None) -> str:
-    """The number with what it counts; any other text as it is."""
+    """The number with its counted noun; any other text as it is."""
     if len(text) > _LONGEST or not text or not any(map(str.isdigit, text)):
         return text
     plain = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .。")

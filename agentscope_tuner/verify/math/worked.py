@@ -88,7 +88,7 @@ def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
 
 
 def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
-    """What a chain says of the value: its members without names, and without roundings of an exact reference."""
+    """The values of a chain: its members without names, and without roundings of an exact reference."""
     match node:
         case Relation((first, *rest), operators) if set(operators) <= {"=", "~"}:
             rough = is_decimal(reference)

@@ -25,7 +25,7 @@ _LONGEST_LINE = 600
 
 class Choice(NamedTuple):
     """Attributes:
-    letters: what is chosen, in upper case and in order; empty where nothing is.
+    letters: the chosen letters, in upper case and in order; empty without a choice.
     problem: why nothing is chosen, in words.
     """
 
@@ -281,7 +281,7 @@ _LEAD = re.compile(
 
 
 def _behind_letter(rest: str) -> str:
-    """What stands behind a letter and its sign, as an option's text is compared."""
+    """The text behind a letter and its sign, normalised like an option's text."""
     return plain(re.sub(r"^[\s.:)\]）、,;*_–—-]{1,6}", "", rest))
 
 

@@ -10,7 +10,7 @@ _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}+|~{3,}+)([^\n`]*+)$", re.MULTILINE)
 
 class Fenced(NamedTuple):
     """Attributes:
-    blocks: what stands inside the code fences, in order.
+    blocks: the contents of the code fences, in order.
     outside: the rest of the text, a line break for each block.
     closed: whether the last of the fences is closed; what follows an unclosed one is in neither.
     """

@@ -10,7 +10,7 @@ from agentscope_tuner.verify.text.strict_json import NotStrictJsonError, compara
 
 class JsonMatch(NamedTuple):
     """Attributes:
-    share: what the answer earns, 0.0 to 1.0.
+    share: the share of the weights that the answer earns, 0.0 to 1.0.
     equal: whether it is right as a whole.
     reason: which fields are wrong, in words.
     """

@@ -13,8 +13,8 @@ from agentscope_tuner.verify.text.words import visible
 
 class Shaped(NamedTuple):
     """Attributes:
-    part: what stands inside the last of the tags; None where the shape is broken.
-    problem: what is wrong with the shape, in words; empty where nothing is.
+    part: the text inside the last tag; None where the shape is broken.
+    problem: the fault of the shape, in words; empty for a correct shape.
     """
 
     part: str | None

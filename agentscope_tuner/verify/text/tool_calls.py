@@ -110,7 +110,7 @@ def compare_calls(made: Sequence[object], expected: Sequence[ToolCall], *, order
     is expected, making none is right.
 
     Args:
-        made: raw calls; one that cannot be read is wrong.
+        made: raw calls; an unreadable call is wrong.
     """
     if len(made) > MOST_CALLS:
         return CallMatch(0.0, False, f"over the bounds: {len(made):,} calls, at most {MOST_CALLS} are compared")
