@@ -11,6 +11,7 @@ import re
 from agentscope_tuner.verify.labels import labelled
 
 _BEFORE, _AFTER = 100, 400
+_SPACES = re.compile(r"\s+")
 # formula delimiters, emphasis and brackets between a word and a box
 _OPENING = re.compile(
     r"(?:[\s$*_`:：,，(\[{“\"]|\\[(\[,;:! ]|\\(?:displaystyle|quad|qquad|Large|large|mathbf|bf)(?![a-zA-Z]))+$"
@@ -105,7 +106,8 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     before = _OPENING.sub("", text[max(start - _BEFORE, 0) : start])
     if before and _DENIED_BEFORE.search(before):
         return True
-    behind = text[end : end + _AFTER]
+    # a run of spaces could be parted in many ways
+    behind = _SPACES.sub(" ", text[end : end + _AFTER])
     if _IS_VALUE.search(inside) is not None and _is_lost(text, start, before, behind, inside):
         return True
     at = _CLOSING.match(behind)
