@@ -22,7 +22,7 @@ from types import MappingProxyType
 
 
 class Cause(StrEnum):
-    """Why there is no verdict, as a word that machines can count: each names the part that somebody has to mend.
+    """Why there is no verdict, as a word that machines can count: each word names the part to mend.
 
     A failed judgement carries its cause into scored files, summaries and the service's metrics.
     """
@@ -110,7 +110,7 @@ class DeadlineError(JudgeError):
 
 
 def judge_error(message: str, cause: Cause | None) -> JudgeError:
-    """A failure that was told in words, as an exception again: a DeadlineError where its cause says so."""
+    """The exception of a failure that was recorded as text: a DeadlineError if that is its cause."""
     return DeadlineError(message) if cause is Cause.DEADLINE else JudgeError(message, cause=cause)
 
 
@@ -142,7 +142,7 @@ class EnvServerError(EnvServiceError):
     Args:
         status: the HTTP status code.
         detail: the service's own words; cut to `DETAIL_CHARS`, since it may be a whole traceback.
-        where: what was asked of whom, put before the message.
+        where: the request and its receiver, put before the message.
     """
 
     DETAIL_CHARS = 2_000

@@ -75,7 +75,7 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step led to: new chat messages, the step's own reward (None: it has none), whether the episode ended."""
+    """The result of a step: new chat messages, the step's own reward (None: it has none), whether the episode ended."""
 
     state: list[dict[str, Any]]
     reward: float | None

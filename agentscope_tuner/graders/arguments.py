@@ -1,4 +1,4 @@
-"""What a grader is given, against what its prompt asks for."""
+"""The arguments of a grader, checked against the fields of its prompt."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ OPTIONAL = ("context", "tool_definitions", "tool_calls")
 def check_arguments(
     values: Mapping[str, Any], used: Collection[str], optional: Collection[str], own: Collection[str]
 ) -> None:
-    """Refuse arguments that the prompt does not know, and a prompt that misses what it judges by.
+    """Refuse arguments that the prompt does not know, and a prompt without a field that it needs.
 
     Args:
-        values: what was given, by name.
+        values: the arguments, by name.
         used: the variables of the prompt; the first of them that is missing is named.
         optional: those that may be None.
         own: variables that the grader itself fills in.
@@ -70,7 +70,7 @@ def model_of(model: ChatModel | ChatSettings | Mapping[str, Any]) -> ChatModel:
 
 
 def check_template(template: PromptTemplate, language: LanguageEnum, name: str) -> None:
-    """Refuse a prompt that never shows what it is to judge.
+    """Refuse a prompt that never shows the response.
 
     Raises:
         ValueError: the messages in `language` have no `{response}`.

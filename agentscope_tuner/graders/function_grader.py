@@ -21,7 +21,7 @@ class FunctionGrader(BaseGrader):
         func: sync or async. Answers a number or a bool (pointwise), a list of places (listwise), or a GraderScore or
             GraderRank of its own. A sync function runs in a thread, so it holds up no other verdict.
         name: the function's own name when None.
-        mode: what it answers.
+        mode: the kind of its answer.
         description: the function's docstring when None.
     """
 

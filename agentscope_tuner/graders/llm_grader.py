@@ -146,10 +146,10 @@ class LLMGrader(BaseGrader):
         """Ask the model.
 
         Args:
-            query: what was asked of the agent.
-            response: what it answered; in listwise mode the candidates, two or more.
+            query: the question to the agent.
+            response: the agent's answer; in listwise mode the candidates, two or more.
             ground_truth: the reference answer.
-            context: what else the agent had before it.
+            context: other material that the agent could read.
             tool_definitions, tool_calls: as texts or as data for JSON.
             kwargs: values of further variables of the template; any other name is an error.
 

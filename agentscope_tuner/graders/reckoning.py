@@ -29,7 +29,7 @@ class Estimate:
     Attributes:
         least, most: calls, tokens and cost; `cache_hits` are verdicts that the cache has already.
         priced: whether every model asked has prices; the cost means nothing otherwise.
-        complete: whether every judge could say what it asks; else there is more.
+        complete: whether every judge could estimate its calls; else the true total is larger.
     """
 
     least: Usage = field(default_factory=Usage)

@@ -1,4 +1,4 @@
-"""What a grader answers: a score for one response, or the places of several."""
+"""The answer of a grader: a score for one response, or the places of several."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class GraderScore:
     def failed(
         cls, name: str, error: str, metadata: Mapping[str, Any] | None = None, cause: Cause | None = None
     ) -> GraderScore:
-        """No verdict: score 0.0 by convention, with `error` set so that nobody reads it."""
+        """No verdict: score 0.0 by convention; `error` is set, so the score must not be used."""
         return cls(name, 0.0, f"{_FAILED} {error}", metadata or {}, error or "unknown error", cause)
 
 
@@ -102,7 +102,7 @@ def own_words(reason: str) -> str:
 
 
 def named_cause(exc: BaseException) -> Cause | None:
-    """What has to be mended, where an exception says so."""
+    """The cause that an exception names, if any."""
     return exc.cause if isinstance(exc, JudgeError) else None
 
 

@@ -21,7 +21,7 @@ _KEYS = ("label", "is_success", "score", "rating")
 
 
 def read_labels(path: Path) -> dict[Key, float | None]:
-    """The labels of a file by row; None where somebody was unsure.
+    """The labels of a file by row; None where the labeller was unsure.
 
     JSON lines, one label each: `{"id", "label"}` as the viewer writes them (`right`, `wrong`, `unsure`; `nth` counts
     rows of one id; the last line for a row counts; null takes a label back), a bool or a number; rollouts with a

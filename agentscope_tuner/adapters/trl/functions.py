@@ -85,7 +85,7 @@ class Bare:
 
 
 class RewardFunc(Bare):
-    """What `reward_func` returns."""
+    """The reward function that `reward_func` returns."""
 
     def __call__(
         self,
@@ -126,7 +126,7 @@ class RewardFunc(Bare):
 
 
 class AsyncRewardFunc(Bare):
-    """What `async_reward_func` returns."""
+    """The reward function that `async_reward_func` returns."""
 
     async def __call__(
         self,

@@ -1,4 +1,4 @@
-"""What a run may spend on judge models, and when to stop asking an endpoint that only fails."""
+"""The budget of a run for judge models, and the circuit breaker of an endpoint that only fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RunBudget(StrictSection):
 
 
 class Spending:
-    """What was spent of a budget. Every request is counted before it is sent, so none is sent beyond the budget."""
+    """The spent part of a budget. Every request is counted before it is sent, so no request exceeds the budget."""
 
     def __init__(self, budget: RunBudget | None) -> None:
         self._budget = budget

@@ -1,4 +1,4 @@
-"""What judge models were asked about a verdict and what they replied, for a person who reads it."""
+"""The prompts to judge models about a verdict, and their replies, for a person who reads them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def recorded() -> Iterator[list[JudgeCall]]:
 
 
 def record_call(model: str, messages: Callable[[], Sequence[ChatMessage]], *, reply: str = "", error: str = "") -> None:
-    """Keep a call of the verdict under way, if somebody wants it; `messages` are made only then."""
+    """Keep a call of the current verdict, if calls are kept; `messages` are made only then."""
     calls = _CALLS.get()
     if calls is None or len(calls) >= MOST_CALLS:
         return

@@ -1,4 +1,4 @@
-"""Whether a judge's JSON repeats what stands in the judged text: compared by meaning, not by spelling."""
+"""Whether a judge's JSON repeats JSON of the judged text: compared by meaning, not by spelling."""
 
 from __future__ import annotations
 

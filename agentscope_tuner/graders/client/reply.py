@@ -1,4 +1,4 @@
-"""From what a judge model wrote to a verdict, or to a ReplyError: a reply that is not surely a verdict is not one."""
+"""From a judge model's reply to a verdict, or to a ReplyError: a doubtful reply is no verdict."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     objects: what stands inside or after it may be a part of it.
 
     Args:
-        reply: what the model answered.
+        reply: the model's answer.
         echoes: the texts under judgement, as the model saw them.
 
     Raises:

@@ -56,7 +56,7 @@ class FormattedRequest:
         self._used = memory._current
 
     def fields(self) -> dict[str, Any]:
-        """What the request's body needs for the format."""
+        """The fields that the format adds to the request's body."""
         self._used = self._memory._current
         if self._schema is None or _FORMATS[self._used] == "text":
             return {}

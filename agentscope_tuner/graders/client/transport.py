@@ -57,7 +57,7 @@ class SharedState:
         self._told = False
 
     def spent(self, usage: Usage) -> None:
-        """Count what was used, for the process and for the verdict under way."""
+        """Count the usage, for the process and for the current verdict."""
         self.usage += usage
         count_spent(usage)
 

@@ -35,7 +35,7 @@ class Usage:
 
     Attributes:
         calls: requests answered by the endpoint with a completion, unreadable ones included.
-        retries: requests beyond the first one of a verdict, whatever the earlier one failed of.
+        retries: requests after the first request of a verdict, for any failure of the earlier request.
         prompt_tokens: as the endpoint counts them, `cached_tokens` included.
         completion_tokens: likewise.
         cached_tokens: prompt tokens the provider served from its own prefix cache.

@@ -80,7 +80,7 @@ class VerdictCache:
             return None  # written by another version: asked again, and overwritten
 
     def put(self, key: str, reply: Reply, usage: Usage) -> None:
-        """Keep `reply` under `key`; what it cost is not kept."""
+        """Keep `reply` under `key`, without its cost."""
         self._use("set", key, encode_reply(reply))
 
     def _use(self, operation: str, *arguments: str) -> Any:

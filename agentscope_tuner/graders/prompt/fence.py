@@ -20,7 +20,7 @@ _SUSPECT = re.compile(r"[<>\[\]|:]|\{\{|[-=@$#*~]{2}")
 
 
 def new_delimiter() -> str:
-    """A delimiter nobody can foresee: 64 random bits in hexadecimal."""
+    """An unpredictable delimiter: 64 random bits in hexadecimal."""
     return secrets.token_hex(8)
 
 

@@ -30,7 +30,7 @@ _LOOKS_LIKE = {"\u2044": "/", "\u2215": "/", "\u29f8": "/", "\u2223": "|", "\u01
 
 
 def without_invisible(text: str) -> str:
-    """`text` without the characters that nobody sees; joiners stay where a script or an emoji needs them."""
+    """`text` without invisible characters; joiners stay where a script or an emoji needs them."""
     if text.isascii() and text.isprintable():
         return text
     return _INVISIBLE.sub("", _INVISIBLE.sub("", text))

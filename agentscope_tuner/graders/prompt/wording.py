@@ -73,13 +73,13 @@ def closing(language: LanguageEnum, delimiter: str, form: str, respelled: bool =
 
 
 def nothing_given(language: LanguageEnum) -> str:
-    """What stands in the prompt for an argument that is None."""
+    """The text in the prompt for an argument that is None."""
     return _NOTHING[language]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyForm:
-    """What a judge model is asked to reply: in `words`, as a JSON `schema`, or by the probabilities of words."""
+    """The form of a judge model's reply: in `words`, as a JSON `schema`, or by the probabilities of words."""
 
     words: str
     schema: Mapping[str, Any] | None = None

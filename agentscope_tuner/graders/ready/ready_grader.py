@@ -1,4 +1,4 @@
-"""What the ready graders have in common: everything but the prompt."""
+"""The base of the ready graders, which differ only in their prompts."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Overlong(Attack):
 
 
 class Garbage(Attack):
-    """What an untrained policy says."""
+    """The answers of an untrained policy."""
 
     name = "garbage"
     about = "words, markup and signs without meaning"

@@ -110,7 +110,7 @@ class NearMiss(Attack):
 
 
 class WrongType(Attack):
-    """An answer of another kind than what was asked for."""
+    """An answer of another kind than the question asks for."""
 
     name = "wrong type"
     about = "a word, a list, a truth value, infinity, nothing"

@@ -21,7 +21,7 @@ _TOGETHER = 2
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """What a monitor found.
+    """The finding of a monitor.
 
     Attributes:
         step: at which.

@@ -21,7 +21,7 @@ _WORRIED = 3.0
 
 
 class SecondOpinion:
-    """Asks about a share of the rows, and tests what comes back.
+    """Asks about a share of the rows, and tests the opinions statistically.
 
     Which rows are asked about is drawn by chance, with replacement, among a step's passes, and how many follows from
     earlier steps and their number alone, so that the test's error bound holds.
@@ -74,7 +74,7 @@ class SecondOpinion:
         return self.test.alarmed and not before
 
     def message(self) -> str:
-        """What the alarm says."""
+        """The text of the alarm."""
         test = self.test
         return (
             f"this run is being gamed: the second opinion refuses {test.false} of {test.rows} sampled passes; at some "

@@ -138,7 +138,7 @@ def _flat(group: Sequence[ScoredRow]) -> str | None:
 
 
 def paid(row: ScoredRow) -> bool:
-    """Whether the judge passes the row: it says so, or pays half of a full reward."""
+    """Whether the judge passes the row: `is_success`, or half of a full reward."""
     return bool(row.success) or (row.reward is not None and row.reward >= 0.5)
 
 

@@ -116,7 +116,7 @@ class Question:
 
     @property
     def speaks_of_radians(self) -> bool:
-        """Whether an angle is meant in radians: the question says so, or nothing in it measures degrees."""
+        """Whether the question speaks of radians, and not of degrees too."""
         text = self.text.lower()
         return "radian" in text and "degree" not in text
 
@@ -185,7 +185,7 @@ class Question:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The words that say what is counted: those that follow `how many`."""
+        """The nouns of counted things: the words that follow `how many`."""
         phrases = [words.split() for words in _HOW_MANY.findall(self.text)]
         return frozenset(form for words in phrases for word in words for form in (word.lower(), singular(word)))
 
