@@ -52,7 +52,7 @@ class BaseGrader(ABC):
 
 
 async def evaluate(grader: BaseGrader, **kwargs: Any) -> GraderScore | GraderRank:
-    """`grader.aevaluate`, for graders that may break the convention: their exceptions and wrong answers become failures."""
+    """`grader.aevaluate`, for graders that may break the convention: exceptions and wrong answers become failures."""
     try:
         result = await grader.aevaluate(**kwargs)
     except Exception as exc:  # noqa: BLE001 - a user's grader may fail in any way; none of them is a verdict
