@@ -18,7 +18,7 @@ _COUNTED = (
 # a meaning, and the phrases for it
 _PHRASES = {
     "no solution": rf"{_SUBJECT}(?:there (?:is|are|exists?) |(?:has|have) )?no (?:real )?solutions?"
-    r"(?: exists?)?|(?:方程|方程组|此题)?无实?数?解|没有解|(?:the )?(?:empty|null) set|空集|"
+    r"(?: exists?)?|(?:方程|方程组|此题)?无(?:实数?)?解|没有解|(?:the )?(?:empty|null) set|空集|"
     r"\\(?:emptyset|varnothing)|∅",
     "does not exist": rf"dne|{_SUBJECT}(?:dne|(?:does not|doesn't|do not|don't|fails to) exist)|(?:极限)?不存在",
     "infinitely many": rf"(?:there (?:are|is|exist) |{_SUBJECT}(?:has|have) )?"

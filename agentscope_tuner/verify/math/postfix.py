@@ -66,7 +66,8 @@ class PostfixParser(Grammar):
                 parts.append(("min", sign))
             elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
                 break
-            elif token.text.lower() not in ("of", "a", "*"):
+            elif token.text not in ("of", "Of", "a", "*"):
+                # `A` is an ampere
                 parts.append((token.text, sign))
             elif not parts:
                 break

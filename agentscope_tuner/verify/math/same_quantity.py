@@ -138,6 +138,10 @@ def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None
 def _with_letter(node: Node, other: Node) -> Node:
     """`5 m` as five metres where the other side is a length: there, no symbol was meant."""
     match node, other:
+        case Product((_, *_, Symbol("\\mu"), Symbol("m" | "g" | "s" as letter))), Quantity(_, unit):
+            named = ((f"μ{letter}", 1),)
+            if measure(named).dimension == measure(unit).dimension:
+                return Quantity(product_of(node.args[:-2]), named)
         case Product((_, *_, Symbol(letter))), Quantity(_, unit) if letter in UNIT_LETTERS:
             named = ((letter, 1),)
             if measure(named).dimension == measure(unit).dimension:

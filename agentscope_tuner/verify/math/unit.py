@@ -36,10 +36,13 @@ def _table() -> Iterator[tuple[str, PhysicalUnit]]:
         powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in _bases(dimension))
         for entry in line.split("|"):
             *names, size = entry.split()
-            known = size[0].isdigit()
-            for name in names if known else (*names, size):
-                # without a size the unit is a dimension of its own
-                yield name, PhysicalUnit(powers, Fraction(size)) if known else PhysicalUnit(((name, 1),), Fraction(1))
+            if size[0].isdigit():
+                measured_by = PhysicalUnit(powers, Fraction(size))
+            else:
+                # without a size the unit is a dimension of its own, under each of its names
+                names.append(size)
+                measured_by = PhysicalUnit(((names[0], 1),), Fraction(1))
+            yield from ((name, measured_by) for name in names)
 
 
 def _bases(dimension: str) -> list[str]:
@@ -69,7 +72,7 @@ _ORDINAL = re.compile(
     r"(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|[a-z]*teen|[a-z]*tie|hundred|thousand|[a-z]*illion|n)ths?"
 )
 # letters that stand for a unit where the other side has a unit of the same dimension: `5 m` for `500 \text{ cm}`
-UNIT_LETTERS = frozenset("mgslLhNJWVA")
+UNIT_LETTERS = frozenset("mgslLhNJWVA") | {"\\Omega"}
 
 
 def _exact_name(word: str) -> str:

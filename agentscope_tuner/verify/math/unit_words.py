@@ -16,7 +16,7 @@ DIMENSIONS = {
     "mass": """g gram gramme 克 1|kg kilogram kilogramme 千克 公斤 1000|mg milligram 毫克 1/1000|吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
     "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 时 3600|day 天 86400|week 周 604800
-        |ms millisecond 1/1000
+        |ms millisecond 1/1000|μs microsecond 1/1000000
         |month 月|year yr 年|decade|century""",
     "money in dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
     "money in euros": "euro eur EUR 欧元 1",
@@ -52,7 +52,7 @@ COMPOUND = {
 # nouns counted one by one: such a noun never changes the number before it
 COUNTED = frozenset(
     """adult animal answer ant apple apricot arrangement article axis ball balloon banana baseball basketball
-    bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl boy bracelet
+    bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl box boy bracelet
     brick brother brownie bug bus button cake calf camel camper can candle candy car card carrot case cat cell
     chair chapter cherry chicken child children chip chocolate choice circle citizen city class clip clock
     coconut coin color colour combination complexpositive computer contestant cookie corner cow crate crayon
