@@ -1,4 +1,7 @@
-"""Labelled pairs of our own, by kind, both verdicts: tests/cases/math_*.jsonl."""
+"""Labelled pairs of our own, by kind, both verdicts: tests/cases/math_*.jsonl.
+
+A pair with `cheap` gets its verdict without a worker, so that a change which makes it dear is seen.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import MathVerdict, compare
+from agentscope_tuner.verify.math.answer import WORKER_STAGES, MathVerdict, compare
 from agentscope_tuner.verify.math.read import reference
 from agentscope_tuner.verify.sandbox import shared
 
@@ -43,6 +46,8 @@ def test_every_pair_gets_its_verdict(path: Path) -> None:
         verdict = judged(case, case["reference"])
         if verdict.outcome != expected(case):
             wrong.append(verdict.reason)
+        elif case.get("cheap") and verdict.stage in WORKER_STAGES:
+            wrong.append(f"known without a worker before: {verdict.reason}")
     assert not wrong
 
 
