@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import weakref
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +26,13 @@ class _Connections:
 
     Attributes:
         apart: see HttpCall.
+        until_the_end: closes them with the event loop; kept here, for it is closed when nothing refers to it.
     """
 
     transport: httpx.AsyncBaseTransport
     apart: httpx.AsyncBaseTransport
     turns: Turns
+    until_the_end: AsyncGenerator[None, None] | None
 
 
 class HttpSite:
@@ -64,7 +66,7 @@ class HttpSite:
             headers: of the request.
             told: the header that tells the service how many seconds the try may take; None for none.
         """
-        connections = self._connections()
+        connections = await self._connections()
         async with asyncio.timeout_at(call_end) as limit, connections.turns.turn(call_end) as turn:
             now = asyncio.get_running_loop().time()
             end = min(now + call.seconds, call_end)
@@ -131,18 +133,24 @@ class HttpSite:
                 raise BadAnswer(response.status_code, detail, where)
         return bytes(body)
 
-    def _connections(self) -> _Connections:
+    async def _connections(self) -> _Connections:
         loop = asyncio.get_running_loop()
         connections = self._by_loop.get(loop)
         if connections is None:
             size = self._limits.max_connections
-            # a trainer with one `asyncio.run` for each step would keep the sockets of all its steps open
+            # a trainer with one event loop for each step would keep those of all its steps
             for known in self._by_loop.keyrefs():
                 earlier = known()
                 if earlier is not None and earlier.is_closed():
                     self._by_loop.pop(earlier, None)
+            opened = (self._opened(size), self._opened(size))
+            until_the_end = None
+            if self._transport is None:
+                until_the_end = _closing(*opened)
+                # asyncio.run closes the asynchronous generators that have begun, and only then its loop
+                await anext(until_the_end)
             turns = Turns(size, pace_of(self.base_url))
-            connections = self._by_loop[loop] = _Connections(self._opened(size), self._opened(size), turns)
+            connections = self._by_loop[loop] = _Connections(*opened, turns, until_the_end)
         return connections
 
     def _opened(self, size: int) -> httpx.AsyncBaseTransport:
@@ -161,6 +169,14 @@ class HttpSite:
 
     def _is_https(self) -> bool:
         return self.base_url.startswith("https")
+
+
+async def _closing(*transports: httpx.AsyncBaseTransport) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        for transport in transports:
+            await transport.aclose()
 
 
 def checked_url(name: str, base_url: str) -> str:

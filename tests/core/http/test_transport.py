@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import socket
+import threading
 import weakref
 
 import httpx
@@ -64,3 +65,30 @@ def test_an_event_loop_that_is_closed_is_not_kept_with_its_connections() -> None
         asyncio.run(step())
     gc.collect()
     assert [loop() is None for loop in loops] == [True, True, False]
+
+
+def test_connections_are_closed_with_the_event_loop_that_asyncio_run_makes() -> None:
+    ends: list[bytes] = []
+
+    def serve(server: socket.socket) -> None:
+        taken, _ = server.accept()
+        with taken:
+            taken.settimeout(5.0)
+            taken.recv(4096)
+            taken.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            ends.append(taken.recv(1))
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        site = HttpSite(f"http://127.0.0.1:{server.getsockname()[1]}", HttpLimits(), None)
+        serving = threading.Thread(target=serve, args=(server,), daemon=True)
+        serving.start()
+
+        async def step() -> None:
+            call = HttpCall(path="/", body=None, where="the test", parse=lambda answer: answer, seconds=5.0)
+            answer = await site.send(call, asyncio.get_running_loop().time() + 5.0, {}, None)
+            assert answer.body == b"{}"
+
+        asyncio.run(step())
+        serving.join(5.0)
+    # the service sees the end of the connection, and needs no time limit of its own
+    assert ends == [b""]
