@@ -33,6 +33,10 @@ _DENIED_BEFORE = re.compile(
     r"|(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$",
     re.IGNORECASE,
 )
+# `no number except`, `没有别的，除了`: the box is all that is left
+_EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
+_NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
+_CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 # of a value only: the statement that is wrong may be asked for
 _CALLED_WRONG_BEFORE = re.compile(
     r"\b(?:wrong|incorrect|false|mistaken)(?:\s+(?:answer|result|value|guess|solution|total|sum))?(?:\s+(?:would\s+be|is|was))?$"
@@ -43,15 +47,17 @@ _CALLED_WRONG_BEFORE = re.compile(
 # what is struck out, hidden or commented out
 _HIDDEN = re.compile(
     r"(?:\\(?:[hv]?phantom|sout|st|[xbh]?cancel|iffalse|begin\{comment\}|(?:text)?color\s*\{?\s*white\s*\}?)\s*(?:\{\s*)?\$?|~~"
-    r"|<!--[^>]{0,40}|<(?:s|del|strike)>|(?:^|\n)[^\S\n]*%[^\n]{0,60})\s*\$?$"
+    r"|<!--[^>]{0,40}|<(?:s|del|strike)>)\s*\$?\Z"
+    r"|(?:\A|\n)[^\S\n]*%[^\n]{0,60}\Z"
 )
-# a part of a longer number or of a formula, or one of several candidates
-_PART_BEFORE = re.compile(r"(?:(?:^|[\s$=(:：])[-−]|\d\.?|\d[\s$]*(?:\bor|或者?是?)\s*)\$?$", re.IGNORECASE)
-_PART_BEHIND = re.compile(
-    r"\s?\^(?!\s*\{?\s*(?:\\circ|\\prime|\*))|\d|\.\d|\s*\$?\s*(?:\bor\b|或者?)\s*\$?[-−]?\d", re.IGNORECASE
-)
+# a part of a longer number or of a formula
+_PART_BEFORE = re.compile(r"(?:(?:\A|[\s$=(:：])[-−]|\d|(?<![\d.])0\.)\$?\Z")
+_PART_BEHIND = re.compile(r"\s?\^(?!\s*\{?\s*(?:\\circ|\\prime|\*))|\d|\.\d")
+# another integer beside the box: one of several candidates, or what the box is said to equal
+_OR_BEFORE = re.compile(r"(?P<other>[-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?\Z", re.IGNORECASE)
+_OR_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?(?P<other>[-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
 _EQUATED = re.compile(
-    r"\s*\$?\s*(?:=|→|->|\\(?:right)?(?:to|arrow)\b)\s*\$?\s*(?P<other>[-−]?\d[\d,]*)\s*(?:\$|\.?\s*$|\\[)\]])"
+    r"\s*\$?\s*(?:=|→|->|\\(?:right)?(?:to|arrow)\b)\s*\$?\s*(?P<other>[-−]?\d[\d,]*)\s*(?:\$|\.?\s*\Z|\\[)\]])"
 )
 _INTEGER = re.compile(r"\s*[-−]?\d[\d,]*\s*")
 # what settles nothing when it is called wrong: a letter, a yes, a name
@@ -59,7 +65,7 @@ _IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _WRONG = (
     r"(?:wrong|incorrect|mistaken|a\s+mistake|an\s+error|erroneous|nonsense"
     r"|not\s+(?:the\s+)?(?:final\s+|actual\s+|real\s+)?(?:right|correct|answer)(?:\s+(?:answer|one|value))?)"
-    r"(?!\s+(?:to|if|that|for|unless|on|by)\b)(?![-\w])"
+    r"(?!\s+(?:to|if|that|for|unless|on|by|only|when)\b)(?![-\w])"
 )
 _IS = (
     r"(?:is|was|seems|looks|appears|must\s+be|would\s+be|turns\s+out\s+to\s+be)"
@@ -104,7 +110,8 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
         inside: the text in the box.
     """
     before = _OPENING.sub("", text[max(start - _BEFORE, 0) : start])
-    if before and _DENIED_BEFORE.search(before):
+    denied = _DENIED_BEFORE.search(before)
+    if denied is not None and not _is_denied_twice(before, denied):
         return True
     # a run of spaces could be parted in many ways
     behind = _SPACES.sub(" ", text[end : end + _AFTER])
@@ -114,7 +121,7 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     assert at is not None
     rest = behind[at.end() :]
     if rest[:1] in ("?", "？"):
-        return True
+        return _CONFIRMED.match(rest) is None
     if not rest or _IS_VALUE.search(inside) is None:
         return False
     found = _CALLED_WRONG.match(rest, _past_stops(rest, 0))
@@ -131,15 +138,24 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     return again is None or _VALUE.sub("", again.text) != said
 
 
+def _is_denied_twice(before: str, denied: re.Match[str]) -> bool:
+    return _EXCEPTING.search(denied[0]) is not None and _NO_OTHER.search(before, 0, denied.start()) is not None
+
+
 def _is_lost(text: str, start: int, before: str, behind: str, inside: str) -> bool:
     """Whether a value is called wrong before it stands, is hidden, or is a part of something else."""
     near = text[max(start - _BEFORE, 0) : start]
+    if start > _BEFORE:
+        # the window begins within a line
+        near = "…" + near
     if _CALLED_WRONG_BEFORE.search(before) or _HIDDEN.search(near) or _PART_BEFORE.search(near):
         return True
     if _PART_BEHIND.match(behind):
         return True
-    equated = _EQUATED.match(behind) if _INTEGER.fullmatch(inside) else None
-    return equated is not None and _digits(equated["other"]) != _digits(inside)
+    if _INTEGER.fullmatch(inside) is None:
+        return False
+    others = (_OR_BEFORE.search(near), _OR_BEHIND.match(behind), _EQUATED.match(behind))
+    return any(found is not None and _digits(found["other"]) != _digits(inside) for found in others)
 
 
 def _digits(text: str) -> str:

@@ -128,7 +128,25 @@ $\textcolor{red}{\boxed{420}}$
 \boxed{420}!
 A wrong turn leads nowhere: \boxed{420}
 \boxed{420}. No other number fits.
+$\boxed{420}$ or 4.2 \times 10^2
+\boxed{420} or 420.0
+420 or \boxed{420}
+It is 420.\boxed{420}
+Is the answer \boxed{420}? Yes, it checks.
+答案是\boxed{420}吗？\boxed{420}？对。
+No number except \boxed{420} works.
+It can be nothing other than \boxed{420}.
 """.strip().splitlines()
+
+LINES = (
+    "The sum is 420\n\\boxed{420}",
+    "400 + 20 = 420\n\n$\\boxed{420}$",
+    "5 % of\n\\boxed{420}",
+    "% the answer\n$\\boxed{420}$",
+    "Step 1: 400\nStep 2: 420 \\\\\n\\boxed{420}",
+    "It is not 400.\n\\boxed{420}\nThis is wrong only if a pencil is broken.",
+    "4" * 95 + " % of it: \\boxed{420}",
+)
 
 WORDS = (
     r"Is Tom right? \boxed{\text{No}}. This is incorrect, since 4 is even.",
@@ -143,7 +161,7 @@ def test_a_box_that_its_sentence_denies_is_no_answer(text: str) -> None:
     assert find_answer(text, ["boxed"]).text is None
 
 
-@pytest.mark.parametrize("text", HONEST)
+@pytest.mark.parametrize("text", [*HONEST, *LINES])
 def test_words_around_a_box_that_do_not_deny_it_are_harmless(text: str) -> None:
     assert find_answer(text, ["boxed"]).text == "420"
 
