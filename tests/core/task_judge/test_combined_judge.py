@@ -57,6 +57,12 @@ def judged(judge: TaskJudge, together: int = 1, /, **said: Any) -> Judgement:
 A, B, C = says("a", weight=1.0), says("b", weight=0.3), says("c", weight=0.1)
 
 
+@pytest.mark.parametrize(("reward", "told"), [("product", True), ("min", True), ("weighted_mean", False)])
+def test_weights_that_nothing_reads_are_told_at_load(reward: str, told: bool, caplog: pytest.LogCaptureFixture) -> None:
+    combined({"a": says("a", weight=1.0), "b": says("b", weight=0.3)}, reward=reward, success="a")
+    assert [record.getMessage().endswith("count as 1: {'b': 0.3}") for record in caplog.records] == [True] * told
+
+
 @pytest.mark.parametrize(
     ("reward", "said", "expected", "told"),
     [

@@ -163,8 +163,11 @@ HUGE: list[object] = [10**400, 10**5000]
 
 @pytest.mark.parametrize("score", NOT_SCORES + HUGE, ids=[*map(repr, NOT_SCORES), "10**400", "10**5000"])
 def test_anything_but_a_finite_number_is_no_verdict(score: object) -> None:
+    judge, task = EnvServiceJudge(config=None), workflow_task(Handle(score))
     with pytest.raises(BadScore, match=INSTANCE) as caught:
-        judge_both_ways(Handle(score))
+        judge.compute_reward(task, WorkflowOutput())
+    with pytest.raises(BadScore, match=INSTANCE):
+        asyncio.run(judge.acompute_reward(task, WorkflowOutput()))
     assert isinstance(caught.value, JudgeError)
 
 

@@ -51,6 +51,30 @@ def test_words_by_hand(text: str, language: str, ours: int, total: int) -> None:
     assert language_share(text, language) == (ours / total if total else 0.0, ours, total)
 
 
+WRITTEN = {
+    "latin": """cs čeština|da dansk|de Straße|en water|es español|fi hyvää|fr français|hu magyar|id bahasa
+        |it perché|ms bahasa|nl Nederlands|no språk|pl źródło|pt português|ro română|sv svenska|sw kiswahili|tr Türkçe
+        |vi tiếng""",
+    "cyrillic": "be беларуская|bg български|kk қазақ|ru русский|uk українська",
+    "arabic": "ar العربية|fa فارسی|ur اردو",
+    "devanagari": "hi हिन्दी|mr मराठी|ne नेपाली",
+    "others": """hy հայերեն|bn বাংলা|ka ქართული|el ελληνικά|gu ગુજરાતી|pa ਪੰਜਾਬੀ|zh 中文|ko 한국어|he עברית
+        |kn ಕನ್ನಡ|km ខ្មែរ|lo ລາວ|ml മലയാളം|my မြန်မာ|si සිංහල|ta தமிழ்|te తెలుగు|th ไทย|ja ことば""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("script", WRITTEN)
+def test_each_language_is_known_by_its_script(script: str) -> None:
+    rows = [row.split() for row in WRITTEN[script].split("|")]
+    for language, text in rows:
+        assert language_share(text, language).share == 1.0, language
+        foreign = "русский" if script == "latin" else "water"
+        assert language_share(foreign, language).share == 0.0, language
+        # beside others of the same script no language is told from another
+        alike = [other for other, _ in rows if language_share(text, other).share == 1.0]
+        assert alike == ([language] if script == "others" else [other for other, _ in rows])
+
+
 @pytest.mark.parametrize(
     ("kwargs", "text", "reward", "success"),
     [

@@ -100,6 +100,7 @@ def test_a_hostile_megabyte_without_a_blank_is_no_single_word() -> None:
 def test_a_count_and_a_verdict_are_read_where_the_workflow_left_them() -> None:
     counting = built("length", soft=4, hard=8, unit="output.metadata.completion_tokens")
     assert ask(counting, "x", output={"completion_tokens": 6}).reward == -0.5
+    assert ask(counting, "x", output={"completion_tokens": 6}).reason == "6 long, soft limit 4, hard limit 8"
     for broken in (True, 6.0, -1, "6", None):
         failed = ask(counting, "x", output={"completion_tokens": broken})
         assert (failed.status, failed.cause) == ("failed", "input")

@@ -83,6 +83,14 @@ def test_points_met_become_a_reward_that_explains_itself(calls: str, answer: str
     assert got.metrics["judge_calls"] == (1.0 if calls == "together" else 3.0)
 
 
+def test_the_response_is_read_where_the_configuration_says() -> None:
+    with JudgeServer(words) as server:
+        for place, answer in (("task.metadata.said", "nothing"), ("output.metadata.said", "an apple")):
+            subject = judge(server, reads={"response": place})
+            told = WorkflowOutput(metadata={"final_answer": "nothing", "said": "an apple"})
+            assert subject.compute_reward(task(said=answer), told)[0] == (0.75 if "apple" in answer else 0.0)
+
+
 def test_probabilities_of_yes_are_added_up_too() -> None:
     with JudgeServer(words) as server:
         subject = judge(server, calls="each", score_from="logprobs")
