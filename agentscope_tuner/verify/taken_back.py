@@ -26,7 +26,7 @@ _DENIED_BEFORE = re.compile(
     r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+(?:be|equal(?:\s+to)?|the\s+answer|necessarily|really|actually|exactly|simply))*$"
     r"|\b(?:instead\s+of|rather\s+than|other\s+than|anything\s+but|different\s+from|except|no\s+longer(?:\s+(?:be|equal))?"
     r"|rul(?:e|es|ed|ing)\s+out|as\s+opposed\s+to|neither|nor|unlike|far\s+from)$"
-    r"|(?:\b(?:not|never)|n['’]t|\bdoubt|\bdeny|\bfalse|\bwrong|\bunlikely|\bimpossible)"
+    r"|(?:\b(?:not|never|cannot)|n['’]t|\bdoubt|\bdeny|\bfalse|\bwrong|\bunlikely|\bimpossible)"
     r"(?:\s+(?:really|actually|think|believe|say|claim|mean|conclude|agree|true|certain|sure|clear|likely|possible|the|case))"
     rf"{{0,3}}\s+{_THE_ANSWER}$"
     rf"|\b(?:if|whether|suppose|supposing|assume|assuming|unless|pretend)\s+{_THE_ANSWER}$"

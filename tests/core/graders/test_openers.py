@@ -8,8 +8,8 @@ from agentscope_tuner.graders.prompt.guard import no_content
 
 OPENERS = {
     "en": """solution|the solution|solution process|here is the solution|here is my solution|answer|the answer
-        |final answer|the answer is|the final answer is|my answer|my answer is|here is the answer|here is my answer|response
-        |thought process|my thought process|thought|thoughts|reasoning|reasoning process|step by step reasoning
+        |final answer|the answer is|the final answer is|my answer|my answer is|here is the answer|here is my answer
+        |response|thought process|my thought process|thought|thoughts|reasoning|reasoning process|step by step reasoning
         |explanation|analysis|conclusion|step 1|step one|let's solve this problem step by step
         |let's solve this step by step|let's think step by step|let's think about this step by step
         |let us solve this problem step by step|let us think step by step|let's begin|let's start|to solve this problem
