@@ -55,7 +55,7 @@ COUNTED = frozenset(
     bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl box boy bracelet
     brick brother brownie bug bus button cake calf camel camper can candle candy car card carrot case cat cell
     chair chapter cherry chicken child children chip chocolate choice circle citizen city class clip clock
-    coconut coin color colour combination complexpositive computer contestant cookie corner cow crate crayon
+    coconut coin color colour combination computer contestant cookie corner cow crate crayon
     cube cup cupcake customer daisy deer desk diamond dice die digit dime divisor doctor dog doll dollar donkey
     donut door dot dress driver drop duck edge egg element elephant employee engineer envelope eraser event face
     factor fan farmer fish flag floor flower fork friend frog fruit function game gem gift girl glass goat
