@@ -1,6 +1,7 @@
 """astuner: the reward layer for RL fine-tuning of LLM agents.
 
-`load_judge` builds the judge a training configuration names; `compute_reward` judges a rollout; `judge` explains it.
+`load_judge` builds the judge that a training configuration names; `compute_reward` judges a rollout, `judge` explains
+it.
 """
 
 from importlib import import_module
@@ -37,7 +38,7 @@ __all__ = [
     "resolve_protocol",
 ]
 
-# loaded when first asked for: the sandbox's workers import a verifier and nothing else, and start the faster for it
+# Loaded on first use: the sandbox's workers import a verifier and nothing else, so they start faster
 _HOMES = {
     "agentscope_tuner.config": ("load_config",),
     "agentscope_tuner.errors": ("AstunerError", "ConfigError", "JudgeError"),

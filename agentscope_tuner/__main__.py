@@ -1,4 +1,4 @@
-"""`python -m agentscope_tuner`: the `astuner` command, where its folder is not on the path."""
+"""`python -m agentscope_tuner`: the `astuner` command, for shells whose PATH lacks the command's folder."""
 
 from agentscope_tuner.cli import main
 

@@ -4,9 +4,9 @@ Trainers call rewards from the main thread, from worker threads, from inside run
 All of them may call `run`: the coroutine runs on a daemon thread's loop, so clients with connection pools live on one
 loop for good.
 
-Judges that this package did not write run on a second loop. Such a judge may block the loop it runs on, with a sleep or
-a download that is not awaited; then deadlines still pass on the first loop, and a new loop takes the place of the
-blocked one.
+Judges that this package did not write run on a second loop. Such a judge may block its loop, for example by a sleep or
+a download that is not awaited. Deadlines still pass then, because they run on the first loop, and a new loop replaces
+the blocked loop.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from agentscope_tuner import _threads
 
 T = TypeVar("T")
 
-#: Calls of one kind that a loop has in threads at once, unless `limit_threads` says otherwise.
+#: The most calls of one kind that a loop runs in threads at once, unless `limit_threads` sets another number.
 THREADS_AT_ONCE = 32
 
 
 class _Background:
-    """A loop in a daemon thread, started on first use and again in a forked child: threads end there."""
+    """A loop in a daemon thread, started on first use. A forked child starts its own: threads end in a fork."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -52,15 +52,15 @@ class _Background:
         return threading.current_thread() is self._thread
 
     def replace(self, blocked: asyncio.AbstractEventLoop) -> None:
-        """Have the next caller start a new loop; this one ends with its last task, should it ever come back."""
+        """Have the next caller start a new loop. The old loop ends with its last task, if that task ever ends."""
         with self._lock:
             if self._loop is not blocked:
-                return  # another caller has seen it, too
+                return  # another caller has already replaced the loop
             self._loop = self._thread = None
         asyncio.run_coroutine_threadsafe(_end_when_done(blocked), blocked)
 
     def forget_lock(self) -> None:
-        """In a forked child: another thread may have held the lock at that moment, and the child has only one."""
+        """Replace the lock in a forked child: a thread of the parent may have held it at the fork."""
         self._lock = threading.Lock()
 
 
@@ -84,7 +84,7 @@ def replace_judges_loop(blocked: asyncio.AbstractEventLoop) -> None:
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run `coroutine` on the background loop and wait for its result, from any thread, inside a running loop or not.
+    """Run `coroutine` on the background loop and wait for its result. For any thread, inside a running loop or not.
 
     Inside a running loop this blocks that loop while it waits: async callers should await the async method instead.
 
@@ -105,8 +105,8 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def in_thread(function: Callable[..., T], *args: Any) -> T:
-    """`function(*args)` in a thread, for foreign code: what it raises cannot stop or hang the loop that waits for it,
-    and a thread that hangs does not keep the program from ending.
+    """Run foreign code in a thread: `function(*args)`. No exception of it can stop or hang the waiting loop, and a
+    thread that hangs does not keep the program from ending.
 
     Raises:
         RuntimeError: in place of a StopIteration, which no future takes, so that its waiter would wait for ever; of a
@@ -117,17 +117,17 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
     await slots.acquire()
     try:
         future = _threads.start(function, *args)
-    # no thread was started: nobody else gives the slot back
+    # No thread was started, so no thread will free the slot
     except BaseException:
         slots.release()
         raise
-    # Free the slot when the thread ends, not when the caller gives up: so hanging threads stay bounded
+    # Free the slot when the thread ends, not when the caller gives up: the number of hanging threads stays bounded
     future.add_done_callback(lambda _: _call_soon(loop, slots.release))
     return await asyncio.wrap_future(future)
 
 
 def limit_threads(most: int) -> None:
-    """Let the running loop have at most `most` calls of one kind in threads at once; to be said before the first."""
+    """Let the running loop have at most `most` calls of one kind in threads at once; call it before the first."""
     _most_threads[asyncio.get_running_loop()] = most
 
 
@@ -150,7 +150,7 @@ async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         return await coroutine
     except (SystemExit, KeyboardInterrupt) as exc:
-        # these two would end the loop's thread, and with it every caller that waits
+        # Either exception would end the loop's thread, and every waiting caller would wait for ever
         raise RuntimeError(f"{type(exc).__name__} inside astuner's loop: {exc}") from exc
 
 

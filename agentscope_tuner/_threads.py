@@ -1,8 +1,8 @@
-"""Threads for foreign code that may never come back.
+"""Threads for foreign code that may never return.
 
 A thread cannot be ended from outside. The interpreter waits at its end for every thread of `asyncio.to_thread` and of
-a ThreadPoolExecutor, and a few that hang use up their pool. These threads are daemons, so the program ends without
-them, and there are as many as there are calls.
+a ThreadPoolExecutor, and a few hanging threads use up such a pool. The threads here are daemons, so the program can end
+without them, and each call has a thread, so hanging threads use up no pool.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# an idle thread waits this long for its next call: starting one takes longer than most cheap verdicts
+# Seconds that an idle thread waits for its next call: starting a thread takes longer than most cheap verdicts
 _IDLE_SECONDS = 10.0
 
 _Inbox = SimpleQueue[tuple[Future[Any], Callable[[], Any]]]
@@ -30,10 +30,10 @@ _number = itertools.count(1)
 
 
 def start(function: Callable[..., T], *args: Any) -> Future[T]:
-    """`function(*args)` in a thread of its own, with the caller's context variables.
+    """Run `function(*args)` in a thread of its own, with the caller's context variables.
 
-    StopIteration, KeyboardInterrupt, GeneratorExit and CancelledError would hang the waiter, or pass for its own end:
-    they arrive as a RuntimeError.
+    StopIteration, KeyboardInterrupt, GeneratorExit and CancelledError would hang the waiting caller, or look like its
+    own end. Each of them arrives as a RuntimeError.
 
     Raises:
         RuntimeError: the system starts no more threads.
@@ -57,7 +57,7 @@ def _work(inbox: _Inbox) -> None:
                 if inbox in _idle:
                     _idle.remove(inbox)
                     return
-            continue  # `start` took this thread from the idle ones in the same moment: its call is coming
+            continue  # `start` has just taken this thread from the idle threads: its call is coming
         outcome = _outcome(work) if future.set_running_or_notify_cancel() else None
         # Count as idle before the caller learns the result: its next call may come at once
         with _lock:
@@ -68,7 +68,7 @@ def _work(inbox: _Inbox) -> None:
                 future.set_result(result)
             else:
                 future.set_exception(error)
-        # an idle thread must not keep a rollout, nor a traceback's frames
+        # An idle thread must not keep a rollout or a traceback's frames in memory
         del future, work, outcome
         result = error = None
 
@@ -88,7 +88,7 @@ def _contained(function: Callable[..., T], *args: Any) -> T:
 
 
 def _forget_after_fork() -> None:
-    # a forked child has none of its parent's threads, and another thread may have held the lock
+    # A forked child has none of its parent's threads, and a thread of the parent may have held the lock at the fork
     global _lock
     _lock = threading.Lock()
     _idle.clear()

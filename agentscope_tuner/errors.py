@@ -1,4 +1,4 @@
-"""The errors astuner raises.
+"""The errors that astuner raises.
 
 AstunerError
 ├── ConfigError        the configuration is wrong; found at load, never per rollout
@@ -49,7 +49,7 @@ class Cause(StrEnum):
     BUG = "bug"
     #: A process that judged died, or could not be started.
     WORKER = "worker"
-    #: The run was interrupted before the verdict: nothing is to be mended, a resumed run judges the row.
+    #: The run was interrupted before the verdict. Nothing needs mending: a resumed run judges the row.
     INTERRUPTED = "interrupted"
 
 
@@ -62,7 +62,7 @@ class ConfigError(AstunerError):
 
 
 def install(extra: str) -> str:
-    """How the packages of an extra are installed, for messages: from a checkout, or from a wheel."""
+    """How to install the packages of an extra, for messages: from a checkout, or from a wheel."""
     return f"pip install '.[{extra}]' in a checkout, or pip install 'WHEEL[{extra}]' with the path of the wheel"
 
 
@@ -71,14 +71,15 @@ class JudgeError(AstunerError):
 
     Args:
         message: what went wrong and the way out, in words.
-        task_id: the task being judged; filled in by TaskJudge when the judge did not say.
+        task_id: the task being judged; filled in by TaskJudge when the judge did not name it.
         judge: the judge's class name; filled in likewise.
-        cause: what has to be mended; unless given, that of the error's class.
+        cause: what has to be mended; by default the cause of the error's class.
 
     Attributes:
         place: `file:line in function`, where foreign code raised; filled in by TaskJudge.
         metrics: numbers about the attempt, such as what was spent on it; they go into the failed Judgement.
-        calls: what judge models were asked and replied, where they are kept; they go there, too.
+        calls: the questions to judge models and their replies, where these are kept; they go into the failed Judgement,
+            too.
     """
 
     cause: Cause = Cause.JUDGE
@@ -110,7 +111,7 @@ class DeadlineError(JudgeError):
 
 
 def judge_error(message: str, cause: Cause | None) -> JudgeError:
-    """The exception of a failure that was recorded as text: a DeadlineError if that is its cause."""
+    """The exception for a failure that was recorded as text: a DeadlineError if the cause is the deadline."""
     return DeadlineError(message) if cause is Cause.DEADLINE else JudgeError(message, cause=cause)
 
 
@@ -149,11 +150,11 @@ class EnvServerError(EnvServiceError):
 
     def __init__(self, status: int, detail: str, where: str = "env service") -> None:
         if len(detail) > self.DETAIL_CHARS:
-            # both ends: a traceback names its exception last
+            # Keep both ends: a traceback names its exception last
             half = self.DETAIL_CHARS // 2
             detail = f"{detail[:half]} … {detail[-half:]}"
         super().__init__(f"{where}: answered {status}: {detail}")
-        # Exception.__reduce__ rebuilds from args
+        # For pickle: Exception.__reduce__ rebuilds the error from `args`
         self.args = (status, detail, where)
         self.status = status
         self.detail = detail

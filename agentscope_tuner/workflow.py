@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _as_text(value: object) -> object:
-    # not bool, which is an int; and not float, which may be no number
+    # No bool, although it is an int, and no float, which may be NaN
     return str(value) if type(value) is int else value
 
 
@@ -20,7 +20,7 @@ Identifier = Annotated[str, BeforeValidator(_as_text)]
 
 
 class _Boundary(BaseModel):
-    # trainers hang fields of their own on tasks and outputs: they are kept, not refused
+    # Trainers add fields of their own to tasks and outputs: keep them
     model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
 
 
@@ -44,7 +44,7 @@ class WorkflowTask(_Boundary):
     gym_env: Any = Field(default=None, exclude=True, description="a handle with `evaluate`, for EnvServiceJudge")
 
     def model_post_init(self, context: Any, /) -> None:
-        # each assignment takes longer than the look before it, and this runs for every row
+        # An assignment takes longer than the comparison before it, and this runs for every row
         if not self.task_id:
             self.task_id = self.task.task_id
         if not self.env_type:
@@ -92,7 +92,7 @@ class Rollout(_Boundary):
 
 
 class Workflow:
-    """Base of the agent workflows that produce rollouts."""
+    """The base of agent workflows, which produce rollouts."""
 
     async def execute(self, task: WorkflowTask, model_tuner: ModelTuner) -> WorkflowOutput:
         """Run the agent on `task` with the trainer's model; leave `reward` None for the judge to fill in."""

@@ -1,4 +1,4 @@
-"""One killable child process, under the sandbox's workers, the engines' workers and the environment server's episodes.
+"""A child process that can be killed: the sandbox, the engines and the environment server build on it.
 
 `process` is the parent's end, `entry` the child's. `ask` sends a question and waits for its answer under a deadline.
 """

@@ -1,4 +1,4 @@
-"""Questions to a child process, and their answers in time: for threads (`ask`) and for event loops (`aask`)."""
+"""Questions to a child process and their answers, within time limits: for threads (`ask`) and event loops (`aask`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Generator
 from agentscope_tuner._child.frames import FrameTooLongError
 from agentscope_tuner._child.process import ChildProcess
 
-# a dead child is seen at once by its closed channel, unless something it started holds the channel open
+# A dead child is noticed at once by its closed channel, unless a process that it started holds the channel open
 _LOOK_SECONDS = 1.0
 
 
@@ -19,7 +19,7 @@ class ChildLost(Exception):
     """The child can give no more answers: it ended, or its messages cannot be read.
 
     Attributes:
-        begun: whether it had the whole question. Otherwise its end says nothing about the question.
+        begun: whether the child had the whole question. Otherwise the child's end says nothing about the question.
     """
 
     def __init__(self, *, begun: bool) -> None:
@@ -36,7 +36,7 @@ class CpuTimeUp(Exception):
 
 
 class Dialogue:
-    """Questions to one child, of which several may be under way: it answers each by one message, in order.
+    """Questions to one child. Several may be under way: the child answers each by one message, in order.
 
     After an exception from here the child must be ended: its next message could belong to any question.
     """
@@ -47,7 +47,7 @@ class Dialogue:
         self._open = 0
 
     def put(self, question: bytes | None) -> None:
-        """Send a question behind those under way; None expects a message that comes unasked.
+        """Send a question after those under way; None sends nothing and expects a message all the same.
 
         Raises:
             ChildLost: the child has ended, or has sent a message that answers no question.
@@ -67,7 +67,7 @@ class Dialogue:
 
         Args:
             wall_seconds: how long to wait at most.
-            cpu_until: by the child's CPU clock; a busy machine uses up none of it.
+            cpu_until: the time of the child's CPU clock at which to give up; waiting on a busy machine does not count.
 
         Raises:
             ChildLost: the child has ended.
@@ -83,7 +83,7 @@ class Dialogue:
             return answer
 
     def steps(self, wall_seconds: float, cpu_until: float | None) -> Generator[float, None, bytes]:
-        """The steps of `answer`; each tells how many seconds to wait for the channel, at most, before the next."""
+        """The steps of `answer`. Each yields the most seconds to wait for the channel before the next step."""
         child, wall_end, begun = self._child, time.monotonic() + wall_seconds, not self._child.has_unsent
         try:
             while not self._unread:
@@ -108,10 +108,10 @@ def ask(child: ChildProcess, question: bytes | None, *, wall_seconds: float, cpu
     """The child's next message, after sending it `question`.
 
     Args:
-        child: as Dialogue has it.
+        child: the child, as for Dialogue.
         question: None waits for a message that comes unasked.
         wall_seconds: how long to wait at most.
-        cpu_seconds: CPU time of the child that the answer may cost; a busy machine uses up none of it.
+        cpu_seconds: the child's CPU time that the answer may cost; waiting on a busy machine uses up none of it.
 
     Raises:
         ChildLost: the child has ended.
@@ -149,13 +149,13 @@ def _left(child: ChildProcess, wall_end: float, cpu_until: float | None, *, begu
         cpu_left = cpu_until - child.cpu_seconds()
         if cpu_left <= 0:
             raise CpuTimeUp
-        # CPU time runs no faster than the wall's: there is nothing to look at before
+        # CPU time passes no faster than wall time, so the limit cannot be reached earlier
         left = min(left, cpu_left + 0.001)
     return min(left, _LOOK_SECONDS)
 
 
 def _wait(child: ChildProcess, seconds: float) -> None:
-    """Wait until the channel can be read, or written where a message is left to be sent."""
+    """Wait until the channel can be read, or can be written if a message is still to be sent."""
     poll = select.poll()
     try:
         poll.register(child.channel, select.POLLIN | (select.POLLOUT if child.has_unsent else 0))

@@ -1,4 +1,4 @@
-"""The child's end: joins the parent's channel, ends with the parent, and runs the module that it was started for."""
+"""The child's end: it opens the channel to the parent, runs the given module, and ends when the parent ends."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def main(settings: dict[str, Any]) -> None:
     for descriptor in settings["descriptors"]:
         os.set_inheritable(descriptor, False)
     end_with_parent(lifeline)
-    # the parent may have been started with Ctrl-C blocked, and a child inherits that
+    # The parent may have been started with Ctrl-C blocked, and a child inherits the blocking
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     module = import_module(settings["module"])
     # the parent may close the channel at any time
@@ -57,11 +57,11 @@ def main(settings: dict[str, Any]) -> None:
 def end_with_parent(lifeline: int) -> None:
     """Have the kernel kill this process group when the parent ends.
 
-    `lifeline` is the reading end of a pipe whose writing end the parent alone holds. Neither a thread that reads it nor
-    a signal handler would do: a computation can hold the interpreter for hours.
+    `lifeline` is the reading end of a pipe whose writing end the parent alone holds. A thread that reads it, or a
+    signal handler, would not suffice: a computation can hold the interpreter for hours.
     """
     if sys.platform != "linux":
-        # the best there is elsewhere
+        # Systems other than Linux offer no better way
         threading.Thread(target=_exit_at_end, args=(lifeline,), daemon=True).start()
         return
     fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Messages on a stream of bytes: a length, then the message. The two ends agree on the content of a message."""
+"""Messages on a stream of bytes: a length, then the message. The two ends agree on a message's content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 class FrameTooLongError(ValueError):
-    """A message is announced that is longer than its reader accepts."""
+    """A message announces a length above the reader's limit."""
 
 
 def encode(message: bytes) -> bytes:
@@ -17,7 +17,7 @@ def encode(message: bytes) -> bytes:
 
 
 class Decoder:
-    """Takes a stream in pieces, gives whole messages.
+    """Takes a stream in pieces and returns whole messages.
 
     Args:
         most_bytes: a message announced as longer is refused before it is read; None accepts any length.

@@ -1,4 +1,4 @@
-"""Results that survive the child which noted them: they stand in memory that the parent holds too.
+"""Results that survive the child's death: the child notes them in memory that the parent holds too.
 
 The child adds a record after each row of a batch, which costs a copy and wakes nobody. The parent reads the records
 only when the child has died; otherwise it gets the same results by message.
@@ -18,7 +18,7 @@ _LEAST_BYTES = 2**20
 
 
 def create() -> int:
-    """A descriptor of an empty journal, for the child to inherit."""
+    """Create an empty journal; the descriptor of it, which the child inherits."""
     return os.memfd_create("astuner-journal")
 
 
@@ -48,7 +48,7 @@ class ResultJournal:
             self._map = self._mapped(2 * end)
         _NUMBER.pack_into(self._map, self._end, len(result))
         self._map[start:end] = result
-        # Last: a child that is killed before it leaves the record out
+        # Write the count last: if the child is killed before this line, the reader leaves the record out
         _NUMBER.pack_into(self._map, _NUMBER.size, end - _HEAD_BYTES)
         self._end = end
 

@@ -37,9 +37,10 @@ class ChildProgram:
     Attributes:
         module: the full name of a module whose `main` takes a `ParentChannel` and `arguments`.
         arguments: what JSON carries.
-        path: the child's `sys.path`; `agentscope_tuner` must be found there. Entries that are no text are left out.
-        isolated: for code of ours alone. The child starts faster, without `site` and without Python's environment
-            variables, and stays in this session, whose processes the scheduler counts together.
+        path: the child's `sys.path`; `agentscope_tuner` must be importable from it. Entries that are not strings are
+            left out.
+        isolated: for this package's own code only. The child starts faster, without `site` and without Python's
+            environment variables, and stays in this session, whose processes the scheduler counts together.
     """
 
     module: str
@@ -58,13 +59,13 @@ class ChildProgram:
 class ChildProcess:
     """A Python process that runs `program` and ends with this process.
 
-    The child leads a process group of its own: whatever it starts is killed with it, and Ctrl-C is the parent's to
-    handle. No call waits, but for `end`. One thread at a time uses a child; `kill`, `end` and `close` may come from any
-    other.
+    The child leads a process group of its own: every process that it starts is killed with it, and Ctrl-C reaches only
+    the parent. No method waits, except `end`. One thread at a time uses a child; any other thread may call `kill`,
+    `end` and `close`.
 
     Args:
         program: what it runs.
-        inherited: descriptors that the child inherits under the same numbers. They are closed with the child.
+        inherited: descriptors that the child inherits under the same numbers. `close` closes them.
         environment: the child's environment variables; None for this process's.
         stdout, stderr: as `subprocess.Popen` takes them. There is no standard input.
         most_bytes: a longer message of the child is not read.
@@ -94,7 +95,7 @@ class ChildProcess:
         self._held = contextlib.ExitStack()
         for descriptor in inherited:
             self._held.callback(os.close, descriptor)
-        # before the child starts: a fork of this process in between must not keep the lifeline open
+        # Before the child starts: if this process forks meanwhile, the fork must not keep the lifeline open
         _LIVE.add(self)
         with contextlib.ExitStack() as undo:
             undo.callback(self.close)
@@ -128,7 +129,7 @@ class ChildProcess:
         self._outgoing += frames.encode(message)
 
     def flush(self) -> bool:
-        """Write as much as the socket takes; whether something is left.
+        """Write as much as the socket takes; return whether something is left.
 
         Raises:
             OSError: the child has closed its end, or is dead.
@@ -142,7 +143,7 @@ class ChildProcess:
         return False
 
     def receive(self) -> tuple[list[bytes], bool]:
-        """Messages that have come, and whether the channel has ended: then no more will come.
+        """The messages that have come, and whether the channel has ended, after which no more will come.
 
         One call reads one piece, so that a child which writes without end delays no other.
 
@@ -167,21 +168,23 @@ class ChildProcess:
         return time.clock_gettime(((~self.pid) << 3) | 2)
 
     def is_dead(self) -> bool:
-        """Whether the child has ended. It is not collected: its number, and its group's, stay its own."""
+        """Whether the child has ended. It is not reaped here, so no other process gets its process id."""
         if not hasattr(os, "waitid"):
             assert self._process is not None
             return self._process.poll() is not None
         try:
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:
-            # `end` has collected it, or the program collects all its children itself
+            # `end` has reaped it, or the program reaps all its children itself
             return True
 
     def kill(self) -> None:
-        """Kill the child and all that it started. Whoever waits for its next message is woken; what it sent stays."""
+        """Kill the child and all processes of its group. A caller that waits for its next message is woken. Messages
+        that the child has sent can still be read.
+        """
         assert self._process is not None
         with self._ending:
-            # once it is collected, its number may be another process's
+            # Once it is reaped, its process id may belong to another process
             if self._process.returncode is None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.pid, signal.SIGKILL)
@@ -190,7 +193,7 @@ class ChildProcess:
                 self.channel.shutdown(socket.SHUT_RDWR)
 
     def end(self, patience: float = 0.0) -> str:
-        """Kill the child if it has not ended after `patience` seconds, and collect it; how it ended, in words."""
+        """Kill the child if it has not ended after `patience` seconds, and reap it; return how it ended, in words."""
         assert self._process is not None
         until = time.monotonic() + patience
         while not self.is_dead() and time.monotonic() < until:
@@ -202,14 +205,14 @@ class ChildProcess:
     def close(self) -> None:
         """Close this end of the channel and everything else that is held open for the child.
 
-        A child that is not dead by then is killed by the kernel: to it this is the parent's end.
+        The kernel then kills a child that still runs, as if the parent had ended.
         """
         with self._ending:
             _LIVE.discard(self)
             self._held.close()
 
     def _forget(self) -> None:
-        """In a forked child of this process: leave the child, and its end, to the parent."""
+        """In a fork of this process: leave the child, and its reaping, to the original process."""
         self._ending = threading.Lock()
         if self._process is not None:
             self._process.returncode = 0
@@ -220,7 +223,7 @@ _LIVE: weakref.WeakSet[ChildProcess] = weakref.WeakSet()
 
 
 def _forget_all() -> None:
-    # a fork that held the lifelines would keep the children alive when the parent has ended
+    # A fork that held the lifelines open would keep the children alive after the parent's end
     for child in list(_LIVE):
         child._forget()
 

@@ -1,8 +1,8 @@
-"""Large messages between a parent and its child, in memory that both hold.
+"""Large messages between a parent and its child, in memory that both share.
 
-A socket takes about 200 KiB at a time, and only while its other end reads: a message of a megabyte would wake either
-end a dozen times, of which one is busy judging. Here it is copied once in and once out, and the socket carries no more
-than its size. Linux only.
+A socket takes about 200 KiB at a time, and only while its other end reads: a message of a megabyte would wake each end
+a dozen times, although one end is busy judging. Here a message is copied once in and once out, and the socket carries
+only its size. Linux only.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-# Messages take turns. Whoever puts one must know by then that the message which is as many before it has been read
+# The number of slots, which messages use in turn. Before message n is put, message n - COUNT must have been read
 COUNT = 2
-# larger messages give their memory back
+# Bytes that a slot keeps; the memory of a larger message is given back to the system
 _KEPT_BYTES = 4 * 2**20
 
 
 def create() -> list[int]:
-    """Descriptors for one direction, for the child to inherit."""
+    """Create the slots of one direction; their descriptors, which the child inherits."""
     return [os.memfd_create("astuner-slot") for _ in range(COUNT)]
 
 
 class Slots:
-    """One direction; either end has its own.
+    """The slots of one direction, as one end sees them; each end makes its own object.
 
     Args:
         descriptors: as `create` makes them.
@@ -32,7 +32,7 @@ class Slots:
         self._descriptors = descriptors
 
     def put(self, number: int, data: bytes) -> None:
-        """Leave message `number`, counted one by one, for the other end.
+        """Store message `number` for the other end; messages are numbered one by one.
 
         Raises:
             OSError: there is no memory left.
@@ -45,7 +45,7 @@ class Slots:
         """Message `number`, which is `size` bytes long.
 
         Raises:
-            OSError: there is none of that size.
+            OSError: there is no message of this size.
         """
         descriptor = self._descriptors[number % COUNT]
         data = b""

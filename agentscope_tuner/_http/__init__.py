@@ -1,1 +1,1 @@
-"""What the clients of HTTP services share: answers read without trust, and calls answered over a network that fails."""
+"""The shared base of the HTTP clients: it reads answers without trust, and repeats calls over a network that fails."""

@@ -27,17 +27,20 @@ class HttpCall(Generic[T]):
     Attributes:
         path: what follows the service's base URL: `/evaluate`.
         body: the JSON to POST; None for a GET.
-        where: what is asked, for messages: `evaluate of instance 'x'`.
+        where: the call in words, for messages: `evaluate of instance 'x'`.
         parse: the result in an answer; raises a `BadAnswer`, or an error of its own that ends the call at once.
-        seconds: what one try may take, from connecting to the last byte of the answer.
-        repeatable: whether asking twice does no harm.
-        patient: whether tries may go on until the client's deadline; else all of them end within `seconds`.
-        apart: over connections that no other kind of call uses; the service may drop them after its answer. The call is
-            repeatable.
-        ends_at: when nobody waits for the answer any more, by the loop's clock; None: the client's deadline decides.
-        home: names what is asked for, where that lives at one of several addresses: an episode.
-        home_of: the name of what the result made, to be found at the same address.
-        unknown_here: errors of `parse` that say that this address knows nothing of it, and did nothing.
+        seconds: the most that one try may take, from connecting to the last byte of the answer.
+        repeatable: whether sending the call twice does no harm.
+        patient: whether tries may go on until the client's deadline; otherwise all tries together end within `seconds`.
+        apart: whether the call has connections that no other kind of call uses; the service may drop them after its
+            answer. Such a call must be repeatable.
+        ends_at: the time, by the loop's clock, from which no caller waits for the answer; None: the client's deadline
+            decides.
+        home: the name of a thing that lives at one of several addresses, such as an episode; the call goes to its
+            address.
+        home_of: gives the name of a thing that the call has created, from the result; later calls for it go to the same
+            address.
+        unknown_here: errors of `parse` which say that this address does not know the thing and did nothing.
     """
 
     path: str
@@ -55,7 +58,7 @@ class HttpCall(Generic[T]):
 
 
 class BadAnswer(Exception):
-    """The service answered with an error, or not in its protocol. Never leaves an `HttpExchange`."""
+    """The service answered with an error, or not in its protocol. An `HttpExchange` turns it into a JudgeError."""
 
     def __init__(self, status: int, detail: str, where: str) -> None:
         super().__init__(status, detail, where)
@@ -65,10 +68,10 @@ class BadAnswer(Exception):
 
 
 def json_object(answer: HttpAnswer, where: str) -> dict[str, Any]:
-    """The JSON object that is the body of `answer`.
+    """The JSON object in the body of `answer`.
 
     Raises:
-        BadAnswer: the type is not JSON, the body cannot be read, or it holds something else.
+        BadAnswer: the content type is not JSON, the body cannot be read, or the JSON is no object.
     """
     if answer.content_type.partition(";")[0].strip().lower() != "application/json":
         raise malformed(answer, where, f"Content-Type must be application/json, got {answer.content_type!r}")
@@ -107,5 +110,5 @@ def text_of(body: bytes) -> str:
 
 
 def shown(text: str) -> str:
-    """`text` as it may be printed: half surrogate pairs cannot be, and a terminal obeys escapes."""
+    """`text` made safe to print: half a surrogate pair cannot be printed, and a terminal obeys escape sequences."""
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)

@@ -1,7 +1,7 @@
-"""Gets one call answered over a network that fails: limits, a deadline, retries by meaning, and other addresses.
+"""Calls over a network that fails: limits, a deadline, safe retries, and other addresses of the same service.
 
-What may be sent again is decided by what a second sending could do. A call that changes nothing is tried again after
-every failure that may pass, any other only when the first request surely did not arrive. Tries end with the deadline.
+A second request must do no harm. So a call that changes nothing is tried again after every failure that may pass; any
+other call only when the first request surely did not arrive. Tries end with the deadline.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ logger = logging.getLogger(__name__)
 
 # Answers of the service, or of a proxy before it, after which a later try may succeed
 _PASSING_STATUS = frozenset({429, 502, 503, 504})
-# no byte of the request was sent
+# Errors before any byte of the request was sent
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _TIMED_OUT = (TimeoutError, httpx.TimeoutException)
-# Seconds; less is left of a call's time where the call's end, and not the try's own limit, stopped a try
+# Seconds. If less of the call's time is left after a try, the call's end stopped the try, not the try's own limit
 _NOTHING_LEFT = 0.001
-# Log a warning when a call has failed so often
+# After so many failed tries of a call, log a warning
 _TRIES_BEFORE_A_WARNING = 3
 _MOST_CHARS = 2000
-# of things that live at one address
+# The most things whose address is remembered
 _MOST_HOMES = 100_000
 
 
@@ -48,21 +48,21 @@ class _EarlierTry(NamedTuple):
 class HttpExchange:
     """Sends calls to one service. Serves any number of event loops, each with connections of its own.
 
-    Where the service has several addresses, calls go to the one that answered last; one that fails, in a way that may
-    pass, sends the call on to the next. What was created at an address is asked for there.
+    Where the service has several addresses, a call goes to the address that answered last. After a failure that may
+    pass, the call goes to the next address. A thing that was created at one address is asked for at this address.
 
     Args:
         peer: the kind of service.
         base_urls: `http://host:port`, with a path when the service lives below one; or several of them.
         limits: patience and sizes, and the token.
-        read_token: asked for the token again after a 401: who runs the service may have changed it.
-        transport: in place of the network, for tests: httpx's own seam.
+        read_token: called for the token after a 401: the service's owner may have changed the token.
+        transport: replaces the network in tests: httpx's own seam.
 
     Attributes:
-        base_url: the address, or all of them, for messages.
+        base_url: the address, or all addresses, for messages.
 
     Raises:
-        ConfigError: a URL is not an http URL, or carries a password, a query or a fragment; there is none.
+        ConfigError: there is no URL; or a URL is not an http URL, or carries a password, a query or a fragment.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class HttpExchange:
                 error, passing = self._failure(exc, call, token, place, tries, earlier, cut)
                 cause = exc.__cause__ if isinstance(exc, BadAnswer) else exc
             except call.unknown_here as exc:
-                # another address may know it; this one did nothing
+                # This address did nothing; another address may know the thing
                 if home is not None or len(waits) + 1 >= len(self._sites):
                     raise
                 error, passing, cause = cast(JudgeError, exc), True, None
@@ -184,7 +184,7 @@ class HttpExchange:
         earlier: _EarlierTry | None,
         cut: bool,
     ) -> tuple[JudgeError, bool]:
-        """Why a try failed, and whether the next may succeed. `cut`: the call's own time is over."""
+        """Why a try failed, and whether the next try may succeed. `cut`: the call's whole time is over."""
         if not isinstance(exc, BadAnswer):
             error = self._network_error(exc, call, place, tries, earlier, cut)
             return error, call.repeatable or isinstance(exc, _NOT_SENT)
@@ -210,8 +210,8 @@ class HttpExchange:
             return self._peer.unreachable(told)
         told += f" ({call.seconds:g} s for a try, {self.limits.deadline:g} s in all)"
         if earlier is not None and cut and not earlier.timed_out:
-            # The deadline cut this try short: the try before says why, and a refused connection is not called a
-            # time-out
+            # The deadline cut this try short, so report the failure of the try before: a refused connection is then not
+            # reported as a time-out
             told = f"{earlier.message}; the {self.limits.deadline:g} s in all ended try {tried}"
         elif earlier is not None:
             told = f"{told}; before that {earlier.message}"

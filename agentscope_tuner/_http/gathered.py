@@ -1,4 +1,4 @@
-"""Rows that are asked for one by one and sent together."""
+"""Rows that callers ask for one by one, and that are sent together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Row(Generic[T]):
     body: bytes
     asked_at: float
     result: asyncio.Future[T]
-    # it is sent by itself: among others it had no result
+    # Whether the row is sent alone, because it had no result when it was sent with others
     alone: bool = False
 
 
@@ -35,18 +35,18 @@ class _Line(Generic[T]):
 
 
 class Gathered(Generic[T]):
-    """Sends rows together: those asked for in one turn of the event loop, and those that come while senders are busy.
+    """Sends rows together: the rows of one turn of the event loop, and the rows that come while all senders are busy.
 
     A free sender never waits for more rows to come. Serves any number of event loops.
 
     Args:
-        send: the results of some rows, one each, in order, given when the last of them is waited for no more, by the
-            loop's clock; what it raises is raised to each of them.
-        most_rows: of one sending.
-        most_bytes: of one sending of more rows than one.
-        senders: sendings under way at once, for each loop.
-        patience: seconds from a row's asking to its result.
-        again: whether a result says that its row, sent with others, is to be sent once more, by itself.
+        send: `send(rows, until)` gives one result for each row, in order; `until` is the time, by the loop's clock,
+            from which no caller waits for any of them. An exception of it is raised to the caller of each row.
+        most_rows: the most rows of one request.
+        most_bytes: the most bytes of a request with more than one row.
+        senders: the most requests under way at once, for each loop.
+        patience: the most seconds from `ask` to the row's result.
+        again: whether a result of a row that was sent with others asks for the row to be sent once more, alone.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class Gathered(Generic[T]):
         """The result of `row`.
 
         Raises:
-            DeadlineError: its time was over, before it was sent or after.
-            Exception: that of its sending.
+            DeadlineError: the row's time was over, before it was sent or after.
+            Exception: the exception of the request that carried the row.
         """
         loop = asyncio.get_running_loop()
         line = self._lines.setdefault(loop, _Line())
         result: asyncio.Future[T] = loop.create_future()
         self._add(line, _Row(row, loop.time(), result))
-        # the sending ends by then, too, and has more to say about why
+        # `send` ends by then, too, and its error says more about the reason
         timer = loop.call_later(self._patience + _GRACE_SECONDS, self._expire, result, "no verdict")
         try:
             return await result
@@ -97,7 +97,7 @@ class Gathered(Generic[T]):
             )
 
     async def _empty(self, line: _Line[T]) -> None:
-        # The task starts in the loop's next turn: by then every row of this turn stands in the line
+        # The task starts in the loop's next turn: by then every row of this turn is in the line
         try:
             while rows := self._next(line):
                 await self._send_all(line, rows)

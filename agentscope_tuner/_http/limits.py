@@ -1,4 +1,4 @@
-"""How patient a client is, how much it takes, and what its failures are called."""
+"""A client's limits of time and size, and the errors that its failures become."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 
-# of these the client, or the connection, decides
+# The client or the connection sets these headers
 _OWN_HEADERS = frozenset(
     {"accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "host", "te"}
     | {"trailer", "transfer-encoding", "upgrade"}
@@ -17,18 +17,19 @@ _OWN_HEADERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """How patient a client is, and how much it takes.
+    """A client's limits of time and size, its token and its headers.
 
     Attributes:
         token: sent as `Authorization: Bearer …` when set.
         headers: sent with each request, beside the client's own.
-        ca_file: certificates in PEM, which alone are trusted; None: those that SSL_CERT_FILE names, or the usual ones.
-        connect_timeout: seconds to connect, within a try's own.
+        ca_file: a PEM file with the only certificates to trust; None: the certificates that SSL_CERT_FILE names, or the
+            usual ones.
+        connect_timeout: seconds to connect; they count towards a try's own limit.
         deadline: seconds a call may take in all: tries, the waits between them, the wait for a connection.
         tries: how often a call that may be repeated is sent at most; None: as often as the deadline has time for.
         backoff: seconds before the second try; doubled each time, with jitter. Retry-After is honoured instead.
         max_response_bytes: a longer answer is refused while it streams in.
-        max_connections: calls under way at once; more wait their turn. Fewer, while the service is too busy.
+        max_connections: calls under way at once; further calls wait. There are fewer while the service is too busy.
     """
 
     token: str | None = field(default=None, repr=False)
@@ -59,7 +60,7 @@ class HttpLimits:
 
 
 def checked_token(token: str) -> str:
-    """`token`; raises a ConfigError that does not show it when a header cannot carry it."""
+    """`token`. Raises a ConfigError, which does not show the token, when a header cannot carry it."""
     # Only "!" to "~". On other characters the network library raises an error that quotes the token
     if not (token and all("!" <= char <= "~" for char in token)):
         raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
@@ -90,11 +91,13 @@ class Peer:
 
     Attributes:
         name: for messages: `env service`.
-        unreachable: the error of a connection that failed or broke, made of its message.
-        timeout: likewise of an answer that did not come in time.
-        bad_answer: likewise of an error status or a malformed answer, made of status, detail and the call's `where`.
-        out_of_time: likewise where all of a call's time is over; None: the error of its last try stays.
-        deadline_header: tells the service how many seconds a try may take; None for services that do not read it.
+        unreachable: makes the error of a connection that failed or broke, from its message.
+        timeout: makes the error of an answer that did not come in time.
+        bad_answer: makes the error of an error status or a malformed answer, from the status, the detail and the call's
+            `where`.
+        out_of_time: makes the error of a call whose whole time is over; None: the error of its last try is raised.
+        deadline_header: the header that tells the service how many seconds a try may take; None for services that do
+            not read one.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""When a request is sent again, and how fast requests follow one another: the same for every client of the package.
+"""When a request is sent again, and how fast requests follow one another. Every client of the package shares this.
 
-Retries end with the call's deadline. A count of tries would give a busy endpoint up long before the time that the
-caller has: an endpoint that answers 429 with Retry-After is asked until it answers, or until the deadline.
+Retries end with the call's deadline. A fixed number of tries would give up a busy endpoint long before the caller's
+time is over. So an endpoint that answers 429 with Retry-After is asked until it answers, or until the deadline.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from email.utils import parsedate_to_datetime
 
 FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 10.0
-# nobody is asked to wait longer: also what a header may name at most
+# Seconds: the longest pause that a header may ask for
 _LONGEST_RETRY_AFTER = 86_400.0
-# one refusal holds all requests to an endpoint up for no longer than this: then one of them asks again
+# Seconds: one refusal delays all requests to an endpoint for no longer; then one request tries again
 _LONGEST_CLOSING = 60.0
 
 _most_tries_in_tests: int | None = None
@@ -34,17 +34,17 @@ def backoff(attempt: int, first: float = FIRST_PAUSE) -> float:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds, 0 to a day, that `retry-after-ms` or `retry-after` (RFC 9110, 10.2.3) ask for; 0.0 without them.
+    """The seconds, 0 to a day, that `retry-after-ms` or `retry-after` (RFC 9110, 10.2.3) asks for; 0.0 without them.
 
     Args:
-        headers: of the answer; looked up in lower case.
+        headers: the answer's headers; looked up in lower case.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:
             seconds = float(value) * unit if value[:1].isdigit() else _seconds_until(value)
         except (ValueError, OverflowError, OSError):
-            # no number and no date; a date with an offset of 10^12 hours has a syntax and no meaning
+            # Neither a number nor a date. A date with an offset of 10^12 hours parses, but has no value
             continue
         return min(max(0.0, seconds), _LONGEST_RETRY_AFTER)
     return 0.0
@@ -59,11 +59,11 @@ class Retries:
 
     Args:
         first: seconds before the second try; see `backoff`.
-        most: tries in all; None for as many as the deadline has time for.
+        most: tries in all; None for as many as fit before the deadline.
 
     Attributes:
-        tried: how many tries failed so far.
-        exhausted: whether there is none left, however much time there is.
+        tried: how many tries have failed so far.
+        exhausted: whether no try is left, however much time is left.
     """
 
     def __init__(self, first: float = FIRST_PAUSE, most: int | None = None) -> None:
@@ -80,17 +80,17 @@ class Retries:
             asked: seconds that the endpoint's Retry-After asks for.
 
         Returns:
-            Seconds to wait before the next try; None when there is none, for want of tries or of time.
+            Seconds to wait before the next try; None when no try or no time is left.
         """
         self.tried += 1
         bounds = [most for most in (self._most, _most_tries_in_tests) if most is not None]
         self.exhausted = bool(bounds) and self.tried >= min(bounds)
         if self.exhausted:
             return None
-        # jitter: a thousand calls that failed together must not come back together
+        # Jitter: a thousand calls that failed together must not be sent again together
         seconds = backoff(self.tried, self._first) * random.uniform(0.5, 1.0)
         if asked:
-            # the endpoint knows better than the backoff, but 1 ms would be asked a thousand times a second
+            # The endpoint knows the best pause. But a pause of 1 ms would mean a thousand requests a second
             seconds = max(asked, self._first)
         if seconds >= remaining:
             return None
@@ -98,17 +98,17 @@ class Retries:
 
 
 class Pace:
-    """Until when an endpoint asked not to be asked: shared by all of a process's threads and event loops."""
+    """How long an endpoint wants no requests: shared by all threads and event loops of a process."""
 
     def __init__(self) -> None:
         self._closed_until = 0.0
 
     def close(self, seconds: float) -> None:
-        """Nobody asks for so many seconds; a minute at most."""
+        """Send no request for so many seconds; a minute at most."""
         self._closed_until = max(self._closed_until, time.monotonic() + min(seconds, _LONGEST_CLOSING))
 
     def closed_for(self) -> float:
-        """Seconds until requests may be sent; 0.0 when they may now."""
+        """Seconds until requests may be sent; 0.0 when they may be sent now."""
         if _most_tries_in_tests is not None:
             return 0.0
         return max(0.0, self._closed_until - time.monotonic())
@@ -131,13 +131,13 @@ class Turns:
     """How many requests one event loop has under way at an endpoint, fewer while the endpoint says it is too busy.
 
     A refusal halves the number, an answer adds a fraction of one request: additive increase and multiplicative
-    decrease, by which TCP's senders share a line they know nothing about (Chiu and Jain 1989). A second refusal of
-    requests that were sent before the first one came back halves nothing. The next turn is that of the call whose
-    deadline is nearest.
+    decrease, by which TCP's senders share a line of unknown capacity (Chiu and Jain 1989). When several requests are
+    under way and all are refused, only the first refusal halves the number. The call with the nearest deadline gets the
+    next turn.
 
     Args:
-        most: requests under way at once.
-        pace: of the endpoint.
+        most: the most requests under way at once.
+        pace: the endpoint's Pace.
     """
 
     def __init__(self, most: int, pace: Pace) -> None:
@@ -152,10 +152,10 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, deadline: float) -> AsyncIterator[Turn]:
-        """Around one request, from before it is sent until its answer is read.
+        """A context for one request, entered before it is sent and left when its answer is read.
 
         Args:
-            deadline: of the call, in the loop's time; the waiting itself is the caller's to bound.
+            deadline: the call's deadline, by the loop's clock. The caller itself must bound the waiting.
         """
         if self._waiting or not self._has_room() or self._pace.closed_for():
             await self._wait(deadline)
@@ -187,7 +187,7 @@ class Turns:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                # its turn had come when it was cancelled: the next call takes it
+                # The call was cancelled when it had just got a turn: give the turn to the next call
                 self._running -= 1
                 self._start_next()
             raise
@@ -219,17 +219,17 @@ class Turn:
         self._sent_at = time.monotonic()
 
     def refused(self, asked: float) -> None:
-        """The endpoint was too busy, and its Retry-After asks for `asked` seconds; 0.0 where it names none."""
+        """The endpoint was too busy. `asked` are the seconds of its Retry-After; 0.0 without this header."""
         self._turns.refused(self._sent_at, asked or FIRST_PAUSE)
 
     def answered(self) -> None:
-        """The endpoint answered, be it with an error of another kind."""
+        """The endpoint answered, perhaps with an error other than "too busy"."""
         self._turns.answered()
 
 
 @contextmanager
 def without_waits(tries: int) -> Iterator[None]:
-    """For tests: within it every pause of this process is zero, and a call is tried `tries` times at most."""
+    """For tests: inside this context every pause of this process is zero, and a call is tried `tries` times at most."""
     global _most_tries_in_tests
     before, _most_tries_in_tests = _most_tries_in_tests, tries
     try:

@@ -16,17 +16,18 @@ from agentscope_tuner._http.limits import HttpLimits
 from agentscope_tuner._http.retry import Turns, pace_of, retry_after
 from agentscope_tuner.errors import ConfigError
 
-#: uvicorn drops connections idle for 5 s; a call sent down one that is closing might not be sent again.
+#: Seconds. uvicorn drops connections that are idle for 5 s, and a call over a closing connection may not be repeatable.
 KEEPALIVE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Connections:
-    """One event loop's connections, and the turns to use them: httpx's own queue slows down as it grows.
+    """One event loop's connections, and a queue for them, because httpx's own queue slows down as it grows.
 
     Attributes:
         apart: see HttpCall.
-        until_the_end: closes them with the event loop; kept here, for it is closed when nothing refers to it.
+        until_the_end: closes the connections with the event loop. The reference must be kept: without one it closes at
+            once.
     """
 
     transport: httpx.AsyncBaseTransport
@@ -62,7 +63,7 @@ class HttpSite:
 
         Args:
             call: what is asked.
-            call_end: when the call's own time is over, by the loop's clock.
+            call_end: when the call's whole time is over, by the loop's clock.
             headers: of the request.
             told: the header that tells the service how many seconds the try may take; None for none.
         """
@@ -96,7 +97,7 @@ class HttpSite:
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
             if not request.extensions.get("reused_connection"):
                 raise
-        # the service had dropped the kept connection, which says nothing about this call
+        # The service had dropped the idle connection before the call, so the failure says nothing about this call
         return await connections.apart.handle_async_request(self._request(call, headers))
 
     async def aclose(self) -> None:
@@ -115,7 +116,7 @@ class HttpSite:
             url,
             headers=headers,
             content=call.body,
-            # a try is bounded as a whole: a limit for each read would let a slow drip go on for ever
+            # Bound the try as a whole: with a limit for each read, a service that sends slowly could go on for ever
             extensions={"timeout": {"connect": self._limits.connect_timeout}},
         )
 
@@ -123,7 +124,7 @@ class HttpSite:
         limit = self._limits.max_response_bytes
         encoding = response.headers.get("Content-Encoding", "").strip()
         if encoding.lower() not in {"", "identity"}:
-            # it was not asked for, and a few kilobytes may unpack to gigabytes
+            # The request did not allow compression, and a few kilobytes may unpack to gigabytes
             raise BadAnswer(response.status_code, f"Content-Encoding {encoding!r} was not asked for", where)
         body = bytearray()
         async for chunk in response.aiter_bytes():
@@ -138,7 +139,7 @@ class HttpSite:
         connections = self._by_loop.get(loop)
         if connections is None:
             size = self._limits.max_connections
-            # a trainer with one event loop for each step would keep those of all its steps
+            # A trainer with an event loop for each step would otherwise keep the connections of all its steps
             for known in self._by_loop.keyrefs():
                 earlier = known()
                 if earlier is not None and earlier.is_closed():
@@ -154,8 +155,8 @@ class HttpSite:
         return connections
 
     def _opened(self, size: int) -> httpx.AsyncBaseTransport:
-        # A transport and not a client: no proxy or .netrc of the environment, no redirects and no cookies, which such a
-        # service has no use for, and half the time of a call
+        # A transport and not a client: no proxy or .netrc of the environment, no redirects and no cookies, since such a
+        # service needs none; and a call takes half the time
         if self._transport is not None:
             return self._transport
         # Importing aiohttp takes longer than a call
@@ -163,7 +164,7 @@ class HttpSite:
 
         # plain http has no use for certificates, whose loading takes longer than a call
         if self._tls is None and self._is_https():
-            # the usual ones, or those of SSL_CERT_FILE and SSL_CERT_DIR
+            # The usual certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR
             self._tls = httpx.create_ssl_context()
         return AiohttpTransport(connections=size, keepalive=KEEPALIVE_SECONDS, tls=self._tls)
 
@@ -192,7 +193,7 @@ def checked_url(name: str, base_url: str) -> str:
     if url.scheme not in {"http", "https"} or not url.host:
         raise ConfigError(f"the {name}'s URL must read http://host:port or https://host, got {base_url!r}")
     if url.userinfo:
-        # it would end up in logs and errors
+        # A password in the URL would appear in logs and errors
         raise ConfigError(f"the {name}'s URL must carry no name and password: set a token, for {url.host!r}")
     if url.query or url.fragment or "?" in base_url or "#" in base_url:
         raise ConfigError(f"the {name}'s URL must have no ?query and no #fragment, got {base_url!r}")

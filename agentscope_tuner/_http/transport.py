@@ -1,7 +1,7 @@
-"""httpx's transport over aiohttp: a call takes half of the processor time that it takes over httpx's own.
+"""A transport of httpx over aiohttp: a call takes half of the CPU time that it takes over httpx's own transport.
 
-httpx stays the seam of tests, and its errors are those that callers know. Imported when the first connection is opened:
-importing aiohttp takes longer than a call.
+httpx stays the seam of tests, and callers see httpx's errors. The module is imported when the first connection is
+opened, because importing aiohttp takes longer than a call.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 import httpx
 
-# of a status line, and of a header, as httpx's own transport takes them at most
+# The most bytes of a status line, and of a header: the limits of httpx's own transport
 _MOST_HEADER_BYTES = 100 * 1024
 
 
@@ -24,11 +24,11 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     """The connections of one event loop to one service, without proxies, cookies and redirects.
 
     Made within the loop. The seconds to connect are taken from a request's extensions, as httpx writes them; every
-    other bound is the caller's. A request that went down a connection which an earlier one had used gets
-    `reused_connection` among its extensions.
+    other bound is the caller's. A request over a connection that an earlier request had used gets `reused_connection`
+    among its extensions.
 
     Args:
-        connections: that may be open at once.
+        connections: the most connections open at once.
         keepalive: seconds that an unused connection is kept.
         tls: for https; None where the service speaks plain http.
     """
@@ -76,7 +76,7 @@ def quiet_session(owner: object, **options: Any) -> aiohttp.ClientSession:
 
     Args:
         owner: the only object that uses the session. The session must not lead to it.
-        options: of aiohttp.ClientSession.
+        options: arguments of aiohttp.ClientSession.
     """
     session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), **options)
     weakref.finalize(owner, session.detach)
@@ -84,7 +84,7 @@ def quiet_session(owner: object, **options: Any) -> aiohttp.ClientSession:
 
 
 class QuietConnector(aiohttp.TCPConnector):
-    """Closes its connections in the end without aiohttp's complaint that nobody did before."""
+    """Closes its connections when it is garbage collected, without aiohttp's complaint that no caller closed it."""
 
     def __del__(self, _warnings: Any = None) -> None:
         self._close()

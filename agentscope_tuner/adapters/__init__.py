@@ -1,1 +1,3 @@
-"""One file a trainer: its call in, `load_judge`'s verdict out, and a failure said in the way that trainer can bear."""
+"""One file for each trainer: it takes the trainer's call, returns `load_judge`'s verdict, and reports a failed verdict
+in the way that this trainer handles best.
+"""

@@ -2,7 +2,7 @@
 
     tune(workflow_func=run_agent, judge_func=judge_func("configs/math.yaml"), ...)
 
-A failed verdict raises: the tuner fails the run and tries the task again. NaN would be accepted without a word.
+A failed verdict raises: the tuner fails the run and tries the task again. The tuner would accept NaN without an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 if TYPE_CHECKING:
     from agentscope.tuner import JudgeOutput
 
-# where data sets keep the question; the first that is there counts
+# Keys under which data sets keep the question; the first key that is present counts
 _QUERY_KEYS = ("main_query", "question", "query", "problem", "prompt")
 
 
@@ -28,9 +28,9 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    # absolute: each worker process loads its own, and may stand in another directory
+    # Absolute, because each worker process loads its own judge, perhaps from another working directory
     path = located(config)
-    # fails here rather than in the first rollout
+    # A wrong configuration fails here rather than in the first rollout
     judge_for(path)
 
     async def judge(
@@ -41,11 +41,11 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
         Args:
             task: the dataset's row; it becomes `task.metadata`.
             response: a str, a Msg, or a dict with one under `content`.
-            auxiliary_models: of no use here: the judge's own configuration names its model.
+            auxiliary_models: not used: the judge's own configuration names its model.
             logger: gets the verdict's reason.
 
         Raises:
-            JudgeError: no verdict, unless `on_error: zero` was configured; or a response of another kind.
+            JudgeError: no verdict, unless `on_error: zero` was configured; or a response of another type.
         """
         from agentscope.tuner import JudgeOutput
 
@@ -77,10 +77,10 @@ def as_pair(row: Mapping[str, Any], response: object) -> Pair:
 
 
 def response_text(response: object) -> str:
-    """The text of the answer that a workflow handed over.
+    """The text of a workflow's response.
 
     Raises:
-        JudgeError: it is no str, and has no content to take a text from.
+        JudgeError: the response is no str, and has no content with a text.
     """
     if isinstance(response, str):
         return response

@@ -6,8 +6,8 @@ A file of two lines, `my_reward.py`, for `reward_fn="my_reward.reward_fn"`:
     reward_fn = judged("configs/math.yaml")
 
 AReaL calls it in a pool of a few processes and gives each try 15 seconds, the wait for a free process included; after
-the fourth it answers 0. So this function answers, or raises, in less. Past our sight is only the wait in AReaL's queue:
-for judges that take seconds, take `async_reward_fn`, which needs no pool:
+the fourth it answers 0. So this function answers, or raises, in less. Only the wait in AReaL's queue is not included.
+For judges that take seconds, use `async_reward_fn`, which needs no pool:
 
     workflow = RLVRWorkflow(reward_fn=reward_fn, ...)
     workflow.async_reward_fn = async_reward_fn("configs/math.yaml")
@@ -27,15 +27,15 @@ from agentscope_tuner.adapters.rollout import as_rollout, truth_of, without_end_
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
-# of AReaL's 15: the rest is for the way to its process and back
+# Seconds, of AReaL's 15: the rest is left for the way to the pool's process and back
 _SECONDS = 12.0
 
 
 class reward_fn:  # noqa: N801 - AReaL's own name for such a function
-    """`(prompt, completions, prompt_ids, completion_ids, **row) -> float`, which pickles into AReaL's pool.
+    """The reward function `(prompt, completions, prompt_ids, completion_ids, **row) -> float`, picklable for the pool.
 
     Args:
-        config: the judge's YAML. It is loaded now, and once in each process.
+        config: the judge's YAML. It is loaded now, and once more in each process of the pool.
         seconds: the most a verdict may take.
 
     Raises:
@@ -58,10 +58,10 @@ class reward_fn:  # noqa: N801 - AReaL's own name for such a function
         """The reward of one completion.
 
         Args:
-            prompt: the text asked, decoded.
-            completions: the text answered, decoded; one, in spite of its name.
-            prompt_ids: of no use here.
-            completion_ids: of no use here.
+            prompt: the prompt's text, decoded.
+            completions: the completion's text, decoded; a single text, in spite of the plural.
+            prompt_ids: not used.
+            completion_ids: not used.
             row: the data set's fields; they become `task.metadata`, `messages` the opening messages.
 
         Raises:

@@ -6,8 +6,8 @@ A file of three lines, `my_rewards.py`:
     from agentscope_tuner.adapters.ms_swift import orm
     orms["math_judge"] = orm("configs/math.yaml")
 
-A failed verdict raises, which ends the step: ms-swift sums with nansum and masks nothing, so that a missing reward
-would count as 0 with one reward function as with several.
+A failed verdict raises, which ends the step: ms-swift sums with nansum and masks nothing, so a missing reward would
+count as 0, whether there is one reward function or several.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
 
-# what ms-swift adds to the columns of the data set
+# Keys that ms-swift adds to the columns of the data set
 _SWIFT_ONLY = frozenset({"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated"})
 
 
 def orm(config: str | Path) -> Callable[..., Any]:
-    """What `orms[name]` takes: called with `args=`, it gives the reward function. Its class has the judge's name, which
-    ms-swift logs.
+    """The entry for `orms[name]`: ms-swift calls it with `args=` and gets the reward function. Its class has the
+    judge's name, which ms-swift logs.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -37,7 +37,7 @@ def orm(config: str | Path) -> Callable[..., Any]:
 
 
 class _Reward:
-    """A reward function of ms-swift's kind, of the judge at `path`."""
+    """ms-swift's reward function for the judge at `path`."""
 
     path = ""
 
@@ -46,15 +46,15 @@ class _Reward:
         self._sizes = {size for size in found if isinstance(size, int)}
 
     def __call__(self, completions: Sequence[str], **columns: Any) -> list[float]:
-        """One reward a completion, in order.
+        """One reward for each completion, in order.
 
         Args:
-            completions: the last message's text.
-            columns: one value a completion each; `messages` holds the prompt and what the policy added, the data set's
-                columns become `task.metadata`.
+            completions: the text of each last message.
+            columns: each holds one value for each completion. `messages` holds the prompt and the policy's messages;
+                the data set's columns become `task.metadata`.
 
         Raises:
-            JudgeError: no verdict on one of them, unless `on_error: zero` was configured.
+            JudgeError: no verdict on one completion, unless `on_error: zero` was configured.
         """
         judge = judge_for(self.path)
         judge.step = current_step(columns.get("trainer_state"))
@@ -83,7 +83,7 @@ class _Reward:
 
 
 def _row(columns: Mapping[str, Any], place: int, count: int) -> dict[str, Any]:
-    """A completion's values; what is no column of the batch, such as `trainer_state`, stays out."""
+    """A completion's values. Arguments that are no column of the batch, such as `trainer_state`, stay out."""
     return {key: values[place] for key, values in columns.items() if isinstance(values, list) and len(values) == count}
 
 

@@ -1,4 +1,4 @@
-"""NeMo-Gym 0.7 or newer: the `/verify` wire, decoded and encoded; the reward service speaks it.
+"""NeMo-Gym 0.7 or newer: reads requests and writes responses of `/verify`, for the reward service.
 
 A failed verdict is the sample marked as NeMo-Gym's own `judge_failsafe` marks it: `mask_sample` at the top, where
 NeMo-Gym reads it, and under `instance_config`, where NeMo RL does, with its kind and reason. NeMo-Gym keeps such
@@ -17,14 +17,14 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 __all__ = ["FAILURE_KIND", "decode_request", "encode_response"]
 
-# of nemo_gym.failure_kinds: the judge, not the environment or the policy
+# A kind of nemo_gym.failure_kinds: the judge failed, not the environment or the policy
 FAILURE_KIND = "judge_failed"
 
 
 def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgement: Judgement) -> dict[str, Any]:
     """The request's fields again, with `reward`, `mask_sample`, `failure_kind` and `failure_reason`.
 
-    `is_success`, `filtered`, `judge_seconds` and the judge's own metrics come along: NeMo-Gym averages numbers that a
+    `is_success`, `filtered`, `judge_seconds` and the judge's own metrics are added: NeMo-Gym averages numbers that a
     verifier adds.
     """
     reward = judge.reward(judgement)
@@ -44,7 +44,9 @@ def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgemen
 
 
 def _masked(payload: Mapping[str, Any], judgement: Judgement) -> dict[str, Any]:
-    """Beside the top-level fields: where NeMo RL looks, and what sends the row to NeMo-Gym's file of failures."""
+    """Fields beside the top-level ones: NeMo RL reads them, and NeMo-Gym writes the row to its file of failures because
+    of them.
+    """
     given = payload.get("instance_config")
     return {
         "instance_config": {**(given if isinstance(given, Mapping) else {}), "mask_sample": True},

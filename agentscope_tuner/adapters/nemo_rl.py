@@ -1,4 +1,4 @@
-"""NeMo RL: an environment, without NeMo-Gym between.
+"""NeMo RL: an environment that is used directly, without NeMo-Gym.
 
     from nemo_rl.environments.utils import register_env
     register_env("math_judge", "agentscope_tuner.adapters.nemo_rl.JudgeEnvironment")
@@ -6,8 +6,8 @@
     env: {math_judge: {config: configs/math.yaml}}
 
 Read in NeMo RL's sources of October 2026 (`nemo_rl/environments/interfaces.py`): it is not on PyPI. An environment's
-return has no mask, so that a failed verdict raises out of `step`, and that ends the run. The way over NeMo-Gym masks
-the sample instead, though its 0.0 still stands in the group's baseline there.
+return has no mask, so a failed verdict raises out of `step`, which ends the run. NeMo-Gym's way masks the sample
+instead, though its 0.0 still stands in the group's baseline there.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ class JudgeEnvironmentInPlace(EnvironmentInterface):  # type: ignore[misc]  # ne
         """Judge a batch of conversations.
 
         Args:
-            message_log_batch: chat messages each; the last one is the policy's.
-            metadata: what the data processor kept of each row: `ground_truth` and whatever else the judge reads.
+            message_log_batch: lists of chat messages; the last message of each is the policy's.
+            metadata: the fields of each row that the data processor kept: `ground_truth` and whatever else the judge
+                reads.
 
         Raises:
-            JudgeError: no verdict on one of them, unless `on_error: zero` was configured.
+            JudgeError: no verdict on one conversation, unless `on_error: zero` was configured.
         """
         pairs = [_pair(log, row or {}) for log, row in zip(message_log_batch, metadata, strict=True)]
         judgements = self._judge.judge_batch(pairs)
@@ -62,12 +63,12 @@ class JudgeEnvironmentInPlace(EnvironmentInterface):  # type: ignore[misc]  # ne
         )
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
-        """The batch as it is, and the judge's metrics since the last call."""
+        """The unchanged batch, and the judge's metrics since the last call."""
         judged, self._judged = self._judged, []
         return batch, {f"{self._judge.name}/{name}": value for name, value in batch_metrics(judged).items()}
 
 
-#: What `register_env` names: NeMo RL starts its environments as Ray actors.
+#: The class that `register_env` names: NeMo RL starts its environments as Ray actors.
 JudgeEnvironment = ray.remote(max_restarts=-1, max_task_retries=-1)(JudgeEnvironmentInPlace)
 
 

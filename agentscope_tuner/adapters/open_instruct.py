@@ -20,12 +20,12 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 
 def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
-    """A subclass of `VerifierFunction`, which open-instruct finds for being one.
+    """A new subclass of `VerifierFunction`; open-instruct finds it because it is a subclass.
 
     Args:
-        name: the value of the data set's `dataset` column that asks for it.
+        name: the value in the data set's `dataset` column that selects this verifier.
         config: the judge's YAML.
-        weight: of its score among several verifiers of a row.
+        weight: the weight of its score among several verifiers of a row.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -36,7 +36,7 @@ def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
     judge_for(path)
 
     class Judged(VerifierFunction):  # type: ignore[misc]  # open_instruct is absent where types are checked
-        """Scores by the configured judge."""
+        """Scores predictions by the configured judge."""
 
         def __init__(self, verifier_config: Any = None) -> None:
             super().__init__(name, verifier_config=verifier_config, weight=weight)
@@ -44,7 +44,7 @@ def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
         def __call__(
             self, tokenized_prediction: Any, prediction: str, label: Any, query: Any = None, rollout_state: Any = None
         ) -> Any:
-            """The score of a prediction, and why."""
+            """The score of a prediction, and the reason."""
             judge = judge_for(path)
             return _result(judge, judge.judge(*_pair(prediction, label, query)))
 

@@ -28,7 +28,7 @@ RewardFile = Callable[[Sequence[str], Sequence[str], Sequence[Any]], Scored]
 
 
 def reward_file(config: str | Path) -> RewardFile:
-    """The `reward_func(queries, prompts, labels)` of a reward file; the judge is loaded now, once a process.
+    """The `reward_func(queries, prompts, labels)` of a reward file; the judge is loaded now, once for each process.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -48,10 +48,11 @@ def reward_file(config: str | Path) -> RewardFile:
 
 
 def encode_response(judge: ConfiguredJudge, judgement: Judgement, *, unmeasured: float = math.nan) -> Scored:
-    """Scalars, as OpenRLHF wants them of a single query; `unmeasured` stands for a metric that the verdict lacks.
+    """The response to a single query, in scalars as OpenRLHF reads them; `unmeasured` replaces a metric that the
+    verdict lacks.
 
     Raises:
-        JudgeError: no verdict; over HTTP this must become an error status, which OpenRLHF's client retries.
+        JudgeError: no verdict. The HTTP service must turn it into an error status, which OpenRLHF's client retries.
     """
     reward = judge.reward_or_raise(judgement)
     return {
@@ -62,7 +63,7 @@ def encode_response(judge: ConfiguredJudge, judgement: Judgement, *, unmeasured:
             "filtered": float(judgement.status == "filtered"),
             "failed": float(judgement.status == "failed"),
             "judge_seconds": judgement.seconds,
-            # ranks average them together: each must have the same
+            # Ranks average the metrics together, so each rank must have the same names
             **constant_metrics(judge, judgement, unmeasured),
         },
     }

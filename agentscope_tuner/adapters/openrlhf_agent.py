@@ -36,7 +36,7 @@ def judged_agent(config: str | Path) -> type[JudgedAgent]:
 
 
 class JudgedAgent(AgentInstanceBase):  # type: ignore[misc]  # openrlhf is absent where types are checked
-    """Give it turns by overriding `feedback`; as it is, the first answer is judged."""
+    """An agent whose first answer is judged; override `feedback` to give it more turns."""
 
     path = ""
 
@@ -45,17 +45,17 @@ class JudgedAgent(AgentInstanceBase):  # type: ignore[misc]  # openrlhf is absen
         self._messages: list[dict[str, Any]] = []
 
     async def reset(self, states: dict[str, Any], **openrlhf_only: object) -> dict[str, Any]:
-        """The episode begins with its prompt."""
+        """Begin the episode with its prompt."""
         self._prompt = str(states["observation"])
         self._messages = []
         return {"observation": states["observation"]}
 
     async def feedback(self, states: dict[str, Any]) -> str | None:
-        """What the environment answers to `states["action_text"]`; None to end the episode and judge it."""
+        """The environment's answer to `states["action_text"]`; None to end the episode and judge it."""
         return None
 
     async def step(self, states: dict[str, Any], **openrlhf_only: object) -> dict[str, Any]:
-        """One turn: reward 0.0 and the environment's words while it goes on, then the judge's reward.
+        """One turn: reward 0.0 and the environment's text while the episode goes on, then the judge's reward.
 
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.

@@ -5,7 +5,7 @@
 
 Read in rLLM's sources of August 2026 (`rllm/eval/types.py`, `rllm/rewards/reward_fn.py`): it is not on PyPI. A failed
 verdict raises. The engine runs the task again, `retry_limit` times, and then stops, unless `raise_on_error` is off:
-keep it on, or a failed rollout is trained on as one without a reward.
+keep `raise_on_error` on, or a failed rollout is trained on as a rollout without a reward.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.judgement import Judgement
 
-# where data sets keep the question and the reference; the first that is there counts
+# Keys under which data sets keep the question and the reference; the first key that is present counts
 _QUERY_KEYS = ("question", "problem", "prompt", "query", "instruction")
 _TRUTH_KEYS = ("answer", "ground_truth", "expected_answer", "solution")
-# the newer place first
+# Modules that hold rLLM's types, newest first
 _EVAL_TYPES = ("rllm.eval.types", "rllm.experimental.eval.types")
 
 
@@ -43,7 +43,7 @@ class JudgeEvaluator:
 
         Args:
             task: the data set's row, or rLLM's `Task` around it.
-            episode: what the agent did; its `artifacts["answer"]` is the answer, else the last trajectory's output.
+            episode: the agent's episode; its `artifacts["answer"]` is the answer, else the last trajectory's output.
 
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured; or an episode without an answer to read.
@@ -116,7 +116,7 @@ def _answer_of(episode: Any) -> object:
     steps = getattr(last, "steps", None) or []
     found = [getattr(last, "output", None)]
     found += [getattr(steps[-1], key, None) for key in ("output", "model_response")] if steps else []
-    # a policy that said nothing has given an answer: the empty one
+    # A policy that wrote nothing has given the empty answer
     return next((text for text in found if isinstance(text, str) and text), "")
 
 

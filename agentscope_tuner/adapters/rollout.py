@@ -1,4 +1,4 @@
-"""What adapters share: a trainer's sample as a task and an output, and a judge's metrics as trainers log them."""
+"""Shared by the adapters: trainers' samples become tasks and outputs, judges' metrics become trainers' logs."""
 
 from __future__ import annotations
 
@@ -33,17 +33,21 @@ __all__ = [
 
 
 def current_step(trainer_state: object) -> int | None:
-    """The training step that a trainer of transformers' kind is in; None where it does not say.
+    """The training step that a trainer built on transformers is in, from 1; None where the trainer does not tell.
 
-    It counts the steps that are over.
+    The trainer's own `global_step` counts the finished steps.
     """
     step = getattr(trainer_state, "global_step", None)
     return step + 1 if isinstance(step, int) else None
 
 
 def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """`success_rate` of those judged or filtered (absent when there are none), `filtered` and `failed` as shares of the
-    batch, the mean `judge_seconds`, and the mean of each of the judge's own metrics over the verdicts that have it."""
+    """The metrics of a batch of verdicts.
+
+    They are `success_rate` of the rows that were judged or filtered (absent when there are none), `filtered` and
+    `failed` as shares of the batch, the mean `judge_seconds`, and the mean of each of the judge's own metrics over the
+    verdicts that have it.
+    """
     total = max(len(judgements), 1)
     failed = sum(judgement.status == "failed" for judgement in judgements)
     metrics = {
@@ -60,8 +64,9 @@ def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
 
 
 def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
-    """The judge's own metrics of a verdict, each under `<judge>/`: two judges of a run, or a trainer's own names, may
-    have metrics of one name."""
+    """The judge's own metrics of a verdict, each named `<judge>/<metric>`, so that no two judges of a run, and no judge
+    and trainer, share a name.
+    """
     return {f"{judge.name}/{metric}": value for metric, value in judgement.metrics.items()}
 
 
@@ -69,8 +74,8 @@ def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: f
     """`named_metrics` for trainers that want the same keys of every sample: the judge's `metric_names`, with
     `unmeasured` for a name that this verdict does not have.
 
-    A part of a combined judge that was not asked adds nothing to the reward, and is 0.0 here: a mean over NaN would be
-    no curve. `part/<name>/skipped` beside it tells how often that was so.
+    A part of a combined judge that was not asked adds nothing to the reward, and is 0.0 here, because the mean over a
+    NaN would be NaN. `part/<name>/skipped` tells how often the part was not asked.
     """
     found = {f"{judge.name}/{metric}": judgement.metrics.get(metric, unmeasured) for metric in judge.metric_names}
     if judgement.reward is None:

@@ -1,4 +1,4 @@
-"""slime and miles: the function that `--custom-rm-path` names, and the wire of `--rm-type remote_rm`.
+"""slime and miles: the function that `--custom-rm-path` names, and the HTTP response of `--rm-type remote_rm`.
 
 A file of two lines, `my_rm.py`, for `--custom-rm-path my_rm.reward`:
 
@@ -26,7 +26,7 @@ CustomRM = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def custom_rm(config: str | Path) -> CustomRM:
-    """The async function `(args, sample_or_samples)` that slime awaits; the judge is loaded now, once a process.
+    """The async function `(args, sample_or_samples)` that slime awaits; the judge is loaded now, once for each process.
 
     A judge that ranks needs the whole group: `--group-rm`.
 
@@ -37,7 +37,7 @@ def custom_rm(config: str | Path) -> CustomRM:
     judge_for(path)
 
     async def reward(args: Any, samples: Any, **slime_only: object) -> float | list[float]:
-        """The reward of a `Sample`, or those of a list of them, in order.
+        """The reward of a `Sample`, or the rewards of a list of samples, in order.
 
         Each sample's metadata gets the verdict under `judgement`, for dumps and logs.
 
@@ -63,7 +63,7 @@ async def _judged(judge: ConfiguredJudge, samples: Sequence[Any]) -> list[Judgem
         return await judge.ajudge_batch(pairs)
     groups: dict[object, list[int]] = {}
     for place, sample in enumerate(samples):
-        # without an index of its group, a call of slime's is a group
+        # Samples without a group index: all samples of one call are a group
         groups.setdefault(getattr(sample, "group_index", None), []).append(place)
     verdicts: dict[int, Judgement] = {}
     for places in groups.values():
@@ -77,9 +77,9 @@ async def _judged(judge: ConfiguredJudge, samples: Sequence[Any]) -> list[Judgem
 
 
 def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:
-    """The answer, which slime takes for the reward as it is.
+    """The HTTP response, which slime uses unchanged as the reward.
 
     Raises:
-        JudgeError: no verdict; over HTTP this must become an error status, which slime asks again.
+        JudgeError: no verdict. The HTTP service must turn it into an error status, after which slime asks again.
     """
     return judge.reward_or_raise(judgement)

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where types are checked
-    """Judges a response by the configured judge. Trinity builds one for each task; all share the process's judge.
+    """Judges a response by the configured judge. Trinity builds an object for each task; all share the process's judge.
 
     Args:
         config: the judge's YAML, from `reward_fn_args`.
@@ -35,13 +35,14 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
     def __call__(
         self, response: str, truth: object = None, prompt: str | None = None, **trinity_only: object
     ) -> dict[str, float]:
-        """`{"astuner": reward}`, and the judge's own metrics to log, which Trinity's SUM of the values leaves out.
+        """`{"astuner": reward}` and the judge's own metrics. Trinity logs all, and its sum of the values holds the
+        reward alone.
 
         Args:
             response: what the policy wrote.
             truth: the ground truth, a text or a record (a JSON object); it becomes `task.metadata`.
             prompt: the query, where the workflow gives it.
-            trinity_only: what some workflows add (`with_think` …) is of no use here.
+            trinity_only: arguments that some workflows add (`with_think` …); not used.
 
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
@@ -53,7 +54,7 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
 
 
 class _RewardAndLog(dict[str, float]):
-    """Trinity's workflows add up `values()` for the reward, and log the whole."""
+    """A dict whose `values()`, which Trinity's workflows add up, are the reward alone; they log the whole dict."""
 
     def values(self) -> Any:
         """The reward, alone."""

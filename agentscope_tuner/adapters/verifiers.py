@@ -27,7 +27,8 @@ def judge_rubric(config: str | Path, weight: float = 1.0) -> JudgeRubric:
 
     Args:
         config: the judge's YAML.
-        weight: of its reward. Functions added with `add_reward_func` or `add_metric` are scored beside it.
+        weight: the weight of the judge's reward. Functions added with `add_reward_func` or `add_metric` are scored
+            beside it.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -36,11 +37,11 @@ def judge_rubric(config: str | Path, weight: float = 1.0) -> JudgeRubric:
 
 
 class NoVerdict(vf.InfraError):  # type: ignore[misc]  # verifiers is absent where types are checked
-    """The judge broke, not the rollout: an error that verifiers retries where `max_retries` says so."""
+    """The judge failed, not the rollout: an error that verifiers retries where `max_retries` allows it."""
 
 
 class JudgeRubric(vf.Rubric):  # type: ignore[misc]
-    """What `judge_rubric` returns."""
+    """The rubric that `judge_rubric` returns."""
 
     def __init__(self, config: str | Path, weight: float = 1.0) -> None:
         super().__init__()
@@ -49,7 +50,7 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         self._judge_name = judge_for(self._path).name
 
     async def score_rollout(self, state: Any) -> None:
-        """Sets `reward` and `metrics`; without a verdict also `error`, and no reward of its own is counted."""
+        """Sets `reward` and `metrics`; without a verdict also `error`, and the judge adds no reward."""
         await self._score([state])
 
     async def score_group(self, states: list[Any]) -> None:
@@ -90,11 +91,11 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
                 f"{judge.name}/filtered": float(judgement.status == "filtered"),
             }
         elif state.get("error") is None:
-            # an error of the rollout's own came first, and says more
+            # The rollout's own error came first, and says more
             state["error"] = NoVerdict(judgement.error or judgement.reason)
 
     async def _beside(self, states: Sequence[Any]) -> None:
-        """The functions that were added to this rubric."""
+        """The rewards of the functions that were added to this rubric."""
         for func, weight in zip(self.funcs, self.weights, strict=True):
             if self._is_group_func(func):
                 values = await self._call_group_reward_func(func, list(states))

@@ -6,8 +6,8 @@
         name: compute_score
         reward_kwargs: {config: configs/math.yaml}
 
-A failed verdict raises, and the `naive` and `dapo` reward managers let that end the run. Keep away from `rate_limited`:
-it turns exceptions and timeouts into a reward of 0.0, out of our sight.
+A failed verdict raises, and the `naive` and `dapo` reward managers let that end the run. Do not use `rate_limited`: it
+turns exceptions and timeouts into a reward of 0.0, and this package cannot prevent that.
 """
 
 from __future__ import annotations
@@ -38,21 +38,22 @@ async def compute_score(
     """Score one response. verl awaits it in its reward workers; each loads the judge once.
 
     Args:
-        data_source: names the data set; part of the task's id.
+        data_source: the data set's name; part of the task's id.
         solution_str: the response, decoded.
-        ground_truth: a text or a number, which becomes `task.metadata["answer"]`, or a record, whose fields do too.
+        ground_truth: a text or a number, which becomes `task.metadata["answer"]`; or a record, whose fields go into
+            `task.metadata`.
         extra_info: becomes the rest of the metadata; its `question` is the query, its `index` the rest of the id.
         config: the judge's YAML, for `reward_kwargs`.
         on_failed: `raise`, or `mask` for a score of NaN where the installed verl leaves NaN out of its advantages.
-        verl_only: what verl adds of its own (`reward_router_address` …) is of no use here.
+        verl_only: arguments that verl adds (`reward_router_address` …); not used.
 
     Returns:
         `score`, `acc` (1.0 for a success), `filtered`, `failed`, `judge_seconds` and `<judge>/<metric>` for each of the
-        judge's `metric_names`, always all of them: verl reads the keys of a batch off its first sample.
+        judge's `metric_names`, always all of them, because verl takes the keys of a batch from its first sample.
 
     Raises:
         JudgeError: no verdict, unless masked or `on_error: zero` was configured.
-        ConfigError: the judge cannot be loaded, or this verl does not mask: before any training step.
+        ConfigError: the judge cannot be loaded, or the installed verl does not mask; raised before any training step.
     """
     judge = _judge(config, on_failed)
     task, output = _pair(data_source, solution_str, ground_truth, extra_info)
@@ -110,7 +111,7 @@ def _score(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict
 
 @cache
 def _verl_masks_nan() -> bool:
-    """Asked of verl itself: does one NaN in a group leave its neighbours finite, different advantages?"""
+    """Whether the installed verl masks NaN: beside a NaN, its group must get finite, distinct advantages."""
     import numpy
     import torch
     from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage

@@ -1,8 +1,9 @@
 """Configuration: OmegaConf over YAML, with one typed and strict section, `astuner.task_judge`.
 
 Layers, later ones win: defaults < file < `key=value` overrides. Every other section (`rollout`, `data`, `trinity`,
-`verl`, `hydra`, `defaults` …) passes through untouched: real training YAMLs carry them, and judges receive the whole.
-`resolve` does it once and gives `Settings`, which the command line, the engines and `load_judge` hand on.
+`verl`, `hydra`, `defaults` …) passes through untouched: real training YAMLs have such sections, and judges receive the
+whole configuration. `resolve` reads and merges it once and returns `Settings`, which the command line, the engines and
+`load_judge` pass on.
 """
 
 from agentscope_tuner.config.masked import masked

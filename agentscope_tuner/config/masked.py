@@ -1,4 +1,4 @@
-"""A configuration as people may see it, without its secrets."""
+"""A configuration that is safe to show: its secrets are masked."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _is_secret(key: str) -> bool:
 
 
 def masked(config: DictConfig) -> dict[str, Any]:
-    """`config` as plain data to show to people, with what looks like a secret replaced by `***`.
+    """`config` as plain data to show, with each likely secret replaced by `***`.
 
-    Masked are values under keys such as `api_key`, `*_token` or `password`, whatever they hold, and in every string the
-    value of an environment variable so named. `astuner` is resolved; other sections keep their interpolations, which
+    Masked are all values under keys such as `api_key`, `*_token` or `password`. Where an environment variable has such
+    a name, its value is masked in every string. `astuner` is resolved; other sections keep their interpolations, which
     only their own programs can resolve.
 
     Raises:

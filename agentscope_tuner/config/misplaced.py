@@ -8,7 +8,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from agentscope_tuner.errors import ConfigError
 
-# of `task_judge`, those whose names no other program uses: `astuner` holds sections of others, too
+# Keys of `task_judge` whose names no other program uses: `astuner` may hold other programs' sections, too
 _OWN_KEYS = (
     "judge_type",
     "judge_protocol",
@@ -22,10 +22,10 @@ _OWN_KEYS = (
 
 
 def check_override(key: str) -> None:
-    """An override of a setting of ours names it from `astuner` on: elsewhere it would change nothing.
+    """Check that an override of one of our settings has its full key, from `astuner` on: another key changes nothing.
 
     Raises:
-        ConfigError: it does not; with the right key.
+        ConfigError: it has another key; the message has the right key.
     """
     first, _, rest = key.partition(".")
     if first == "task_judge" or first in _OWN_KEYS:
@@ -37,10 +37,11 @@ def check_override(key: str) -> None:
 
 
 def check_places(config: DictConfig) -> None:
-    """`astuner` is a mapping that holds our section under its name; other keys belong to other programs.
+    """Check that `astuner` is a mapping with our section under `task_judge`; its other keys belong to other programs.
 
     Raises:
-        ConfigError: it is not, or a setting of ours stands beside its place; with the key and the right place.
+        ConfigError: `astuner` is no mapping, or a setting of ours stands in a wrong place; the message has the key and
+            the right place.
     """
     ours = config.get("astuner") if not OmegaConf.is_missing(config, "astuner") else None
     if ours is None:
@@ -59,7 +60,7 @@ def check_places(config: DictConfig) -> None:
 
 
 def _check_top(config: DictConfig) -> None:
-    """Without a section of ours, none must stand at the top, nor under a misspelt `astuner`."""
+    """Where our section is missing, refuse our keys at the top level, or under a misspelt `astuner`."""
     for key in ("task_judge", "judge_protocol"):
         if key in config:
             path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"

@@ -41,7 +41,7 @@ def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
 def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
     path = ".".join(str(part) for part in loc)
     if kind != "extra_forbidden":
-        # pydantic's words for these name a Python class, or itself
+        # pydantic's own messages for these errors name a Python class, or pydantic
         words = "must be a mapping of keys to values" if kind in _MAPPING else message.removeprefix("Value error, ")
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])):
@@ -58,7 +58,7 @@ def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseMo
         field = None if names_entry else model.model_fields.get(str(part))
         names_entry = False
         if field is None:
-            continue  # an index, the name of an entry, or a union's branch: the model stays
+            continue  # An index, the name of an entry, or a union's branch leads to no other model
         names_entry = get_origin(field.annotation) is dict
         for candidate in (field.annotation, *get_args(field.annotation)):
             if isinstance(candidate, type) and issubclass(candidate, BaseModel):

@@ -14,7 +14,7 @@ from agentscope_tuner._version import __version__
 from agentscope_tuner.config.problems import StrictSection
 
 SECTION = "astuner.task_judge"
-# combined and routed judges in one another
+# The depth to which combined and routed judges may be nested
 _MOST_NESTED = 2
 
 
@@ -24,7 +24,7 @@ def _empty_list_for_null(value: object) -> object:
 
 
 def _text_keys(value: object) -> object:
-    """YAML reads the route `1:` as a number and `true:` as a truth value; rows hold either, or text."""
+    """Turn keys into text: YAML reads the route `1:` as a number and `true:` as a boolean; rows hold any of these."""
     if not isinstance(value, dict):
         return value
     named = {key: key if isinstance(key, str) else route_name(key) for key in value}
@@ -43,7 +43,7 @@ def route_name(value: object) -> str | None:
         return value
     if isinstance(value, bool):
         return str(value).lower()
-    # numpy's scalars are numbers too, and pandas makes floats of whole numbers where one cell is missing
+    # numpy's scalars are numbers, too; and pandas turns whole numbers into floats where a cell is missing
     if type(value) is int:
         return str(value)
     if isinstance(value, Real) and math.isfinite(value):
@@ -58,9 +58,9 @@ class MathConfig(StrictSection):
     """`astuner.task_judge.math`: how MathAnswerAsJudge compares."""
 
     equivalence: Literal["symbolic", "exact"] = "symbolic"
-    # where the answer stands, in order of preference: the first place that holds one is read
+    # places of the answer, in order of preference: the first place that holds an answer is read
     answer_in: list[Literal["boxed", "tag", "hash", "label", "last_value"]] = Field(default=["boxed"], min_length=1)
-    # whether a formula that stands in the question may be an answer
+    # whether a formula that already appears in the question may be the answer
     copied: Literal["refuse", "accept"] = "refuse"
     # worker processes of the symbolic stage, shared by the process's judges
     workers: int = Field(default=1, ge=1, le=256)
@@ -73,9 +73,9 @@ class MathConfig(StrictSection):
 class TaskJudgeConfig(StrictSection):
     """`astuner.task_judge`: which judge, and the rules that run before it."""
 
-    # the judge's name in logs and trainers' metrics; by default its class
+    # the judge's name in logs and trainers' metrics; by default its class name
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
-    # its metrics, for trainers that take the same ones of every sample; by default those its class names
+    # its metrics' names, for trainers that need the same metrics of every sample; by default those of its class
     metric_names: list[str] | None = None
     judge_type: Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics", "combined", "routed"] = (
         "customized_protocol"
@@ -86,23 +86,23 @@ class TaskJudgeConfig(StrictSection):
     rule_modules: list[str] = Field(default_factory=list)
     rule_reward: float = 0.0
     on_error: Literal["raise", "zero"] = "raise"
-    # rows judged at once by a judge that awaits: in each process, by every engine, trainer and service
+    # rows that an async judge judges at once; counted in each process, over all callers
     concurrency: int = Field(default=64, ge=1, le=10_000)
     # seconds for one verdict, whichever judge reaches it; null: no limit but those that judges set themselves
     deadline: float | None = Field(default=300.0, gt=0)
     # a folder for every row that trains and its judgement, which `astuner watch` reads
     log_dir: str | None = None
-    # of the advantage groups, how many are logged, each whole or not at all
+    # the share of advantage groups that are logged, each whole or not at all
     log_share: float = Field(default=1.0, gt=0, le=1)
-    # whether a judgement keeps what judge models were asked and replied, up to 20,000 characters a message
+    # whether a judgement keeps the questions to judge models and their replies, up to 20,000 characters a message
     keep_calls: bool = False
-    # verdicts beyond their deadline, in threads that nothing can end, at which the judge is asked no more
+    # how many verdicts may hang in threads beyond their deadline before the judge is asked no more
     max_abandoned: int = Field(default=32, ge=1)
     math: MathConfig = Field(default_factory=MathConfig)
     rubrics_auto_grader: dict[str, Any] = Field(default_factory=dict)
     llm: dict[str, Any] = Field(default_factory=dict)
     task_rubrics: dict[str, Any] = Field(default_factory=dict)
-    # judge_type: combined. The judges that are asked, by name
+    # judge_type: combined. The parts' judges, by name
     parts: dict[str, PartConfig] = Field(default_factory=dict)
     # how the parts' rewards become one: one of the four combinations, or `module->function`
     reward: str = "weighted_sum"
@@ -110,24 +110,26 @@ class TaskJudgeConfig(StrictSection):
     success: str = "all"
     # the least and the largest reward
     clip: list[float] | None = Field(default=None, min_length=2, max_length=2)
-    # judge_type: routed. Where a row says which route it takes
+    # judge_type: routed. The field of a row that names its route
     by: str | None = None
-    # the judges, by that value; `default` is asked about any other
+    # the judges, by the field's value; `default` judges rows with any other value
     routes: Annotated[dict[str, TaskJudgeConfig], BeforeValidator(_text_keys)] = Field(default_factory=dict)
 
     def digest(self) -> str:
-        """Names what decides the verdicts: two runs with one digest had the same judge, rules, settings and version."""
+        """A digest of everything that decides the verdicts: runs with the same digest had the same judge, rules,
+        settings and version.
+        """
         deciding = json.dumps(_deciding(self.model_dump(mode="json")))
         return hashlib.sha256(f"{__version__} {deciding}".encode()).hexdigest()[:12]
 
 
 class PartConfig(TaskJudgeConfig):
-    """`astuner.task_judge.parts.<name>`: a whole section, and what the part is worth in the combined reward."""
+    """`astuner.task_judge.parts.<name>`: a whole section, and the part's weight in the combined reward."""
 
     weight: float = 1.0
-    # a condition on other parts, such as `correct.is_success`; unmet, the part is not asked
+    # a condition on other parts, such as `correct.is_success`; if it is not met, the part is not asked
     when: str | None = Field(default=None, min_length=1)
-    # whether the verdict goes on without this part where it fails
+    # whether the combined verdict goes on without this part if the part fails
     optional: bool = False
 
 
@@ -135,7 +137,7 @@ TaskJudgeConfig.model_rebuild()
 
 
 def _deciding(section: dict[str, Any]) -> dict[str, Any]:
-    """A section without the keys that decide no verdict, down to parts of parts."""
+    """A section without the keys that do not influence verdicts, at any depth of parts."""
     no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
     kept = {key: value for key, value in section.items() if key not in no_part}
     for key in ("llm", "task_rubrics", "rubrics_auto_grader"):
@@ -148,7 +150,7 @@ def _deciding(section: dict[str, Any]) -> dict[str, Any]:
 def _without_spending(value: Any) -> Any:
     """The settings of judge models without budgets and keys, at any depth.
 
-    A run that stopped because its budget was spent goes on with a larger one, and one with another key goes on, too.
+    A run that stopped because its budget was spent can be resumed with a larger budget, and any run with another key.
     """
     if isinstance(value, dict):
         return {name: _without_spending(one) for name, one in value.items() if name not in ("budget", "api_key")}

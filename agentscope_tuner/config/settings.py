@@ -1,4 +1,4 @@
-"""From a file, a mapping and overrides to one typed object: read once, merged once, validated once, then handed on."""
+"""Makes one typed object of a file, a mapping and overrides: read once, merged once, validated once, then passed on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Settings:
     """A configuration that has been read, merged and validated; pickles, and means the same in another process.
 
     Attributes:
-        whole: everything, with our defaults filled in, as judges receive it.
+        whole: the whole configuration, with our defaults filled in, as judges receive it.
         task_judge: the typed `astuner.task_judge`.
     """
 
@@ -64,25 +64,26 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         assert isinstance(merged, DictConfig)
         check_places(merged)
         return _completed(merged, read_section(TaskJudgeConfig, merged, SECTION))
-    # OmegaConf says TypeError of a list merged into a mapping, and lets the YAML of an override fail as YAML
+    # OmegaConf raises a TypeError when a list is merged into a mapping, and YAML errors for an override's value
     except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:
         raise ConfigError(f"cannot merge the configuration: {exc}") from exc
 
 
 def with_section(config: Mapping[str, Any] | DictConfig, section: TaskJudgeConfig) -> Settings:
-    """The settings of `config`, which is not changed, with `section` for its `astuner.task_judge`."""
+    """The settings of `config`, which is not changed, with `section` as its `astuner.task_judge`."""
     whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     room, name = SECTION.split(".")
     beside = OmegaConf.select(whole, room)
     known: dict[int, Any] = {}
     if isinstance(beside, DictConfig) and name in beside and not OmegaConf.is_interpolation(beside, name):
-        # `deepcopy` takes this section for copied: a combined judge's holds one for each part, and is replaced below
+        # Make `deepcopy` treat this section as copied already: copying the parts of a combined judge costs time, and
+        # the section is replaced below
         known[id(beside[name])] = AnyNode()
     return _completed(copy.deepcopy(whole, known), section)
 
 
 def _completed(whole: DictConfig, section: TaskJudgeConfig) -> Settings:
-    """Settings of `whole`, which is a copy of the caller's, once `section` and its defaults stand in it."""
+    """The settings of `whole`, a copy of the caller's configuration, with `section` and its defaults put into it."""
     # The flag belongs to the caller's configuration
     OmegaConf.set_readonly(whole, False)
     # Judges read the whole configuration and expect our defaults in it
@@ -93,7 +94,7 @@ def _completed(whole: DictConfig, section: TaskJudgeConfig) -> Settings:
 
 
 def _nodes(section: TaskJudgeConfig) -> DictConfig:
-    """`section`, defaults and all, as OmegaConf holds it. Where a value is not the default, its node is made anew."""
+    """`section` with its defaults as OmegaConf nodes. A node is made anew only where the value is not the default."""
     defaults, pickled = _default_nodes(type(section))
     nodes: DictConfig = pickle.loads(pickled)
     with flag_override(nodes, "no_deepcopy_set_nodes", True):
@@ -107,7 +108,7 @@ def _nodes(section: TaskJudgeConfig) -> DictConfig:
 
 @cache
 def _default_nodes(kind: type[TaskJudgeConfig]) -> tuple[TaskJudgeConfig, bytes]:
-    # pickled: OmegaConf makes these nodes in 5 ms and unpickles them in 0.3; a judge of parts has many
+    # Pickled: OmegaConf takes 5 ms to make these nodes, 0.3 ms to unpickle them, and a judge of parts has many
     defaults = kind()
     return defaults, pickle.dumps(OmegaConf.create(defaults.model_dump()))
 
@@ -115,7 +116,7 @@ def _default_nodes(kind: type[TaskJudgeConfig]) -> tuple[TaskJudgeConfig, bytes]
 def load_config(
     source: str | Path | Mapping[str, Any] | DictConfig | None = None, overrides: Sequence[str] = ()
 ) -> DictConfig:
-    """The merged configuration, as judges receive it: `resolve` for those who want no more than that.
+    """The merged configuration, as judges receive it: `resolve` for callers who need only the configuration.
 
     Args:
         source: a YAML file, or a configuration already read; None for the defaults alone. It is not changed.

@@ -1,1 +1,1 @@
-"""Files wherever they are: paths of this machine, and URLs that fsspec reaches; text, Parquet and Arrow."""
+"""Files by path on this machine, or by URL through fsspec: text, Parquet and Arrow."""

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, opened wherever they are; needs the extra `parquet`."""
+"""Opens Parquet and Arrow files, by path or URL; needs the extra `parquet`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pyarrow_for(name: str) -> Any:
     """The module `pyarrow`.
 
     Raises:
-        ConfigError: it is not installed, with the command that does it.
+        ConfigError: it is not installed; the message has the command that installs it.
     """
     try:
         import pyarrow
@@ -43,10 +43,10 @@ def open_parquet(file: StoredFile) -> Iterator[Any]:
     pyarrow_for(file.name)
     from pyarrow import parquet
 
-    # a local file by its name: Python then stands in no read's way
+    # Give pyarrow a local file's name: its reads then run without Python
     source: Any = file.open() if is_url(file.source) else file.source
     with told(f"cannot read {file.source!r}"):
-        # Without a buffer's size it would hold the columns of a whole row group, which may be the whole file
+        # Without a buffer size pyarrow would hold the columns of a whole row group, which may be the whole file
         opened = parquet.ParquetFile(
             source, buffer_size=_BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
         )

@@ -1,4 +1,4 @@
-"""A file by its path or URL: opened, measured, listed, and put in its place as a whole."""
+"""A file by its path or URL: open it, ask its size, list its folder, replace it as a whole."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from agentscope_tuner.errors import ConfigError, install
 
 _BUFFER_BYTES = 2**20
 _LOCAL = ("file://", "local://")
-# a question mark stands in URLs for other reasons
+# The question mark is left out: in a URL it begins the query
 _MAGIC, _URL_MAGIC = re.compile(r"[*?\[]"), re.compile(r"[*\[]")
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs"}
 
 
 def plain(source: str) -> str:
-    """`source`, with a `file://` URL as the path that it names."""
+    """`source`; a `file://` URL becomes the path that it names."""
     prefix = next((prefix for prefix in _LOCAL if source.startswith(prefix)), "")
     return source.removeprefix(prefix)
 
@@ -34,7 +34,7 @@ def is_url(source: str) -> bool:
 
 
 def is_pattern(source: str) -> bool:
-    """Whether `source` names files by a pattern such as `run/*.jsonl`, and no file of that very name is there."""
+    """Whether `source` names files by a pattern such as `run/*.jsonl`, and no file has exactly this name."""
     if is_url(source):
         return _URL_MAGIC.search(source) is not None
     return _MAGIC.search(source) is not None and not os.path.exists(plain(source))
@@ -56,16 +56,16 @@ class StoredFile:
         return posixpath.basename(self.source.rstrip("/")) if is_url(self.source) else Path(self.source).name
 
     def open(self) -> BinaryIO:
-        """Open it to be read, from any place of it.
+        """Open the file to read it, from any position.
 
         Raises:
             ConfigError: it cannot be read.
         """
-        # fsspec's own readline looks at one block after the other in Python
+        # fsspec's own readline is slow: it searches one block after another in Python
         return io.BufferedReader(self.raw(), _BUFFER_BYTES)
 
     def raw(self) -> io.RawIOBase:
-        """The same, without a buffer of ours.
+        """Open the file to read it, without a buffer of this package.
 
         Raises:
             ConfigError: it cannot be read.
@@ -77,10 +77,10 @@ class StoredFile:
             return cast("io.RawIOBase", system.open(path, "rb"))
 
     def size(self) -> int:
-        """Its bytes.
+        """The file's size in bytes.
 
         Raises:
-            ConfigError: it is not there, or does not say.
+            ConfigError: there is no such file, or its file system does not tell the size.
         """
         with told(f"cannot read {self.source!r}"):
             if not is_url(self.source):
@@ -89,7 +89,7 @@ class StoredFile:
             return int(system.size(path))
 
     def exists(self) -> bool:
-        """Whether it is there.
+        """Whether the file exists.
 
         Raises:
             ConfigError: its file system cannot be asked.
@@ -101,7 +101,7 @@ class StoredFile:
             return bool(system.isfile(path))
 
     def put(self, path: Path) -> None:
-        """Make it, on its own file system, of the local file `path`: other readers see the whole of it or nothing.
+        """Replace the file by the local file `path`: other readers see the whole file or nothing.
 
         Raises:
             ConfigError: it cannot be written.
@@ -111,7 +111,7 @@ class StoredFile:
             system.put_file(str(path), target)
 
     def get(self, path: Path) -> None:
-        """Copy it to the local file `path`.
+        """Copy the file to the local file `path`.
 
         Raises:
             ConfigError: it cannot be read.
@@ -125,7 +125,8 @@ def file_system(url: str) -> tuple[Any, str]:
     """fsspec's file system for `url`, and the path in it.
 
     Raises:
-        ConfigError: fsspec, or the package that it needs for this kind of URL, is not installed; or it knows none.
+        ConfigError: fsspec, or the package that it needs for this kind of URL, is not installed; or fsspec knows no
+            such kind.
     """
     scheme = url.partition("://")[0].rpartition("::")[2].lower()
     try:
@@ -145,14 +146,14 @@ def file_system(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """Whatever a file system raises inside becomes a ConfigError that says `what` could not be done."""
+    """A context in which each error of a file system becomes a ConfigError that begins with `what`."""
     try:
         yield
     except ConfigError:
         raise
-    # each file system has errors of its own: botocore's are no OSError
+    # Catch every error: each file system has its own classes, and botocore's are no OSError
     except Exception as exc:
-        # fsspec's says no more than the path
+        # fsspec's FileNotFoundError says no more than the path
         missing = isinstance(exc, FileNotFoundError) and exc.errno is None
         raise ConfigError(f"{what}: {'there is no such file' if missing else exc or type(exc).__name__}") from exc
 
@@ -174,7 +175,7 @@ def inside(folder: str, suffixes: Sequence[str], *, deep: bool = False) -> list[
     """The files of a folder that end in one of `suffixes`, in the order of the numbers in their names.
 
     Args:
-        deep: those of its folders, too.
+        deep: whether to include the files of its folders.
 
     Raises:
         ConfigError: the folder cannot be read.
@@ -207,6 +208,6 @@ def matching(pattern: str) -> list[StoredFile]:
 
 
 def natural(name: str) -> tuple[object, ...]:
-    """A key to sort by: 10.jsonl comes after 9.jsonl."""
+    """A sort key by which 10.jsonl comes after 9.jsonl."""
     parts = re.split(r"(\d+)", name)
     return tuple(int(part) if place % 2 else part for place, part in enumerate(parts))

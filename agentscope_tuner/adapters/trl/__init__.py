@@ -3,9 +3,9 @@
     trainer = GRPOTrainer(model, reward_funcs=reward_func("configs/math.yaml"), train_dataset=dataset, ...)
     trainer = GRPOTrainer(model, reward_funcs=combined(["configs/math.yaml", brevity], weights=[1.0, 0.1]), ...)
 
-GRPO and RLOO read None as "not scored": the completion gets advantage 0 and stays out of its group's baseline. That is
-what a failed verdict becomes. Beside a second reward function they sum what both answer, and a missing part counts as
-0: `combined` makes one function of several, which answers None where any of them has no verdict.
+GRPO and RLOO read None as "not scored": the completion gets advantage 0 and stays out of its group's baseline. A failed
+verdict becomes None. With a second reward function they sum the rewards of both, and a missing part counts as 0. So
+`combined` makes one function of several, which answers None where any of them has no verdict.
 """
 
 from agentscope_tuner.adapters.rollout import batch_metrics

@@ -1,4 +1,4 @@
-"""Several reward functions as one, which has no reward where any of them has none."""
+"""Several reward functions as one, which gives no reward for a completion where any of them gives none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 
 Part = Source | Callable[..., Any]
 
-# what every trainer gives beside the columns
+# Arguments that every trainer gives beside the columns
 _GIVEN = frozenset({"prompts", "completions", "completion_ids", "trainer_state", "environments"})
 
 
@@ -31,23 +31,24 @@ def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, n
     Args:
         parts: configurations of judges, what `reward_func` or `async_reward_func` returned, or any reward function of
             TRL's kind, sync or async. None, NaN and infinity of such a function mean that it has no verdict.
-        weights: one a part; by default 1.0 each. A part of weight 0.0 only looks on: it is logged, and no reward is
-            missing for its sake.
+        weights: one for each part; by default 1.0. A part of weight 0.0 only observes: it is logged, and its failed
+            verdict leaves the completion's reward in place.
         name: what TRL logs the sum under.
 
     Raises:
-        ConfigError: a judge cannot be loaded; weights that are not finite or not one a part; two parts of one name,
-            whose logs could not be told apart.
+        ConfigError: a judge cannot be loaded; weights that are not finite, or not one for each part; two parts of one
+            name, whose logs could not be told apart.
     """
     return Combined(parts, weights, name=name)
 
 
 class Combined:
-    """What `combined` returns: sync, so that TRL calls it on the main thread, where judges that rank need to be.
+    """The reward function that `combined` returns. Sync, so that TRL calls it on the main thread, which ranking judges
+    need.
 
-    Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and
-    what a judge logs by itself; `<name>/failed` is the share of completions without a reward. The completions table
-    gets a column of rewards for each part.
+    Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and a
+    judge's own metrics; `<name>/failed` is the share of completions without a reward. The completions table gets a
+    column of rewards for each part.
     """
 
     may_fail = True
@@ -83,11 +84,12 @@ class Combined:
         log_extra: LogExtra | None = None,
         **columns: Any,
     ) -> list[float | None]:
-        """One reward a completion, in order; None where a part has no verdict. Arguments as `RewardFunc.__call__`.
+        """One reward for each completion, in order; None where a part has no verdict. Arguments as
+        `RewardFunc.__call__`.
 
         Raises:
-            JudgeError: a foreign function answers something else than one number or None a completion; or a verdict
-                failed, and the trainer would count a missing reward as 0.
+            JudgeError: a foreign function answers something other than one number or None for each completion; or a
+                verdict failed, and the trainer would count a missing reward as 0.
         """
         caller = caller_of(self, trainer_state, log_metric)
         if not self._warned:
@@ -119,7 +121,9 @@ class Combined:
     def _answers(
         self, given: dict[str, Any], size: int | None, log_metric: LogMetric | None, log_extra: LogExtra | None
     ) -> list[tuple[list[float | None], list[str]]]:
-        """Each part's rewards and why some are missing; sync parts one after the other, then the async ones at once."""
+        """Each part's rewards, and why some are missing. Sync parts run one after another, then all async parts
+        together.
+        """
         columns = {key: value for key, value in given.items() if key not in _GIVEN}
         pairs = pairs_of(given["prompts"], given["completions"], columns, given.get("environments"))
         loggers = {"log_metric": log_metric, "log_extra": log_extra}
@@ -176,7 +180,7 @@ def _function(part: Part) -> Callable[..., Any]:
 
 def _name(function: Callable[..., Any]) -> str:
     own = getattr(function, "__name__", None)
-    # functools.partial has none, and stands for the function inside
+    # functools.partial has no name: take the name of the function inside
     return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
 
 
@@ -185,7 +189,7 @@ async def _all(awaitables: Sequence[Any]) -> list[Any]:
 
 
 def _checked(answer: object, name: str, count: int) -> tuple[list[float | None], list[str]]:
-    """A foreign function's rewards, None where it has no finite number, and why."""
+    """A foreign function's rewards, None where the reward is no finite number, and why."""
     values = list(answer) if isinstance(answer, Sequence) and not isinstance(answer, str) else None
     if values is None or len(values) != count:
         shown = f"{len(values)} rewards" if values is not None else type(answer).__name__

@@ -30,7 +30,7 @@ def reward_func(config: Source) -> RewardFunc:
 
 
 def async_reward_func(config: Source) -> AsyncRewardFunc:
-    """The async twin: TRL runs it on a loop of its own, beside other async reward functions.
+    """The async form of `reward_func`: TRL runs it on a loop of its own, together with other async reward functions.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -39,24 +39,24 @@ def async_reward_func(config: Source) -> AsyncRewardFunc:
 
 
 class Bare:
-    """A picklable callable. Its `__name__`, the judge's, is what TRL logs it under.
+    """A picklable callable. TRL logs it under its `__name__`, which is the judge's name.
 
-    Logged over a batch, each under `<name>/`: what `batch_metrics` answers. The completions table gets a column of
+    Logged over a batch, each under `<name>/`: the metrics of `batch_metrics`. The completions table gets a column of
     reasons.
     """
 
-    #: A failed verdict of it is no missing reward beside other functions: see `check_reward_funcs`.
+    #: Marks a function whose failed verdict TRL counts as 0 beside other functions: see `check_reward_funcs`.
     may_fail = True
 
     def __init__(self, config: Source) -> None:
-        # absolute: the other process may stand in another directory
+        # Absolute, because the other process may have another working directory
         self._config = located(config) if isinstance(config, str | Path) else config
         self._judge = ConfiguredJudge(self._config)
         self._warned = False
         self.__name__ = self._judge.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a judge may hold pools and connections: the other process loads its own
+        # A judge may hold pools and connections, so the other process loads its own judge
         return type(self), (self._config,), {"__name__": self.__name__}
 
     def _caller(self, trainer_state: object, log_metric: LogMetric | None) -> Caller:
@@ -74,7 +74,7 @@ class Bare:
     def log(
         self, judgements: Sequence[Judgement], log_metric: LogMetric | None, log_extra: LogExtra | None
     ) -> tuple[Rewards, list[str]]:
-        """The rewards, None without a verdict, and why there is none; metrics and reasons go to the loggers."""
+        """The rewards, None without a verdict, and why verdicts are missing; metrics and reasons go to the loggers."""
         if log_metric is not None:
             for metric, value in batch_metrics(judgements).items():
                 log_metric(f"{self.__name__}/{metric}", value)
@@ -99,17 +99,17 @@ class RewardFunc(Bare):
         log_extra: LogExtra | None = None,
         **columns: Sequence[Any],
     ) -> Rewards:
-        """One reward a completion, in order; None for a failed verdict.
+        """One reward for each completion, in order; None for a failed verdict.
 
         Args:
             prompts: texts, or lists of chat messages.
             completions: likewise; the final answer is the text, or the last message when the assistant wrote it.
-            completion_ids: the completions' tokens, of no use here.
+            completion_ids: the completions' tokens; not used.
             trainer_state: TRL's; tells which trainer calls.
             environments: one for each completion where TRL ran an `environment_factory`; the judge's `gym_env`.
             log_metric: TRL's; the metrics of this batch go there.
             log_extra: TRL's; the reasons go there.
-            columns: the dataset's other columns, one value a completion; they become `task.metadata`.
+            columns: the dataset's other columns, one value for each completion; they become `task.metadata`.
 
         Raises:
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0.

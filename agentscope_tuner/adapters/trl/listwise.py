@@ -1,4 +1,4 @@
-"""Whole advantage groups for judges that rank, also where a rank holds a part of one."""
+"""Whole advantage groups for judges that rank, also where several processes share a group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Group = list[int]
 
 def process_group() -> Any:
     """`torch.distributed` where several ranks train together, else None."""
-    # looked up, not imported: without torch loaded there is no group, and importing it takes seconds
+    # Looked up, not imported: if torch is not loaded there is no process group, and the import takes seconds
     torch = sys.modules.get("torch")
     if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
         return None
@@ -27,9 +27,9 @@ def groups_of(pairs: Sequence[Pair], size: int | None) -> list[Group]:
 
     Args:
         pairs: the whole batch, of all ranks in order.
-        size: completions of a prompt as the trainer has them, side by side. None, or a batch that is no multiple of it:
-            the completions of one prompt are a group, wherever they stand. Columns do not tell groups apart, since
-            some of them are made per completion.
+        size: how many completions of a prompt the trainer puts side by side. If it is None, or the batch is no multiple
+            of it, the completions of one prompt are a group, wherever they stand. Columns do not tell groups apart,
+            since some of them are made per completion.
     """
     if size is not None and len(pairs) % size == 0:
         return [list(range(start, start + size)) for start in range(0, len(pairs), size)]
@@ -40,7 +40,7 @@ def groups_of(pairs: Sequence[Pair], size: int | None) -> list[Group]:
 
 
 def refusals(pairs: Sequence[Pair], groups: Sequence[Group]) -> list[str | None]:
-    """For each group, why it must not be ranked; None where it may."""
+    """For each group, why it must not be ranked; None where it may be."""
     named: dict[str, set[Hashable]] = {}
     for pair in pairs:
         if pair[0].task.metadata.get("task_id") not in (None, ""):
@@ -79,7 +79,7 @@ def judge_groups(judge: ConfiguredJudge, pairs: Sequence[Pair], size: int | None
 
 
 def own_groups(groups: Sequence[Group], first: int, end: int) -> list[int]:
-    """Which groups begin at `first` or later and before `end`."""
+    """The numbers of the groups that begin at `first` or later and before `end`."""
     return [number for number, group in enumerate(groups) if first <= group[0] < end]
 
 

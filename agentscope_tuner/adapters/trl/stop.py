@@ -1,4 +1,4 @@
-"""A callback for TRL's trainers: watch the run, and stop it when it is shown to be gamed."""
+"""A callback for TRL's trainers: it watches the run, and stops it when the policy is shown to game the judge."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def stop_when_gamed(
         callback = stop_when_gamed("out/judged", "configs/math.yaml", rate=0.02)
         callback = stop_when_gamed(config="configs/math_lenient_logged.yaml")
 
-    Trainers that take callbacks of transformers take it, too, such as ms-swift's. The first of several ranks looks, and
-    all of them stop after the same step.
+    Trainers that take callbacks of transformers take it, too, such as ms-swift's. Of several ranks only the first one
+    reads the rows, and all of them stop after the same step.
 
     Args:
         log_dir, second_opinion, config, scalars, options: as `LiveWatch` takes them.

@@ -1,4 +1,4 @@
-"""What a call to a reward function tells of the trainer that made it, and what a missing reward becomes there.
+"""Which trainer calls a reward function, and how this trainer treats a missing reward.
 
 Read in TRL 1.16.0. GRPO, RLOO and AsyncGRPO leave a completion out when no reward function scored it, and count a
 missing reward as 0 when another function did. OnlineDPO and SDPO count every missing reward as 0. A2PO takes no missing
@@ -18,7 +18,7 @@ from agentscope_tuner.errors import JudgeError
 LogMetric = Callable[[str, float], None]
 LogExtra = Callable[[str, list[Any]], None]
 
-# the first release whose GRPO and RLOO leave out a completion without a score
+# The first TRL release whose GRPO and RLOO leave out a completion without a score
 _LEAVES_OUT_SINCE = (1, 10)
 
 
@@ -43,12 +43,12 @@ class Caller:
     leaves_none_out: bool
 
     def rewards_or_raise(self, name: str, rewards: Sequence[float | None], errors: Sequence[str]) -> list[float | None]:
-        """The rewards, where the trainer does not take a missing one for 0.
+        """The rewards; raises where the trainer would count a missing reward as 0.
 
         Args:
-            name: the reward function's.
-            rewards: one a completion, None without a verdict.
-            errors: why there is none, for the first such completion at least.
+            name: the reward function's name.
+            rewards: one for each completion, None without a verdict.
+            errors: why there is no verdict, at least for the first such completion.
 
         Raises:
             JudgeError: a verdict failed, and the trainer would count it as 0.
@@ -69,7 +69,7 @@ class Caller:
 
 
 def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMetric | None) -> Caller:
-    """Read off the arguments that a trainer gives its reward functions.
+    """The calling trainer, known by the arguments that it gives its reward functions.
 
     GRPO and RLOO lend their own method as `log_metric`, which leads to the trainer. OnlineDPO and SDPO give their state
     and no `log_metric`; AsyncGRPO gives neither, and so does a call of the user's own.
@@ -84,10 +84,10 @@ def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMet
 def check_reward_funcs(trainer: object) -> None:
     """Warn where a judge's bare reward function stands beside others in `trainer`; call it when the trainer is built.
 
-    Under GRPO and RLOO the first batch warns as well. AsyncGRPO does not tell a reward function of the others, so that
-    only this check sees it there.
+    Under GRPO and RLOO the first batch warns as well. AsyncGRPO does not tell a reward function about the others, so
+    there only this check can warn.
     """
-    # AsyncGRPO leaves them to its rollout worker
+    # AsyncGRPO keeps the reward functions in its rollout worker
     holder = trainer if hasattr(trainer, "reward_funcs") else getattr(trainer, "rollout_worker", None)
     for function in getattr(holder, "reward_funcs", ()):
         if getattr(function, "may_fail", False):
@@ -95,7 +95,7 @@ def check_reward_funcs(trainer: object) -> None:
 
 
 def warn_beside(name: str, beside: Sequence[str]) -> None:
-    """Warn that a failed verdict of `name` is no missing reward beside others."""
+    """Warn that beside other reward functions a failed verdict of `name` counts as 0."""
     if beside:
         warnings.warn(
             f"the reward function {name} stands beside {', '.join(beside)}: TRL sums what they answer and counts a "
@@ -112,7 +112,7 @@ def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     # a function of weight 0 only observes: without a verdict it adds 0 either way
     if not places or (weights is not None and float(weights[places[0]]) == 0.0):
         return ()
-    # environments that reward have names here too
+    # The names include environments that give rewards
     named = list(getattr(trainer, "reward_func_names", ())) or [_name(other) for other in functions]
     return tuple(name for place, name in enumerate(named) if place != places[0])
 
@@ -128,8 +128,8 @@ def _group_size(trainer: Any) -> int | None:
 
 
 def _release() -> tuple[int, ...]:
-    """The installed TRL's, as far as it is made of numbers. A trainer of TRL's is calling, so that TRL is loaded."""
+    """The numbers of the installed TRL's version. TRL is loaded already, since one of its trainers calls."""
     version = getattr(sys.modules.get("trl"), "__version__", "")
     numbers = [part for part in version.split(".")[:2] if part.isdigit()]
-    # a build that does not name its version is the user's own
+    # A build without a version is the user's own
     return tuple(int(part) for part in numbers) or _LEAVES_OUT_SINCE
