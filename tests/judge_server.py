@@ -119,11 +119,14 @@ class JudgeServer:
         return bound
 
     async def _close(self) -> None:
-        self._server.close()
-        # a connection that was accepted a moment ago is made some turns of the loop later. Turns and not seconds: on a
-        # busy core 10 ms may hold one turn
+        # Accept no more, and close later: a connection that was accepted a moment ago is made some turns of the loop
+        # later, and asyncio drops it unclosed where its server is closed by then. Turns and not seconds: on a busy
+        # core 10 ms may hold one turn
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
         for _ in range(10):
             await asyncio.sleep(0)
+        self._server.close()
         while mine := [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]:
             for task in mine:
                 task.cancel()
