@@ -1,1 +1,1 @@
-"""Running a judge over many rollouts on the cores of this machine."""
+"""Runs a judge over many rollouts on the cores of this machine."""

@@ -1,6 +1,7 @@
 """The engine's end of one worker process.
 
-Not a `ProcessPoolExecutor`: one death breaks all of it, and does not tell which row the worker was judging.
+A `ProcessPoolExecutor` would not do: the death of one worker breaks the whole pool, and nothing tells which row this
+worker was judging.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Batch:
 
 @dataclass(slots=True)
 class Recovered:
-    """The assignments of a dead worker: begun, with the notes of their steps that were done, and not begun."""
+    """A dead worker's assignments: those begun, with the notes of their finished steps, and those not begun."""
 
     begun: list[tuple[Assignment, list[bytes]]] = field(default_factory=list)
     not_begun: list[Assignment] = field(default_factory=list)
@@ -49,8 +50,8 @@ class BatchProcess:
 
     Attributes:
         ready: whether it has loaded its judge.
-        batches: sent and not answered, the oldest first.
-        since: when the worker was given the oldest of them, or began it, by `time.monotonic`.
+        batches: batches that were sent and are not answered, the oldest first.
+        since: when the worker was given the oldest batch, or began it, by `time.monotonic`.
 
     Raises:
         OSError: no process could be started.
@@ -77,7 +78,7 @@ class BatchProcess:
         return self._child.channel
 
     def send(self, payloads: list[bytes], assignments: list[Assignment]) -> None:
-        """Give it a batch, which `flush` sends on; it has one other at most."""
+        """Give the worker a batch, which `flush` sends; it may have one other batch at most."""
         assert len(self.batches) < slots.COUNT
         self._sent += 1
         if not self.batches:
@@ -87,7 +88,7 @@ class BatchProcess:
         self._child.send(pickle.dumps((self._sent, list(map(len, payloads))), pickle.HIGHEST_PROTOCOL))
 
     def flush(self) -> bool:
-        """Write as much as the socket takes; whether something is left.
+        """Write as much as the socket takes; return whether something is left.
 
         Raises:
             OSError: the worker is gone.
@@ -95,14 +96,14 @@ class BatchProcess:
         return self._child.flush()
 
     def answered(self, number: int) -> Batch:
-        """The oldest batch, to which an answer has come."""
+        """Remove and return the oldest batch, when its answer has come."""
         batch = self.batches.popleft()
         assert batch.number == number, "batches are worked off in order"
         self.since = time.monotonic()
         return batch
 
     def receive(self) -> tuple[list[Any], bool]:
-        """Messages that have come, and whether the worker has closed its end, or has died: no more will come."""
+        """The messages that have come, and whether the worker has closed its end or died: then no more will come."""
         messages, ended = self._child.receive()
         return [self._read(pickle.loads(message)) for message in messages], ended
 
@@ -110,11 +111,11 @@ class BatchProcess:
         return pickle.loads(self._answers.get(*message)) if isinstance(message, tuple) else message
 
     def recover(self, steps: Callable[[Assignment], int]) -> Recovered:
-        """Sort the assignments of a worker that is dead and not closed yet; `steps` counts those of an assignment."""
+        """Sort the assignments of a worker that is dead and not closed yet; `steps` counts an assignment's steps."""
         found = Recovered()
         if not self.batches:
             return found
-        # batches are worked off in order: only the oldest can have been begun
+        # The worker takes batches in order, so only the oldest can have been begun
         oldest = self.batches.popleft()
         waiting = deque(oldest.assignments)
         notes = journal.read(self._journal, oldest.number)
@@ -129,7 +130,9 @@ class BatchProcess:
         return found
 
     def seconds_left(self, deadline: float | None) -> float:
-        """Until the step in hand has taken `deadline` seconds: it was begun within a slice of its batch's beginning."""
+        """Seconds until the current step has certainly taken `deadline` seconds: it was begun within the batch's slice
+        of time.
+        """
         if deadline is None or not self.ready or not self.batches:
             return math.inf
         return self.since + SLICE_SECONDS + deadline - time.monotonic()

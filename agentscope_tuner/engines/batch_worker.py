@@ -14,7 +14,7 @@ from agentscope_tuner._child.slots import Slots
 from agentscope_tuner.engines.pace import SLICE_SECONDS
 from agentscope_tuner.errors import ConfigError
 
-#: The steps of a unit that were done, whether these are all, and its results, or a text that says why there is none.
+#: How many steps of a unit are done, whether these are all, and its results, or a text that says why there are none.
 Part = tuple[int, bool, Any]
 
 
@@ -26,8 +26,8 @@ def main(channel: ParentChannel, journal: int, given: list[int], answers: list[i
             once the work is made, or a text that says why it cannot be, then the number of each batch and the size of
             its answer. All of them are pickles: both ends are one program under one user.
         journal: the descriptor to note results in.
-        given: those of the slots that bring batches.
-        answers: those that take the answers.
+        given: the descriptors of the slots that bring batches.
+        answers: the descriptors of the slots that take the answers.
     """
     messages = iter(channel)
     recipe = next(messages, None)
@@ -63,7 +63,7 @@ def _pickled(message: object) -> bytes:
 
 
 def _judge(work: Any, notes: ResultJournal, batch: int, units: list[memoryview]) -> tuple[int, float, list[Part]]:
-    """The batch's number, the seconds spent, and what became of the units that were begun in a slice of time."""
+    """The batch's number, the seconds spent, and the outcome of each unit that was begun within the slice of time."""
     notes.begin(batch)
     parts: list[Part] = []
     started = now = time.monotonic()

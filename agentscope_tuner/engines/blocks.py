@@ -1,6 +1,6 @@
-"""Judging blocks of a rollout file: parsed, judged, written out and summed up by whoever judges them.
+"""Judges blocks of a rollout file: the process that judges a block also parses it, writes its rows and sums them up.
 
-Processes exchange whole blocks: no other code does work for each row.
+Processes exchange whole blocks, so no other process does work for each row.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agentscope_tuner.workflow import Rollout, WorkflowTask
 
 # Rows at a time; see JudgedBlock
 _ROWS = 32
-# no end of a scored line begins with this
+# The first byte of a pickled note: no end of a scored line begins with it
 _PICKLED = b"P"
 
 BlockUnit = Unit[Any, ScoredBlock]
@@ -33,12 +33,13 @@ Parsed = tuple[Rollout, WorkflowTask]
 
 
 class BlockJudge:
-    """A LineJudge that is given blocks.
+    """A LineJudge whose units are blocks.
 
     Args:
-        lines: what judges a row; its judge does not rank.
-        stop_at_failure: a row that fails is the last that is judged of its block.
-        in_worker: an interrupt is the judge's own: whoever presses Ctrl-C presses it in another process.
+        lines: judges single rows; its judge does not rank.
+        stop_at_failure: whether the first failed row ends the judging of its block.
+        in_worker: whether this is a worker process, where an interrupt comes from the judge itself: Ctrl-C goes to
+            another process.
     """
 
     def __init__(self, lines: LineJudge, *, stop_at_failure: bool = False, in_worker: bool = False) -> None:
@@ -66,7 +67,7 @@ class BlockJudge:
         return [answer.taken()]
 
     async def ajudge(self, items: Any) -> list[ScoredBlock]:
-        """See Work; no judge that awaits is given blocks."""
+        """See Work; async judges are never given blocks."""
         return self.judge(items)
 
     def failed(self, items: Any, error: JudgeError) -> list[ScoredBlock]:
@@ -81,7 +82,7 @@ class BlockJudge:
         return items
 
     def answer(self, packed: Any) -> JudgedBlock:
-        """See Work: each step is a row, and its note the row as it is to be written."""
+        """See Work: each step is a row, and the step's note is the row as it will be written."""
         return JudgedBlock(self, packed)
 
     def unpack(self, packed: Any) -> Sequence[ScoredBlock]:
@@ -151,7 +152,7 @@ def _unit(number: int, block: Block) -> BlockUnit:
 
 
 def _known(block: Block) -> list[ScoredBlock] | None:
-    """The results of a block that holds an earlier run's verdicts alone: no worker is asked about it."""
+    """The results of a block in which every row has an earlier run's verdict: it needs no worker."""
     if not isinstance(block, LineBlock) or not isinstance(block.lines[0], JudgedBefore):
         return None
     kept = [item.scored for item in block.lines if isinstance(item, JudgedBefore)]
@@ -168,8 +169,8 @@ def _parts(unit: BlockUnit, head: Block, tail: Block | None) -> tuple[BlockUnit,
 class JudgedBlock:
     """The judging of one block, a few rows at a time: parsed, then judged, then written and counted.
 
-    Going over several rows with the same code takes half of what going to and fro between them does. In a worker the
-    end of a row's line is made at once: it is the note of its verdict.
+    Running each of these stages over several rows takes half the time of running all stages row by row. In a worker the
+    end of a row's line is made at once, because it is the note of the row's verdict.
     """
 
     def __init__(self, judge: BlockJudge, block: Block) -> None:
@@ -218,7 +219,7 @@ class JudgedBlock:
 
 
 def _parsed(item: Line | JudgedBefore) -> Parsed | None:
-    """A row that nothing is special about, as its judge takes it; all others are `LineJudge`'s."""
+    """An ordinary row, parsed for its judge; None for all others, which `LineJudge` judges."""
     if isinstance(item, JudgedBefore) or item.problem is not None or item.spent or b'"judgement"' in item.raw:
         return None
     try:
@@ -233,5 +234,5 @@ def _failed(row: JudgedRow | ScoredLine) -> bool:
 
 
 def _note(row: JudgedRow | ScoredLine) -> bytes:
-    """The note from which the engine writes the row, if this process dies before it does."""
+    """The note from which the engine writes the row if this process dies first."""
     return row.end if isinstance(row, JudgedRow) else _PICKLED + pickle.dumps(row)

@@ -1,4 +1,4 @@
-"""A crew judges many units at once: what every crew offers, and the loop that feeds it and hands on its results."""
+"""The interface of crews, which judge many units at once, and the loop that feeds a crew and passes its results on."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MOST_BYTES = 64 * 2**20
 
 
 class Crew(ABC, Generic[In, Out]):
-    """Judges units elsewhere than in the caller's thread.
+    """Judges units outside the caller's thread.
 
     Args:
-        work: what is done with a unit.
+        work: judges a unit.
         rows: where finished rows go.
-        ahead: the span of units that may be begun and not yet handed on: more would only fill the memory.
+        ahead: the largest span of units that are begun and not yet passed on; it bounds the memory.
     """
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], ahead: int) -> None:
@@ -38,7 +38,7 @@ class Crew(ABC, Generic[In, Out]):
 
     @abstractmethod
     def close(self) -> None:
-        """End every thread and process of the crew: no verdict is awaited any more."""
+        """End every thread and process of the crew, without waiting for verdicts."""
 
 
 class _Feed(Generic[In, Out]):

@@ -1,4 +1,4 @@
-"""How every engine judges a row: alone or with its group, and with a failed verdict where it cannot be judged."""
+"""How every engine judges a row: alone or with its group; a row that cannot be judged gets a failed verdict."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class RolloutJudge(Undivided[Rollout, Judgement]):
     """Judges rollouts, by units.
 
     Attributes:
-        traits: how the judge wants to be asked. Where it ranks, neighbours with one task id are a unit.
+        traits: how the judge must be called. Where it ranks, neighbours with one task id are a unit.
         concurrency: rows judged at once in a process, where the judge awaits.
         deadline: of a unit, in seconds.
-        recipe: what makes the same in another process.
+        recipe: how another process makes the same object.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -64,11 +64,11 @@ class RolloutJudge(Undivided[Rollout, Judgement]):
 
     @property
     def outcome(self) -> Callable[[WorkflowTask, WorkflowOutput], Judgement | JudgeError]:
-        """Gives the verdict of a judge that does not rank, without its seconds, or why there is none."""
+        """A function that gives the verdict of a judge that does not rank, without its seconds, or a failed verdict."""
         return self._judge.outcome
 
     def judge(self, items: Sequence[Rollout]) -> list[Judgement]:
-        """A judgement for each rollout of a unit; a failed one where there is no verdict."""
+        """A judgement for each rollout of a unit; a failed judgement where there is no verdict."""
         task, outputs = _task_and_outputs(items)
         if (refused := self._refused(items)) is not None:
             return refused
@@ -85,7 +85,7 @@ class RolloutJudge(Undivided[Rollout, Judgement]):
         return [await self._judge.ajudge(task, outputs[0])]
 
     def _refused(self, items: Sequence[Rollout]) -> list[Judgement] | None:
-        """Failed judgements of a group that must not be judged as one."""
+        """Failed judgements where the unit's rows must not be judged as one group; else None."""
         if not self.traits.ranks or len(items) < 2:
             return None
         problem = self._judge.inner.check_group([rollout.task for rollout in items])
@@ -116,7 +116,7 @@ class RolloutJudge(Undivided[Rollout, Judgement]):
         return [_fields(judgement) for judgement in self.judge(packed)]
 
     def unwatch(self) -> None:
-        """Leave the deadline to whoever kills this process when a verdict takes too long."""
+        """Set no deadline here: another process kills this one when a verdict takes too long."""
         self._judge = self._judge.without_deadline()
 
     def unpack(self, packed: Any) -> list[Judgement]:
@@ -183,7 +183,7 @@ class LineJudge(Undivided[Line, ScoredLine]):
         return self._rollouts.take_counts()
 
     def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:
-        """See RolloutJudge; a line that cannot be read is none that the judge would be asked about.
+        """See RolloutJudge; lines that cannot be read are left out, since the judge is not asked about them.
 
         Raises:
             JudgeError: there would be no verdict.

@@ -1,14 +1,13 @@
 """The local engine: many rows on this machine, in order or as they come, with bounded memory.
 
-How rows are judged follows from the judge: see `BaseJudge.judge_kind`. What is promised: every row gets a judgement;
-the input is read as needed; nothing is left running when the iterator ends, fails or is closed, but a verdict in a
-thread, which nothing can end: it is reached, and not looked at.
+How rows are judged follows from the judge: see `BaseJudge.judge_kind`. The engine promises that every row gets a
+judgement, that the input is read only as needed, and that nothing keeps running when the iterator ends, fails or is
+closed. The one exception is a verdict in a thread, because a thread cannot be ended: its result is ignored.
 
 For judges in worker processes (`judge_kind = "cpu"` and two jobs or more), also: a worker that dies loses no row. A row
-whose verdict was reached is not judged again, even if the worker dies in the same batch, so that what judging it did to
-the world is done once. The row that was in hand when the worker died is judged once more, by another worker: what its
-first judging did before the end may so be done twice. When that worker dies of it too, the row becomes a failed row and
-the rest goes on.
+that has a verdict is not judged again, even if the worker dies in the same batch, so its judge's side effects happen
+once. The row that a worker was judging when it died is judged once more, by another worker, so side effects of the
+first try may happen twice. When the second worker dies of it, too, the row becomes a failed row and the others go on.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 # Workers keep their results in a memfd, which outlives them, and end with their parent: both need Linux
 _HAS_PROCESSES = sys.platform == "linux"
-# A first block up to this size is judged here, for as long as a worker process would take to start
+# A first block up to this size is judged here, for about the time that a worker process takes to start
 _SMALL_BYTES, _SMALL_SECONDS = 2**14, 0.3
 
 
@@ -57,7 +56,7 @@ def score(
         jobs: how many are judged at once. One judges in the caller's thread, or in a process of its own where the judge
             computes and has a deadline. None: as many as there are cores for a
             judge that computes, `astuner.task_judge.concurrency` for one that awaits, else one.
-        ordered: judgements come in the order of the rollouts, else as they are reached.
+        ordered: whether judgements come in the order of the rollouts; otherwise they come as they are reached.
 
     Returns:
         `(place of the rollout in the input, judgement)`; a judgement of status `failed` where there is no verdict.
@@ -87,11 +86,11 @@ def score_blocks(
     """`score_lines` for blocks of a rollout file, in order: nothing is done here for each row of a judge that computes.
 
     Args:
-        stop_at_failure: do not judge on where a row has failed. Rows behind it may have been judged by then; a block
-            that holds a failed row may also be the last before rows that are left out, so it has to be the last taken.
+        stop_at_failure: stop judging after a failed row. Rows behind it may have been judged by then; a block that
+            holds a failed row may also be the last before rows that are left out, so it has to be the last taken.
     """
     if judge.traits.kind != "cpu" or judge.traits.ranks or judge.traits.in_main:
-        # Its verdicts are waited for, or its groups made of neighbours: rows come and go one by one
+        # An async judge, or a judge that ranks neighbours, takes rows one by one
         with closing(score_lines(judge, (item for block in blocks for item in block.items()), jobs=jobs)) as rows:
             for row in rows:
                 yield ScoredBlock.of([row])

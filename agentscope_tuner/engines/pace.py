@@ -6,7 +6,7 @@ from __future__ import annotations
 SLICE_SECONDS = 0.05
 
 _MOST_STEPS = 1024
-# how far the input is read ahead: steps for each job, and batches for each job
+# How far the input is read ahead for each job: in steps, and in batches
 _AHEAD_STEPS, _AHEAD_BATCHES = 8, 4
 
 
@@ -15,7 +15,7 @@ class BatchPace:
 
     Attributes:
         batch: the span of the next batch.
-        step: the span of a row, of late.
+        step: the span of a row, averaged over recent batches.
     """
 
     def __init__(self) -> None:
@@ -29,10 +29,10 @@ class BatchPace:
         self.batch = max(1, self.batch // 2, min(fitting, 4 * max(self.batch, span), _MOST_STEPS * self.step))
 
     def ahead(self, jobs: int) -> int:
-        """The span of the input that `jobs` workers need read ahead."""
+        """The span of the input to read ahead for `jobs` workers."""
         return jobs * max(_AHEAD_STEPS * self.step, _AHEAD_BATCHES * self.batch)
 
     @property
     def is_quick(self) -> bool:
-        """Whether several rows fit into a slice. Slow rows are assigned one by one: no row queues behind a slow one."""
+        """Whether several rows fit into a slice. Slow rows are assigned singly, so no row waits behind a slow row."""
         return self.batch > self.step

@@ -1,4 +1,4 @@
-"""The crew for judges that compute: worker processes, fed by one thread, each replaced when it dies."""
+"""The crew for judges that compute: worker processes that one thread feeds, and replaces when they die."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _MOST_FAILED_STARTS = 3
 _LEAVE_SECONDS = 5.0
 # A dead worker is seen at once by its closed channel, unless a process that it started holds the channel open.
 _LOOK_SECONDS = 1.0
-# the judged unit with its results, or a text with the reason why there are none
+# The judged unit with its results, or a text that says why there are none
 _Finished = tuple[Unit[In, Out], Sequence[Out] | str]
 
 
 class ProcessCrew(Crew[In, Out]):
-    """`jobs` processes, started as there is work for them.
+    """Judges in up to `jobs` worker processes, which are started when there is work for them.
 
-    Batches are slices of time: as much as was judged in about `SLICE_SECONDS` of late. A worker has two at most, so
-    that it never waits for the next, and hands back what does not fit into its slice.
+    Batches are slices of time: as much as recently was judged in about `SLICE_SECONDS`. A worker has two batches at
+    most, so that it never waits for the next one, and hands back the rows that do not fit into its slice.
     """
 
     def __init__(self, work: Work[In, Out], rows: Rows[Out], jobs: int) -> None:
@@ -77,7 +77,7 @@ class ProcessCrew(Crew[In, Out]):
         self._closing = True
         if self._thread.ident is not None:
             self._waker.wake()
-            # The garbage collector may close the run, in any thread: also in the crew's own, which cannot join itself.
+            # The garbage collector may close the run in any thread, even in the crew's own, which cannot join itself.
             if threading.current_thread() is not self._thread:
                 self._thread.join()
         self._waker.close()
@@ -93,7 +93,7 @@ class ProcessCrew(Crew[In, Out]):
                 if self._hungry and self._inbox:
                     continue
                 self._wait()
-        # boundary: whatever ends this thread is raised by the caller's
+        # boundary: the caller's thread raises any error that ends this thread
         except BaseException as exc:  # noqa: BLE001
             self.rows.fail(exc)
         finally:
@@ -128,7 +128,7 @@ class ProcessCrew(Crew[In, Out]):
         elif message is not None:
             raise ConfigError(f"a worker process could not load the judge: {message}")
         else:
-            # the judge's loading is not the first unit's time
+            # The time to load the judge does not count as the first unit's time
             worker.ready, worker.since = True, time.monotonic()
             self._failed_starts = 0
 
@@ -159,7 +159,7 @@ class ProcessCrew(Crew[In, Out]):
         return self.work.failed(unit.items, JudgeError(why, cause=Cause.WORKER))
 
     def _assign(self) -> None:
-        """Give every worker that has room a batch. Where all results are known, none is started."""
+        """Give a batch to every worker that has room. Where all results are known, no worker is started."""
         if self._dropping:
             self._drop_untouched()
         while self._again or self._inbox:
@@ -181,7 +181,7 @@ class ProcessCrew(Crew[In, Out]):
         return worker
 
     def _with_room(self) -> BatchProcess | None:
-        """The worker that has the least to do, unless all have enough."""
+        """The worker with the least work; None when all have enough."""
         worker = min(self._workers, key=lambda worker: len(worker.batches), default=None)
         if worker is None or not worker.batches:
             return worker
@@ -230,13 +230,13 @@ class ProcessCrew(Crew[In, Out]):
         try:
             more = worker.flush()
         except OSError:
-            # It is gone. Its closed channel wakes `_wait`, at the latest after `_LOOK_SECONDS`.
+            # The worker is gone. Its closed channel wakes `_wait`, at the latest after `_LOOK_SECONDS`.
             more = False
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if more else 0)
         self._selector.modify(worker.channel, events, worker)
 
     def _reap(self, worker: BatchProcess, *, overdue: bool = False) -> None:
-        """Keep what a worker that is dead, or whose verdict is `overdue`, has done, and give the rest to others."""
+        """Keep the results of a worker that is dead, or whose verdict is `overdue`, and give its other work away."""
         self._selector.unregister(worker.channel)
         self._workers.remove(worker)
         how = worker.end(patience=0.0 if overdue else 0.5)
@@ -251,7 +251,7 @@ class ProcessCrew(Crew[In, Out]):
                     cause=Cause.WORKER,
                 )
         self._again.extendleft(reversed(left.not_begun))
-        # the unit being judged is the last: units to judge again go before units that were not begun
+        # The unit that was being judged is the last of these: units to judge again go before units that were not begun
         for assignment, notes in reversed(left.begun):
             self._take_up(assignment, notes, how, overdue=overdue)
 
@@ -279,7 +279,7 @@ class ProcessCrew(Crew[In, Out]):
         self.rows.finish([(unit, self.work.failed(unit.items, error))])
 
     def _drop_untouched(self) -> None:
-        """Keep only what has to be judged for what is finished, or in hand, to have no gap before it."""
+        """Drop the waiting units, except those before a finished or begun unit: the output must have no gap."""
         in_hand = [worker.batches[0].assignments[0].unit.number for worker in self._workers if worker.batches]
         furthest = max([self._furthest, *in_hand])
         dropped = [*self._inbox, *(again.unit for again in self._again if again.unit.number >= furthest)]

@@ -1,4 +1,4 @@
-"""A run that goes on: the rows of its input, those that an earlier run judged with what it wrote."""
+"""Resumes a run: the rows of the input, each with the earlier run's verdict where that run judged it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 
 def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Block]:
-    """The blocks, as `with_earlier` has their lines; behind the earlier run's last row nothing is done for each.
+    """The blocks, their lines joined with an earlier run as by `with_earlier`; blocks after its last row pass
+    unchanged.
 
     Args:
         blocks: of lines.
-        earlier: what the earlier run wrote, from its first row on.
+        earlier: the rows that the earlier run wrote, from its first row on.
         digest: names the configuration of this run.
 
     Raises:
-        ConfigError: as `with_earlier`; rows before it are handed on first.
+        ConfigError: as `with_earlier`; the rows before the wrong row are handed on first.
     """
     following = _Following(earlier)
     for block in blocks:
@@ -31,7 +32,7 @@ def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str)
 
 
 class _Following(Iterator[EarlierRow]):
-    """The rows of an earlier run, and whether they have ended."""
+    """Iterates the rows of an earlier run, and knows whether they have ended."""
 
     def __init__(self, rows: Iterator[EarlierRow]) -> None:
         self.ended = False
@@ -46,7 +47,7 @@ class _Following(Iterator[EarlierRow]):
 
 
 def with_earlier(lines: Iterator[Line], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Line | JudgedBefore]:
-    """The lines; those that an earlier run over the same input judged, with what it wrote.
+    """The lines; where an earlier run over the same input judged a line, with its verdict.
 
     Raises:
         ConfigError: the earlier run judged another input, or by another configuration.
@@ -71,7 +72,7 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
     """
     if row.rollout is None or before.judgement is None:
         return None
-    # a rollout's id is a text, also where its line has a number
+    # A rollout's id is a string, even where its line has a number
     if str(before.own.get("id", row.rollout.id)) != row.rollout.id:
         raise ConfigError(
             f"{row.where} has id {row.rollout.id!r} where the earlier output has {before.own['id']!r}: "

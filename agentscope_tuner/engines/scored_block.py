@@ -21,9 +21,9 @@ class ScoredBlock:
 
     Attributes:
         data: the rows to be written, each with its judgement and its end.
-        summary: of these rows.
+        summary: the summary of these rows.
         kept: how many of the verdicts are an earlier run's.
-        error: of the first row that failed; None where none did.
+        error: the error of the first failed row; None where no row failed.
     """
 
     data: bytes = b""
@@ -33,7 +33,7 @@ class ScoredBlock:
 
     @classmethod
     def of(cls, rows: Iterable[ScoredLine]) -> ScoredBlock:
-        """Rows that were scored one by one."""
+        """Make a block of rows that were scored one by one."""
         found, written = cls(), []
         for row in rows:
             found.count(row)
@@ -42,7 +42,7 @@ class ScoredBlock:
         return found
 
     def count(self, row: ScoredLine) -> None:
-        """Count a row, whose line is the caller's to add."""
+        """Count a row; the caller adds its line."""
         self.summary.add(row.judgement, name=row.name, label=row.label)
         self.kept += row.kept
         if self.error is None and row.judgement.status == "failed":
@@ -50,13 +50,13 @@ class ScoredBlock:
 
 
 class JudgedRow(NamedTuple):
-    """A row with a verdict, whose line is not put together yet.
+    """A row with a verdict, whose scored line is not made yet.
 
     Attributes:
         raw: the line of the input.
-        rollout: what it holds.
+        rollout: the rollout in it.
         judgement: the verdict, without its seconds.
-        seconds: it took.
+        seconds: the seconds that the verdict took.
         end: the end of the scored line, which has the verdict; empty where it is not made yet.
     """
 
@@ -68,14 +68,14 @@ class JudgedRow(NamedTuple):
 
 
 class AlikeRows:
-    """Rows that a summary counts in the same way, to be added to it at once: most rows of a run are."""
+    """Collects rows that a summary counts alike, to add them at once: most rows of a run are alike."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[object, ...], int] = {}
         self._first: dict[tuple[object, ...], JudgedRow] = {}
 
     def add(self, row: JudgedRow, summary: Summary) -> None:
-        """Take a row; those taken before are added to `summary` first where it is like no other."""
+        """Take a row. A row with metrics of its own is added to `summary` at once, after all rows taken before it."""
         rollout, found = row.rollout, row.judgement
         if found.metrics or found.violations:
             self.flush(summary)

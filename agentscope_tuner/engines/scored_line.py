@@ -15,9 +15,9 @@ class ScoredLine(NamedTuple):
     Attributes:
         line: the row to be written, with its judgement and its end.
         judgement: the same verdict.
-        name: the rollout's id; the row's place where it has none that can be read.
+        name: the rollout's id; the row's place where no id can be read.
         label: the row's own `label.is_success`, where it has one.
-        kept: the verdict is an earlier run's.
+        kept: whether the verdict is an earlier run's.
     """
 
     line: bytes
@@ -28,7 +28,7 @@ class ScoredLine(NamedTuple):
 
 
 class JudgedBefore(NamedTuple):
-    """A line that an earlier run judged. It is handed on as it is, unless its group has to be ranked again."""
+    """A line that an earlier run judged. It is passed on unchanged, unless its group has to be ranked again."""
 
     line: Line
     scored: ScoredLine
@@ -40,7 +40,7 @@ class JudgedBefore(NamedTuple):
 
 
 def judged_before(line: Line, written: bytes, judgement: Judgement, *, kept: bool = True) -> JudgedBefore:
-    """`line` with its verdict and what an earlier run wrote of it; `kept` is False where this run wrote it."""
+    """`line` with its verdict, as a run wrote it; `kept` is False where this run wrote it."""
     return JudgedBefore(line, ScoredLine(written, judgement, *name_and_label(parse_line(line)), kept=kept))
 
 
@@ -52,6 +52,6 @@ def name_and_label(row: Row) -> tuple[str, bool | None]:
 
 
 def label_of(rollout: Rollout) -> bool | None:
-    """Its own `label.is_success`, where it has one."""
+    """The rollout's own `label.is_success`; None where it has none."""
     is_success = rollout.label.get("is_success") if rollout.label else None
     return is_success if isinstance(is_success, bool) else None

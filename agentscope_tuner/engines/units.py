@@ -25,12 +25,13 @@ class Unit(Generic[In, Out]):
     """Rows that are judged together.
 
     Attributes:
-        number: where it begins in the run: each unit begins where the one before it ends, the first at 0.
+        number: where the unit begins in the run: the first unit at 0, each other where the unit before it ends.
         first: the place of its first row in the input, from 0.
         items: its rows, which are neighbours in the input, or a block of them.
         size: roughly how many bytes the rows hold.
-        results: one for each row, where they are known before judging; the unit is then handed on without judging it.
-        span: how far it reaches: 1, or a block's.
+        results: a result for each row, where the results are known before judging; such a unit is passed on and not
+            judged.
+        span: the unit's length in the run: 1, or the block's span.
     """
 
     number: int
@@ -57,13 +58,13 @@ class UnitAnswer(Protocol):
 
 
 class Work(Protocol[In, Out]):
-    """Judges units for an engine; every process that judges makes its own from `recipe`.
+    """Judges units for an engine; every process that judges makes its own object from `recipe`.
 
     Attributes:
-        traits: how the judge wants to be asked.
+        traits: how the judge must be called.
         concurrency: `astuner.task_judge.concurrency`.
         deadline: seconds for the verdict on a unit, in a process that can be killed; None for no limit.
-        recipe: the work's class and the arguments that make the same in another process.
+        recipe: the work's class and arguments, from which another process makes the same object.
     """
 
     traits: Traits
@@ -81,7 +82,7 @@ class Work(Protocol[In, Out]):
         """`judge` for judges that await."""
 
     def failed(self, items: Sequence[In], error: JudgeError) -> Sequence[Out]:
-        """A failed result for each item, all with this error."""
+        """A failed result for each item, with `error`."""
 
     # Plain tuples go between processes: a pickle that names classes takes twenty times as long to read
 
@@ -89,19 +90,19 @@ class Work(Protocol[In, Out]):
         """The items of a unit as plain data, to be sent to another process."""
 
     def answer(self, packed: Any) -> UnitAnswer:
-        """`judge` in that process, not begun yet. What is raised while it is judged fails the whole unit."""
+        """`judge` in that process, not begun yet. An exception while the unit is judged fails the whole unit."""
 
     def unpack(self, packed: Any) -> Sequence[Out]:
         """The results from `UnitAnswer.packed`."""
 
     def recovered(self, items: Sequence[In], notes: list[bytes]) -> Sequence[Out] | str:
-        """The results of `items` from the notes of a worker that has died, or a text that says why there is none."""
+        """The results of `items` from the notes of a dead worker, or a text that says why there are none."""
 
     def steps(self, items: Sequence[In]) -> int:
-        """How many notes judging all of `items` gives."""
+        """How many notes the judging of all `items` gives."""
 
     def cut(self, unit: Unit[In, Out], steps: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
-        """The part of a unit that its first steps judge, one at least, and the rest; None where nothing is left."""
+        """The part of a unit that its first `steps` steps judge, and the rest, or None where nothing is left."""
 
     def split(self, unit: Unit[In, Out], span: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
         """A part of a unit, about `span` long, and the rest; a unit that has to be judged as a whole is not split."""
@@ -192,8 +193,8 @@ class Rows(Generic[Out]):
     Attributes:
         ready: `(place in the input, result)` of rows that can be handed on.
         news: set after every change.
-        ended: the span of the units that are finished or dropped.
-        released: the span of those that have come to `ready`; `released_bytes` is their size.
+        ended: the total span of the units that are finished or dropped.
+        released: the total span of the units that have come to `ready`; `released_bytes` is their size.
         error: the exception that ended the whole run; None as long as it goes on.
     """
 

@@ -1,4 +1,4 @@
-"""Crews for judges that wait: threads, or the process's event loop. One judge, in the caller's process."""
+"""Crews for judges that wait: in threads, or on the process's event loop. They share the caller's judge."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class LoopCrew(Crew[In, Out]):
                     self.rows.drop(unit.span)
                 else:
                     self.rows.finish([(unit, await self._results(unit))])
-        # boundary: the fault is not the judge's, which reports its own; the caller's thread raises it
+        # boundary: a judge's own errors are failed rows by now, so this is a fault of ours: the caller raises it
         except BaseException as exc:  # noqa: BLE001
             self.rows.fail(exc)
 

@@ -1,4 +1,4 @@
-"""Wakes a thread that waits in a selector."""
+"""Wakes a thread that waits on a selector."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import os
 
 
 class Waker:
-    """A pipe that a selector waits for, too. `wake` may come from any thread."""
+    """A pipe that the selector also watches. Any thread may call `wake`."""
 
     def __init__(self) -> None:
         self._woken, self._waker = os.pipe()
         os.set_blocking(self._waker, False)
 
     def fileno(self) -> int:
-        """For the selector."""
+        """The pipe's descriptor, for the selector."""
         return self._woken
 
     def wake(self) -> None:
         """Have the selector return."""
-        # a full pipe wakes it, too
+        # A full pipe wakes the selector, too
         with contextlib.suppress(BlockingIOError):
             os.write(self._waker, b".")
 

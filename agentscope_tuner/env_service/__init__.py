@@ -28,7 +28,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> object:
-    # the judge needs none of these: httpx is loaded when a client is
+    # Loaded on first use: the judge needs none of these, and a client imports httpx
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,8 +1,7 @@
 """Clients of an env service: `AsyncEnvServiceClient`, and `EnvServiceClient` for callers that do not await.
 
-What may be sent again is decided by what a second sending could do. Evaluate, get_info, profile and healthz change
-nothing, so they are tried again after every failure that may pass. Create, step and release are tried again only when
-the first request surely did not arrive.
+A second request must do no harm. Evaluate, get_info, profile and healthz change nothing, so they are tried again after
+every failure that may pass. Create, step and release are tried again only when the first request surely did not arrive.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ _ENV_SERVICE = Peer("env service", EnvUnreachable, EnvTimeout, EnvServerError)
 
 
 class AsyncEnvServiceClient:
-    """Asks an env service over HTTP. May be shared by any number of tasks and event loops.
+    """An async client of an env service, over HTTP. Any number of tasks and event loops may share it.
 
     Every method raises an `EnvServiceError` when it got no usable answer: `EnvUnreachable`, `EnvTimeout`,
-    `InstanceNotFound`, `BadScore` or `EnvServerError`. What may be repeated without harm is tried again first; a step
-    or a create is never sent twice unless the first surely did not arrive.
+    `InstanceNotFound`, `BadScore` or `EnvServerError`. Calls that may be repeated without harm are tried again first. A
+    step or a create is sent again only when the first request surely did not arrive.
 
     Args:
-        base_url: `http://host:port` of the service, or several of them: another is asked when one does not answer, and
-            an episode is played where it was created.
-        options: the bearer token, timeouts, limits.
-        transport: stands in for the network in tests: `httpx.MockTransport`.
+        base_url: `http://host:port` of the service, or several URLs: when one does not answer, the next is asked; an
+            episode is played where it was created.
+        options: the bearer token, timeouts and limits.
+        transport: replaces the network in tests: `httpx.MockTransport`.
 
     Raises:
         ConfigError: `base_url` is not an http URL.
@@ -97,8 +96,8 @@ class AsyncEnvServiceClient:
     async def release_instance(self, instance_id: str) -> bool:
         """Ends the episode, best effort: True when the service confirms it.
 
-        A failure is logged and gives False. Raised, it would hide the episode's own error. The service releases idle
-        instances by itself.
+        A failure is logged and gives False, because an exception would hide the episode's own error. The service
+        releases idle instances by itself.
         """
         try:
             return await self._result(wire.release(instance_id))
@@ -116,7 +115,7 @@ class AsyncEnvServiceClient:
                 parse=call.parse,
                 seconds=self._options.timeout(call.verb),
                 repeatable=call.verb.repeatable,
-                # A caller of healthz wants to know now, and the end of an episode waits for no restart.
+                # No retries: a caller of healthz wants to know now, and the end of an episode waits for no restart.
                 patient=call.verb not in {Verb.HEALTHZ, Verb.RELEASE},
                 # A service may drop the connection after this answer: no call that must not be repeated may inherit it
                 apart=call.verb is Verb.EVALUATE,
@@ -147,8 +146,8 @@ def _created_id(created: object) -> str:
 class EnvServiceClient:
     """`AsyncEnvServiceClient` for callers that do not await, with the same arguments, results and errors.
 
-    It works from any thread and inside a running event loop, since the requests run on astuner's background loop: that
-    makes a deadline hold even while a name is being resolved or headers come in drop by drop.
+    It works from any thread and inside a running event loop, because the requests run on astuner's background loop. So
+    a deadline holds even while a name is being resolved, or while headers arrive slowly.
     """
 
     def __init__(
@@ -193,7 +192,7 @@ class EnvServiceClient:
         return _loop.run(self._client.get_info(instance_id, messages, params))
 
     def release_instance(self, instance_id: str) -> bool:
-        """Ends the episode, as well as can be; see `AsyncEnvServiceClient.release_instance`."""
+        """Ends the episode, best effort; see `AsyncEnvServiceClient.release_instance`."""
         return _loop.run(self._client.release_instance(instance_id))
 
     def close(self) -> None:

@@ -11,9 +11,9 @@ TOKEN_VARIABLE = "ASTUNER_ENV_TOKEN"
 
 
 class Environment(Protocol):
-    """One episode. Its process serves no other, so it may keep what it likes in globals, print, and crash.
+    """One episode. Its process serves no other episode, so it may use globals, print, and crash.
 
-    An exception in a method becomes status 400 for the caller and leaves the episode as it is.
+    An exception in a method becomes status 400 for the caller and does not change the episode.
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None: ...
@@ -28,7 +28,7 @@ class Environment(Protocol):
         """The episode's score, a finite number: 1 or more when the task is solved. Asking must change nothing."""
 
     def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> Any:
-        """Anything JSON can carry."""
+        """Any JSON value about the episode."""
 
     def close(self) -> None:
         """Frees resources that outlive the process."""

@@ -1,4 +1,4 @@
-"""The server's end of an episode: a process that is asked, and killed when it is late."""
+"""The server's end of an episode: a process that answers calls, and is killed when an answer is late."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from agentscope_tuner._child.ask import ChildLost, WallTimeUp, aask
 from agentscope_tuner._child.process import ChildProcess, ChildProgram
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 
-# a killed process is gone in milliseconds
+# Seconds: a killed process ends within milliseconds
 _END_SECONDS = 1.0
 _LOOK_SECONDS = 0.005
 
 
 class EpisodeRefusal(Exception):
-    """An answer that is no success: an HTTP status and its detail."""
+    """A call that failed: an HTTP status and its detail."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(status, detail)
@@ -29,7 +29,7 @@ class EpisodeRefusal(Exception):
 
 
 class EpisodeLost(EpisodeRefusal):
-    """The environment's process is dead, or was killed since it could not be trusted any more. Status 500."""
+    """The environment's process is dead, or was killed because it could no longer be trusted. Status 500."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(500, detail)
@@ -44,9 +44,9 @@ class EpisodeProcess:
 
     def __init__(self, protocol: str, *, max_answer_bytes: int) -> None:
         self._child = ChildProcess(
-            # modules of the working directory are found, too
+            # Modules of the working directory can be imported, too
             ChildProgram("agentscope_tuner.env_service.episode_worker", [protocol], [os.getcwd(), *sys.path]),
-            # an environment is foreign code, and the token opens every other episode
+            # An environment is foreign code, and the token gives access to every other episode
             environment={name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE},
             # An environment's prints must not mix with the server's own output
             stdout=2,
@@ -57,16 +57,17 @@ class EpisodeProcess:
 
     @classmethod
     async def start(cls, protocol: str, *, max_answer_bytes: int, seconds: float) -> EpisodeProcess:
-        """A fresh process that has loaded the environment `protocol`. An answer over `max_answer_bytes` is its end.
+        """A fresh process that has loaded the environment `protocol`; it is killed for an answer over
+        `max_answer_bytes`.
 
         Raises:
             EpisodeRefusal: the environment cannot be loaded.
-            EpisodeLost: it died, or took longer than `seconds`.
+            EpisodeLost: the process died, or took longer than `seconds`.
         """
         episode = cls(protocol, max_answer_bytes=max_answer_bytes)
         try:
             await episode._reply("the start", seconds)
-        # a cancellation, too: no other code knows of the process, so it would stay
+        # Also on a cancellation: no other code knows of the process, so it would never end
         except BaseException:
             await episode.kill()
             raise
@@ -76,8 +77,9 @@ class EpisodeProcess:
         """The value that the environment's `method` returned.
 
         Raises:
-            EpisodeRefusal: 400, the environment raised, and goes on; 500, it answered what no environment may.
-            EpisodeLost: it died, hung for `seconds`, or wrote too much; it is dead now.
+            EpisodeRefusal: 400, the environment raised, and the episode goes on; 500, its answer breaks the rules for
+                environments.
+            EpisodeLost: the process died, hung for `seconds`, or wrote too much; it is dead now.
         """
         self._asked += 1
         return await self._reply(method, seconds, {"id": self._asked, "method": method, "arguments": arguments})
@@ -91,11 +93,11 @@ class EpisodeProcess:
             await self.kill()
             raise EpisodeLost(f"{what} did not end within {seconds:g} s and the environment was killed") from exc
         except (ChildLost, ValueError, KeyError, TypeError, RecursionError) as exc:
-            # the channel ended, an answer over the limit, no JSON, or another call's answer
+            # The channel ended, or the answer is over the limit, no JSON, or another call's
             how = await self._end()
             raise EpisodeLost(f"{what}: the environment {how}") from exc
         except asyncio.CancelledError:
-            # its answer would be read as the next call's
+            # A late answer would be read as the next call's answer
             await self.kill()
             raise
         if "error" in reply:
@@ -125,12 +127,12 @@ class EpisodeProcess:
         return how if ended else "answered what could not be read, and was killed"
 
     async def kill(self) -> str:
-        """Ends the process and all it started, at once; how it ended, in words."""
+        """Ends the process and its group at once; returns how it ended, in words."""
         self._child.kill()
         if not await self._is_dead_within(_END_SECONDS):
             return "cannot be killed"
         how = self._child.end()
-        # a call that waits for an answer in another task sees the end by itself, and closes the channel then
+        # A call that waits in another task notices the end, and then closes the channel
         if not self._asking:
             self._child.close()
         return how

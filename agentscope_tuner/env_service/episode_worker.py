@@ -1,8 +1,9 @@
 """The worker of one episode: a child process that holds one environment.
 
 Requests and answers are JSON: `{"id": …, "method": …, "arguments": [...]}`, and `{"id": …, "data": …}` or
-`{"id": …, "error": …, "broken": …}`. `broken` means that the environment answered in a way that no environment may;
-otherwise it refused the request. The first answer comes unasked, with id 0: loaded, or why not.
+`{"id": …, "error": …, "broken": …}`. `broken` means that the environment's answer breaks the rules for environments;
+without it, the environment refused the request. The first answer comes without a request, with id 0: the environment is
+loaded, or why not.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def main(channel: ParentChannel, protocol: str) -> None:
 
 
 class _Episode:
-    """The environment of this process, once `create` made it. Methods are named by the requests."""
+    """The environment of this process, after `create`. Requests name its methods."""
 
     def __init__(self, environment: type[Environment]) -> None:
         self._class = environment
@@ -77,10 +78,10 @@ class _Episode:
 
 
 def load_environment(protocol: str) -> type[Environment]:
-    """The class that `module->Class` names; modules of the working directory are found too.
+    """The class that `module->Class` names; it may be a module of the working directory.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such class.
     """
     module_name, arrow, class_name = (part.strip() for part in protocol.partition("->"))
     if not (module_name and arrow and class_name):

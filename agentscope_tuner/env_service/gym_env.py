@@ -16,17 +16,17 @@ logger = logging.getLogger(__name__)
 
 
 class GymEnv:
-    """One episode: `with GymEnv(client, env_type, task_id) as env:` creates it and releases it, come what may.
+    """One episode: `with GymEnv(client, env_type, task_id) as env:` creates it, and always releases it.
 
-    A step that failed on the way may or may not have been played, so the episode is broken from then on: later steps
-    and evaluations raise that first error. Otherwise a workflow that swallowed the error would be scored for an episode
-    that the network ended.
+    A step whose request failed may or may not have been played. So the episode is broken from then on: later steps and
+    evaluations raise the first error. Otherwise a workflow that swallowed the error would be scored for an episode that
+    the network ended.
 
     Args:
         client: the service's client; not closed by this handle.
         env_type: the kind of environment.
         task_id: the task to play.
-        instance_id: put the same into `workflow_task.task_env_uuid`; a fresh one when left out.
+        instance_id: the episode's name; put it into `workflow_task.task_env_uuid`, too. A fresh name when left out.
         params: for the environment's creation.
 
     Attributes:
@@ -63,7 +63,8 @@ class GymEnv:
         """Plays `action`, a chat message such as `{"role": "assistant", "content": "left"}`.
 
         Raises:
-            EnvServiceError: status 4xx may have left the episode as it was, so it goes on; all else breaks it.
+            EnvServiceError: after a status 4xx the episode goes on, since it may be unchanged; any other failure breaks
+                it.
         """
         self._raise_if_broken("step")
         self._scores.clear()
@@ -82,15 +83,15 @@ class GymEnv:
         params: Mapping[str, Any] | None = None,
         messages: Mapping[str, Any] | None = None,
     ) -> float:
-        """The episode's score, asked for once and kept until the next step.
+        """The episode's score; it is requested once and kept until the next step.
 
         Args:
             instance_id: may be left out; another episode's is an error.
             params: for the environment's evaluation.
-            messages: likewise, where the environment reads them.
+            messages: for the environment's evaluation, where it reads messages.
 
         Raises:
-            EnvServiceError: there is no score to be had, or a step failed on the way.
+            EnvServiceError: there is no score, or a step's request failed.
         """
         if instance_id is not None and instance_id != self.instance_id:
             raise EnvServiceError(f"this handle plays instance {self.instance_id!r}, asked to evaluate {instance_id!r}")
@@ -105,7 +106,7 @@ class GymEnv:
         return self.client.get_info(self.instance_id, params=params)
 
     def release(self) -> bool:
-        """Ends the episode, best effort; `with` does this. A score that was asked for stays known."""
+        """Ends the episode, best effort; `with` does this. A score that was requested before is kept."""
         return self.client.release_instance(self.instance_id)
 
     def _raise_if_broken(self, verb: str) -> None:
@@ -119,7 +120,7 @@ class GymEnv:
         try:
             self.create()
         except BaseException:
-            # The answer may be lost, or Ctrl-C came in between: the service may hold the episode
+            # After a lost answer or Ctrl-C the service may still hold the episode
             self.release()
             raise
         return self

@@ -1,4 +1,4 @@
-"""The episodes a server has under way: one worker process each, with limits on their number and their idle time."""
+"""The running episodes of a server: a worker process for each, with limits on their number and idle time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ServerLimits:
 
     Attributes:
         max_instances: episodes under way at once; a further create is answered 429.
-        idle_seconds: an episode that was asked nothing for so long is released.
+        idle_seconds: an episode without a call for so long is released.
         call_seconds: an environment that takes longer over one call is killed.
         max_body_bytes: a longer request is answered 413; an environment that answers four times as much is killed.
     """
@@ -64,14 +64,14 @@ class Instances:
         self._protocols = protocols
         self._limits = limits
         self._table: dict[str, _Instance] = {}
-        # Starting Python keeps a processor busy. More starts at once than processors would make all of them late
+        # Starting Python keeps a processor busy, so more starts at once than processors would delay all of them
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._profiles = asyncio.Semaphore(os.cpu_count() or 1)
 
     async def create(
         self, env_type: str, task_id: str, instance_id: str | None, params: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Starts an episode and returns its first state. An id that is known gets a fresh episode.
+        """Starts an episode and returns its first state. A known id gets a fresh episode.
 
         Raises:
             EpisodeRefusal: unknown environment, no room, or the environment refused the task.
@@ -91,7 +91,7 @@ class Instances:
                 self._check_current(instance)
                 data: dict[str, Any] = await self._ask(instance, "create", task_id, instance_id, params)
                 instance.last_used = time.monotonic()
-        # a client that disconnected, too: it never got the instance's id, so it cannot release the instance
+        # Also when the client disconnected: it never got the instance's id, so it cannot release the instance
         except BaseException:
             await self._drop(instance)
             raise
@@ -101,7 +101,7 @@ class Instances:
         """The result of the environment's `step`, `evaluate` or `get_info`.
 
         Raises:
-            EpisodeRefusal: the instance is unknown, or the environment raised, or it was lost on the way.
+            EpisodeRefusal: the instance is unknown, the environment raised, or the episode was lost during the call.
         """
         instance = self._table.get(instance_id)
         if instance is None:
@@ -117,7 +117,7 @@ class Instances:
                 instance.last_used = time.monotonic()
 
     async def release(self, instance_id: str) -> bool:
-        """Ends an episode, in the middle of a call if need be; False when there is none."""
+        """Ends an episode, even during a call; False when there is no such episode."""
         instance = self._table.pop(instance_id, None)
         if instance is None:
             return False
@@ -130,7 +130,7 @@ class Instances:
         return True
 
     async def profile(self, env_type: str, split: str, params: Mapping[str, Any]) -> Any:
-        """The ids of an environment's tasks, asked of a process of their own."""
+        """The ids of an environment's tasks, from a separate process."""
         protocol = self._protocol(env_type)
         async with self._profiles:
             worker = await self._start(protocol)
@@ -141,7 +141,7 @@ class Instances:
             await worker.kill()
 
     async def expire(self) -> None:
-        """Releases idle episodes, for ever: a task of the server's."""
+        """Releases idle episodes in an endless loop; the server runs it as a task."""
         while True:
             await asyncio.sleep(min(30.0, self._limits.idle_seconds / 4))
             oldest = time.monotonic() - self._limits.idle_seconds

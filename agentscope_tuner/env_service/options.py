@@ -1,4 +1,4 @@
-"""How patient a client of an env service is."""
+"""A client's time limits for an env service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMEOUTS: Mapping[str, float] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions(HttpLimits):
-    """How patient a client is, and how much it takes: `HttpLimits`, and a time for each verb.
+    """A client's limits: `HttpLimits`, and a time limit for each verb.
 
     Attributes:
         timeouts: seconds one try may take, by verb, in place of those in `TIMEOUTS`.
@@ -40,7 +40,7 @@ class ClientOptions(HttpLimits):
             raise ConfigError(f"timeouts names no verb of the env service: {unknown!r}; there are {sorted(TIMEOUTS)!r}")
         for verb, seconds in self.timeouts.items():
             check_number(f"timeouts[{verb!r}]", seconds)
-        # not super(): dataclass makes a class with slots anew, which a bare super() does not know
+        # Not a bare super(): with slots, dataclass makes a new class, which a bare super() does not know
         HttpLimits.__post_init__(self)
 
     def timeout(self, verb: Verb) -> float:

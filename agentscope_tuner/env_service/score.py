@@ -1,4 +1,4 @@
-"""What counts as a score: a finite number, and nothing that merely looks like one."""
+"""Which values are a score: finite numbers only, and no values that merely look like a number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentscope_tuner.errors import BadScore
 def finite_score(value: object, instance_id: str) -> float:
     """`value` as a float when it is a finite number, of Python's or numpy's types.
 
-    `True`, `"0.8"` and `None` are refused: they show a broken environment, and a guess would pay the policy for that.
+    `True`, `"0.8"` and `None` are refused: they show a broken environment, and a guess would reward the policy for it.
 
     Raises:
         BadScore: when `value` is anything else; the message names `instance_id`.
@@ -32,6 +32,6 @@ def _shown(value: object) -> str:
     try:
         shown = repr(value)
     except ValueError:
-        # Python prints no integer of more than 4,300 digits
+        # Python refuses to print an integer of more than 4,300 digits
         return "a number too long to print"
     return shown if len(shown) <= 200 else f"{shown[:200]}…"

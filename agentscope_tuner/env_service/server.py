@@ -31,7 +31,7 @@ class ServiceRequest(BaseModel):
     params: dict[str, Any] = {}
 
     def need(self, name: str) -> str:
-        """The field `name`, which this request cannot do without."""
+        """The field `name`, which this request must have."""
         value = getattr(self, name)
         if not isinstance(value, str) or not value:
             raise EpisodeRefusal(400, f"{name} is required")
@@ -79,8 +79,8 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
 
     Args:
         protocols: `module->Class` by `env_type`; see `Environment`.
-        limits: what is allowed.
-        token: asked of every request but `GET /healthz` as `Authorization: Bearer …`; None asks for none.
+        limits: the server's limits.
+        token: required of every request except `GET /healthz`, as `Authorization: Bearer …`; None requires no token.
     """
     instances = Instances(protocols, limits)
 
@@ -110,7 +110,7 @@ def serve(app: FastAPI, listener: socket.socket) -> None:
     """Serves `app` on `listener` until SIGTERM or SIGINT, then ends all episodes."""
     config = uvicorn.Config(
         app,
-        # The episodes' sockets are tested on asyncio's loop alone: uvicorn would take uvloop where it is installed
+        # The episodes' sockets are tested on asyncio's loop only, and uvicorn would take uvloop where it is installed
         loop="asyncio",
         log_level="warning",
         access_log=False,

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Verb(StrEnum):
-    """What may be asked of the service; the value is the path."""
+    """The calls of the service; the value is the path."""
 
     HEALTHZ = "healthz"
     PROFILE = "get_env_profile"
@@ -41,7 +41,7 @@ class Verb(StrEnum):
 
     @property
     def repeatable(self) -> bool:
-        """Whether asking twice changes nothing. A second create resets the episode, a second step plays on."""
+        """Whether a second call changes nothing. A second create resets the episode; a second step is played, too."""
         return self in {Verb.HEALTHZ, Verb.PROFILE, Verb.EVALUATE, Verb.INFO}
 
 
@@ -51,9 +51,9 @@ class EnvCall(Generic[T]):
 
     Attributes:
         body: the JSON to POST; None for a GET.
-        where: what is asked, for messages: `evaluate of instance 'x'`.
+        where: the call in words, for messages: `evaluate of instance 'x'`.
         parse: the result in an answer; raises a `BadAnswer` or an `EnvServiceError` when there is none.
-        instance_id: of the episode that must exist already; empty for none.
+        instance_id: the id of the episode, which must exist already; empty for calls without an episode.
     """
 
     verb: Verb
@@ -65,7 +65,7 @@ class EnvCall(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A fresh episode: its opening chat messages, its id, its task, and whatever else the environment told."""
+    """A fresh episode: its opening chat messages, its id, its task, and further information from the environment."""
 
     state: list[dict[str, Any]]
     instance_id: str
@@ -75,7 +75,7 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of a step: new chat messages, the step's own reward (None: it has none), whether the episode ended."""
+    """The result of a step: new chat messages, the step's own reward (or None), whether the episode ended."""
 
     state: list[dict[str, Any]]
     reward: float | None
@@ -221,7 +221,7 @@ def _data(answer: HttpAnswer, where: str, instance_id: str = "") -> Any:
 
 def _refusal(answer: HttpAnswer, where: str, instance_id: str) -> BadAnswer | InstanceNotFound:
     detail = detail_of(answer)
-    # match the whole sentence: an environment's own error may quote the policy's text
+    # Match the whole sentence, because an environment's own error may quote the policy's text
     if answer.status in {400, 404} and detail.strip().rstrip("!.") == f"Instance {instance_id} not found":
         return InstanceNotFound(f"{where}: the env service does not know the instance: released, expired or restarted?")
     return BadAnswer(answer.status, shown(detail) or "an empty body", where)

@@ -1,4 +1,4 @@
-"""The agentscope chat model that a trainer lends to a workflow, and the record of what was asked of it.
+"""The agentscope chat model that a trainer lends to a workflow, and the record of its calls.
 
 Needs the `agentscope` extra, and agentscope 2.0: without it this module raises a ConfigError that says so.
 """

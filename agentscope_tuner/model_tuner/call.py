@@ -21,23 +21,24 @@ _ERROR_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One call, whatever was retried beneath it; equal for a model that streams and one that does not.
+    """One call with all its retries; the record is the same whether the model streams or not.
 
     Attributes:
-        role: the agent that called, as `register_model` was told; `default` for the tuner itself.
+        role: the calling agent's role, as given to `register_model`; `default` for the tuner itself.
         trainable: whether a trainer may learn from it.
         model: the name of the model that answered.
-        messages: what was sent, as the model's own formatter writes it: OpenAI chat messages wherever the model speaks
-            that protocol.
+        messages: the messages sent, as the model's own formatter writes them: OpenAI chat messages wherever the model
+            speaks that protocol.
         tools: the functions the model was offered, as JSON schemas; None when it was offered none.
-        tool_choice: `auto`, `none`, `required` or the function it had to call; None when nothing was said.
+        tool_choice: `auto`, `none`, `required` or the function that the model had to call; None when the agent set
+            none.
         response: an OpenAI assistant message: `role`, `content` (a str, or None beside tool calls), `tool_calls`, and
-            `reasoning_content` for what was thought. Of a call that failed, what had arrived by then, or None.
+            `reasoning_content` for the model's thoughts. After a failed call: the part that had arrived, or None.
         finish_reason: `stop`, `tool_calls`, `length` (cut off at max_tokens) …; None where the model does not tell.
-        prompt_tokens: as the endpoint counts; None when it did not say.
-        completion_tokens: likewise.
-        logprobs: for each token of the response, `token`, `logprob` and what else OpenAI's `logprobs.content` holds;
-            None unless asked for and given.
+        prompt_tokens: the prompt's tokens as the endpoint counts them; None when it did not report them.
+        completion_tokens: the response's tokens, likewise.
+        logprobs: for each token of the response, `token`, `logprob` and the other fields of OpenAI's
+            `logprobs.content`; None unless asked for and given.
         error: why there is no whole response; None when there is one.
         seconds: from the call to the end of the response, retries included.
     """
@@ -57,8 +58,8 @@ class ModelCall:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As a rollout file keeps it: every field, under its name."""
-        # not `asdict`: it takes five times as long
+        """The call as a rollout file keeps it: every field, under its name."""
+        # Not `asdict`, which takes five times as long
         return {name: _plain(getattr(self, name)) for name in _FIELDS}
 
 
@@ -75,7 +76,7 @@ def _plain(value: Any) -> Any:
 
 
 class Recording:
-    """A call under way; `call()` gives its record as far as it is known."""
+    """A call under way; `call()` gives its record so far."""
 
     def __init__(
         self,
@@ -102,15 +103,15 @@ class Recording:
         self._arrived.append_chat_response(chunk)
 
     def finish(self, response: ChatResponse) -> None:
-        """The whole response is there, or as much of it as a cancelled call got."""
+        """Record the whole response, or as much of it as a cancelled call got."""
         # The agent takes the blocks over and changes them: keep copies
         blocks = [block.model_copy() for block in response.content]
-        # its id stays, too: a new one is drawn from the system, where hundreds of rollouts wait for each other
+        # Keep the id, too: a new id needs random bytes from the system, for which hundreds of rollouts would wait
         self._arrived = replace(response, content=blocks, metadata=dict(response.metadata))
         self._end(INTERRUPTED if interrupted(response) else None)
 
     def fail(self, error: BaseException | str) -> None:
-        """There will be no whole response; without effect when there was one already."""
+        """Record that there will be no whole response; without effect after `finish`."""
         words = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
         self._end(words[:_ERROR_CHARS])
 
@@ -119,7 +120,7 @@ class Recording:
             self._ended, self._error = time.monotonic(), error
 
     def call(self) -> ModelCall:
-        """The call as it stands."""
+        """The record of the call so far."""
         arrived = self._arrived
         usage = arrived.usage if arrived else None
         extra: dict[str, Any] = arrived.metadata if arrived else {}
@@ -145,7 +146,7 @@ class Recording:
 
 
 def interrupted(response: ChatResponse) -> bool:
-    """Whether agentscope made this response of a cancellation that it swallowed."""
+    """Whether agentscope made this response out of a cancellation, instead of raising it."""
     return bool(response.finished_reason == FinishedReason.INTERRUPTED)
 
 

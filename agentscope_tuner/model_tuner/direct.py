@@ -1,4 +1,4 @@
-"""Chat completions sent as they are given, over the shortest way."""
+"""Chat completions that are sent unchanged, with little work for the processor."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from pydantic import ValidationError
 from agentscope_tuner._http.site import KEEPALIVE_SECONDS
 from agentscope_tuner._http.transport import QuietConnector, quiet_session
 
-# Of a whole answer; a long completion with the logarithms of 20 tokens at each place has about 50 MiB
+# The most bytes of a whole answer; a long completion with the log-probabilities of 20 tokens at each place has about 50
+# MiB
 MOST_BYTES = 64 * 2**20
 # the client's own defaults
 _TIMEOUT = aiohttp.ClientTimeout(total=None, connect=5.0, sock_read=600.0)
 
-# The HTTP library that the installed openai stands on, httpx or httpx2: its client's base class is of it
+# The HTTP library under the installed openai, httpx or httpx2: the base class of its client tells
 _httpx: Any = sys.modules[openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What came instead of a completion."""
+    """A response that is no completion."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -40,21 +41,22 @@ class _Answer:
 
 
 class DirectCompletions(AsyncCompletions):
-    """The client's `chat.completions`, at a third of its processor time.
+    """Replaces the client's `chat.completions`, at a third of its CPU time.
 
     The client walks over the request's types, builds a request, and builds the answer field by field; with hundreds of
-    rollouts that is more than the rest of a call. So the first try goes straight to the connection. Where it brings no
-    completion, what it brought is handed to the client, which goes on as if it had asked itself: errors, retries and
-    odd answers are the client's. Streams, and endpoints behind a proxy, are the client's from the beginning.
+    rollouts that takes longer than the rest of a call. So the first try goes straight to the connection. Where it
+    brings no completion, its response or error is given to the client, as if the client itself had sent the request:
+    the client handles errors, retries and odd answers. Streams, and endpoints behind a proxy, go through the client
+    from the beginning.
 
-    An answer over `most_bytes` is read no further, whoever asked for it, and is a failed try like a broken connection.
-    A stream has no such bound: it is handed on as it comes.
+    An answer is read up to `most_bytes`, here and by the client; a longer answer is a failed try, like a broken
+    connection. A stream has no such bound, because its parts are passed on as they come.
 
     Args:
-        client: whose completions these are.
+        client: the OpenAI client.
         http: its HTTP client.
         tls: for https.
-        most_bytes: of a whole answer.
+        most_bytes: the most bytes of a whole answer.
     """
 
     def __init__(
@@ -64,7 +66,8 @@ class DirectCompletions(AsyncCompletions):
         self._http = http
         self._tls = tls
         self._most_bytes = most_bytes
-        # As the client does: once. Looking through the environment for each call took a quarter of its processor time
+        # Look for proxies once, as the client does: to search the environment at each call took a quarter of the call's
+        # CPU time
         self._proxied = _proxied()
         http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], self._bound]}
         self._url = f"{str(client.base_url).rstrip('/')}/chat/completions"
@@ -99,7 +102,7 @@ class DirectCompletions(AsyncCompletions):
             self._session = None
 
     async def _first_try(self, body: Mapping[str, Any]) -> ChatCompletion | _Answer | Exception | None:
-        """A completion, or what came in its place; None where `body` is no JSON, which the client has words for."""
+        """A completion, or the response or error that came instead; None where `body` is no JSON."""
         try:
             data = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError):
@@ -114,15 +117,15 @@ class DirectCompletions(AsyncCompletions):
                 return ChatCompletion.model_validate_json(content)
             except ValidationError:
                 pass  # the client also reads replies that break the types of the API
-        # the body is decoded by now
+        # Leave out the headers of the transfer: the body is decoded by now
         headers = [(name, value) for name, value in response.raw_headers if name.lower() not in _OF_TRANSFER]
         return _Answer(response.status, headers, content)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """The whole answer, as it is when it is unpacked.
+        """The whole answer, decompressed.
 
         Raises:
-            aiohttp.ClientPayloadError: it is too long.
+            aiohttp.ClientPayloadError: the answer is too long.
         """
         pieces, left = [], self._most_bytes
         async for piece in response.content.iter_any():
@@ -133,7 +136,7 @@ class DirectCompletions(AsyncCompletions):
         return b"".join(pieces)
 
     async def _bound(self, response: Any) -> None:
-        """A hook of the HTTP client, before it reads an answer."""
+        """A hook of the HTTP client that bounds an answer before it is read."""
         if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
             response.stream = _Bounded(response.stream, self._most_bytes)
 
@@ -150,14 +153,15 @@ class DirectCompletions(AsyncCompletions):
         return self._session
 
 
-# a few kilobytes may unpack to gigabytes
+# Count the decompressed bytes: a few kilobytes may unpack to gigabytes
 _UNPACKED = {"Accept-Encoding": "identity"}
 _OF_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 
 def _proxied() -> bool:
-    """Whether the environment, or the system, names a proxy."""
-    # elsewhere the system's settings count, too; here the names are enough, and most of the time goes into the values
+    """Whether the environment or the system sets a proxy."""
+    # Other systems have settings beside the environment. On Linux the variables' names suffice, and reading the values
+    # would take most of the time
     return bool(getproxies()) if sys.platform != "linux" else any(map(_names_proxy, os.environ))
 
 
@@ -166,7 +170,7 @@ def _names_proxy(name: str) -> bool:
 
 
 class _Bounded(_httpx.AsyncByteStream):  # type: ignore[misc]
-    """A body, up to a number of bytes."""
+    """A response's body, up to a number of bytes."""
 
     def __init__(self, body: Any, most_bytes: int) -> None:
         self._body, self._most_bytes = body, most_bytes

@@ -26,19 +26,20 @@ def endpoint_model(
     max_retries: int = 3,
     **body: Any,
 ) -> EndpointModel:
-    """A model behind an OpenAI-compatible endpoint. One serves many rollouts of an event loop; `aclose` it in the end.
+    """A model behind an OpenAI-compatible endpoint. Many rollouts of one event loop may share it; `aclose` it in the
+    end.
 
-    The HTTP client alone retries, `max_retries` times, connections that fail and the statuses 408, 409, 429 and 5xx, at
-    growing intervals or when the endpoint says; agentscope's own loop on top of it is off. A stream that breaks off in
-    the middle is not asked for again: the agent has seen a part of it.
+    Only the HTTP client retries, `max_retries` times: failed connections and the statuses 408, 409, 429 and 5xx, at
+    growing intervals or after the endpoint's Retry-After. agentscope's own retries are off. A stream that breaks off is
+    not requested again, because the agent has seen a part of it.
 
     Args:
         base_url: up to and including `/v1`.
-        model: as the endpoint calls it.
+        model: the model's name at the endpoint.
         api_key: `EMPTY` for servers without one.
-        stream: let agents see the response as it is written; what is recorded is the same.
+        stream: let agents see the response while it is written; the record is the same.
         logprobs: ask for the logarithm of each token's probability.
-        max_retries: beyond the first request.
+        max_retries: retries after the first request.
         body: more fields of the request, as the endpoint's API names them: `temperature`, `max_tokens`, `seed` …
     """
     import openai
@@ -58,7 +59,7 @@ def endpoint_model(
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Loading the certificates takes longer than all the rest of making a model, which rollouts do one by one."""
+    """Loaded once: to load the certificates takes longer than the rest of making a model, which rollouts do in turn."""
     return httpx.create_ssl_context()
 
 
@@ -74,7 +75,7 @@ class EndpointModel(OpenAIChatModel):
         from agentscope_tuner.model_tuner.direct import DirectCompletions
 
         self._completions = DirectCompletions(self.client, kwargs["client_kwargs"]["http_client"], _tls())
-        # the client makes its own when it is first asked for it
+        # The client makes its own `chat` on first use
         vars(self.client.chat)["completions"] = self._completions
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""ModelTuner: the model a workflow's agents use, which records what they ask and what it answers."""
+"""ModelTuner: the model that a workflow's agents use; it records their calls and its answers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DEFAULT_ROLE = "default"
 class RecordedModel(ChatModelBase):
     """An agentscope model that hands every call to `inner` and records it under a role.
 
-    `inner` retries by its own rules and the record has one entry a call, with the last error where all tries failed.
-    A cancelled call raises CancelledError, where agentscope's base class would answer with nothing.
+    `inner` retries by its own rules. The record has one entry for each call, with the last error where all tries
+    failed. A cancelled call raises CancelledError, where agentscope's base class would answer with nothing.
     """
 
     def __init__(self, inner: ChatModelBase, recordings: list[Recording], role: str, trainable: bool) -> None:
@@ -36,7 +36,7 @@ class RecordedModel(ChatModelBase):
             retry_delay=inner.retry_delay,
             context_size=inner.context_size,
         )
-        # every model has one, though the base class does not declare it
+        # Every model has a formatter, though the base class does not declare it
         declared: Any = inner
         self.formatter = declared.formatter
         self.inner, self.role, self.trainable = inner, role, trainable
@@ -66,7 +66,7 @@ class RecordedModel(ChatModelBase):
         try:
             recording.messages = await self.formatter.format(messages)
             answer = await self.inner(messages=messages, tools=tools, tool_choice=tool_choice, **kwargs)
-        # Ctrl-C and a cancellation, too: the recording says how each call ended
+        # Also on Ctrl-C and cancellation: the recording says how each call ended
         except BaseException as exc:
             recording.fail(exc)
             raise
@@ -94,14 +94,14 @@ class RecordedModel(ChatModelBase):
         except GeneratorExit:
             recording.fail(ABANDONED)
             raise
-        # as above
+        # Also on Ctrl-C and cancellation
         except BaseException as exc:
             recording.fail(exc)
             raise
         recording.fail(BROKEN_OFF)
 
     async def count_tokens(self, messages: list[Msg], tools: list[dict[str, Any]] | None) -> int:
-        """As `inner` counts."""
+        """The number of tokens, as `inner` counts them."""
         count: int = await self.inner.count_tokens(messages, tools)
         return count
 
@@ -119,9 +119,9 @@ class RecordedModel(ChatModelBase):
 
 
 class ModelTuner(RecordedModel):
-    """The model a trainer lends to one rollout. Cheap to make: one a rollout, over a model that many share.
+    """The model that a trainer lends to one rollout. It is cheap: make one for each rollout, over a shared model.
 
-    An agent takes it as its model, or, where a workflow has several agents, what `register_model` gives for each.
+    An agent takes it as its model. Where a workflow has several agents, each takes the result of `register_model`.
 
     Args:
         model: any agentscope chat model, such as `endpoint_model` makes.
@@ -157,7 +157,7 @@ class ModelTuner(RecordedModel):
         return tuner
 
     async def aclose(self) -> None:
-        """Close what `for_endpoint` opened; a model that was handed in is its owner's."""
+        """Close the model that `for_endpoint` opened; a model that was passed in stays open for its owner."""
         if self._opened is not None:
             await self._opened.aclose()
 
@@ -166,7 +166,8 @@ class ModelTuner(RecordedModel):
 
         Args:
             role: names the agent in the record; several agents may share one.
-            default_model: used instead of the trainer's model when the role is not trainable, and recorded too.
+            default_model: used instead of the trainer's model when the role is not trainable; its calls are recorded,
+                too.
         """
         trainable = self._is_trainable(role)
         model = self.inner if trainable or default_model is None else default_model
@@ -180,7 +181,7 @@ class ModelTuner(RecordedModel):
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:
-        """Every call of every role, in the order they began; those still on their way have an `error` that says so."""
+        """Every call of every role, in the order they began; unfinished calls have an `error` that says so."""
         return tuple(recording.call() for recording in self._recordings)
 
     @property

@@ -17,7 +17,7 @@ MAX_TARGET = 999
 class CountdownEnv:
     """Four numbers, a target that can be reached, and five tries.
 
-    The score is that of the best equation so far: 1.0 when right, 0.1 for an attempt, else 0.0.
+    The score is the best equation's score so far: 1.0 when right, 0.1 for an attempt, else 0.0.
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
@@ -54,7 +54,7 @@ class CountdownEnv:
         return self.best
 
     def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """The puzzle and how far the game is."""
+        """The puzzle and the state of the game."""
         return {"numbers": self.numbers, "target": self.target, "turns": self.turns}
 
     def close(self) -> None:
@@ -70,7 +70,9 @@ class CountdownEnv:
 
 
 def make_puzzle(task_id: str) -> tuple[list[int], int]:
-    """Four numbers and a whole target from 1 to 999 that some equation over them reaches; the same for the same id."""
+    """Four numbers and a whole target from 1 to 999 that some equation over them reaches; the same id gives the same
+    puzzle.
+    """
     # a str seed, unlike hash(), is the same in every process
     chance = random.Random(f"countdown {task_id}")
     while True:

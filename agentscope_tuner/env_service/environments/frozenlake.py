@@ -1,4 +1,4 @@
-"""gymnasium's FrozenLake as text: walk from S to G over the ice and keep out of the holes."""
+"""gymnasium's FrozenLake as text: walk from S to G over the ice and avoid the holes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES = (
 class FrozenLakeEnv:
     """A map drawn from the task's id; the score is 1.0 when the goal was reached, else 0.0.
 
-    `params`, at creation: `size` (3 to 12, default 4), `is_slippery` (default False: a move goes where it says).
+    `params`, at creation: `size` (3 to 12, default 4), `is_slippery` (default False: each move goes in its direction).
     """
 
     def __init__(self, task_id: str, instance_id: str, params: dict[str, Any]) -> None:
@@ -58,7 +58,9 @@ class FrozenLakeEnv:
         return {"state": [{"role": "user", "content": content}], "info": self.get_info({}, {})}
 
     def step(self, action: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        """Goes where the last direction in the message points; a message without one is told so and costs the turn."""
+        """Moves in the last direction that the message names; a message without a direction costs the turn and is told
+        so.
+        """
         words = _WORD.findall(text_of(action))
         reward = 0.0
         if self._over:

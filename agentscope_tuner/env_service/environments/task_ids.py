@@ -15,7 +15,7 @@ def query_list(split: str) -> list[str]:
 
 
 def check_task_id(task_id: str) -> str:
-    """`task_id`, if it is one."""
+    """`task_id`; raises a ValueError if it is no task id."""
     split, _, number = task_id.rpartition("-")
     if split not in SPLITS or not re.fullmatch(r"0|[1-9][0-9]{0,5}", number) or int(number) >= SPLITS[split]:
         allowed = ", ".join(f"{name}-0 to {name}-{count - 1}" for name, count in SPLITS.items())
