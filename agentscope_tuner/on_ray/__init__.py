@@ -1,1 +1,1 @@
-"""All that knows Ray: files, rollouts and the service judged on a cluster."""
+"""Everything that uses Ray: a cluster judges files, single rollouts, and the service's requests."""

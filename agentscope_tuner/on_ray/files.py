@@ -1,9 +1,9 @@
 """Judging files on Ray: partitions through Ray Data's pool of judge actors.
 
-What Ray Data moves is which partition, not its rows: an actor reads its partition, judges it and writes it. So the rows
-are never copied into Ray's object store and back (`make bench-ray` shows what that costs), a lost worker or node is a
-repeated task of Ray's, and the partition that is repeated is the very one that `--resume` knows. Ray's own readers cut
-files by what the cluster is, and `read_json` refuses a file for one bad line.
+Ray Data moves only the partitions' names, not their rows: an actor reads its partition, judges it and writes it. So the
+rows are never copied into Ray's object store and back (`make bench-ray` shows the cost of such copies). When a worker
+or node is lost, Ray repeats its task: the same partition that `--resume` knows. Ray's own readers would cut files by
+the size of the cluster, and `read_json` refuses a file for one bad line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agentscope_tuner.on_ray.session import enter, own_error, portable, ray_modu
 
 
 class _FileActor:
-    """A `PartitionWorker` as Ray Data calls it."""
+    """A `PartitionWorker` in the form that Ray Data calls."""
 
     def __init__(self, job: FileJob, directory: str) -> None:
         enter(directory)
@@ -50,24 +50,24 @@ def score_files(
     resume: bool = False,
     size: int | None = None,
 ) -> Iterator[PartitionRecord]:
-    """Judge rollout files into `folder`, a partition at a time; the manifest is written when all of them are whole.
+    """Judge rollout files into `folder`, by partitions; the manifest is written when all partitions are whole.
 
     Args:
         config: as `load_judge` takes it.
         files: absolute paths, or URLs, that every node sees, JSONL, Parquet or Arrow; as `input_files` finds them.
         folder: where the partitions go; every node sees it.
         digest: names the configuration and version.
-        jobs: judge actors at most. None: for a judge that computes as many as the cluster has CPUs, else one.
+        jobs: judge actors at most. None: one for each CPU of the cluster if the judge computes, else one.
         address: the Ray cluster's; None uses the session of this process, or starts one on this machine.
         resume: keep the partitions of an earlier run that are whole, and rows that an interrupted one scored.
-        size: bytes of input a partition; None lets the input decide.
+        size: bytes of input for each partition; None: as the input's size suggests.
 
     Yields:
         The record of each partition, as they finish.
 
     Raises:
         ConfigError: the judge, the input or the output is wrong, or there is no Ray.
-        JudgeError: the run cannot go on. What is finished stays, and `resume` goes on from it.
+        JudgeError: the run cannot go on. Finished partitions stay, and `resume` goes on from them.
     """
     settings = resolve(config)
     judge = RolloutJudge(settings)

@@ -27,7 +27,7 @@ class JudgeActor:
 
     Args:
         config: as `load_judge` takes it.
-        directory: where the pool was made.
+        directory: the working directory of the process that made the pool.
         digest: names the configuration and the pool's size.
         workers: how many actors the pool has.
     """
@@ -93,13 +93,13 @@ class JudgeActor:
                 self._idle.set()
 
     async def drain(self, timeout: float) -> bool:
-        """Refuse calls from now on, and wait for those that were begun; whether all of them ended in time."""
+        """Refuse calls from now on, and wait for the begun calls; return whether all of them ended in time."""
         self._closed = True
         if self._begun:
             self._idle.clear()
-            with suppress(TimeoutError):  # then the answer is no
+            with suppress(TimeoutError):  # the method then returns False
                 await asyncio.wait_for(self._idle.wait(), timeout)
         if self._log is not None:
-            # the actor is killed next, and would lose the rows that wait to be written
+            # The actor is killed next, and would lose the rows that still wait to be written
             self._log.close()
         return not self._begun

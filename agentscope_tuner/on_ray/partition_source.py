@@ -1,4 +1,4 @@
-"""Cutting rollout files into partitions, and reading one: byte ranges of JSONL, row ranges of Parquet and Arrow."""
+"""Cuts rollout files into partitions, and reads them: byte ranges of JSONL, row ranges of Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Partition:
     Attributes:
         number: its place in the run; names its output file.
         source: the input file's absolute path or URL, the same on every node.
-        start: where it begins: a byte of a JSONL file, a row of another. A line belongs where its first byte is.
+        start: where it begins: a byte of a JSONL file, a row of any other file. A line belongs to the partition of its
+            first byte.
         end: where the next one begins.
     """
 
@@ -47,7 +48,7 @@ def input_files(patterns: str) -> list[Path | str]:
     """The files that a glob pattern (`data/*.jsonl`, `**` for folders), a path or a URL names, in order, absolute.
 
     Raises:
-        ConfigError: there is none, one is no regular file, or the URL is of this process's own memory.
+        ConfigError: there is no such file, one is no regular file, or the URL names this process's own memory.
     """
     patterns = plain(patterns)
     if patterns.startswith("memory://"):
@@ -67,14 +68,14 @@ def input_files(patterns: str) -> list[Path | str]:
 
 
 def partition_bytes(files: Sequence[Path | str]) -> int:
-    """How many bytes of input make a partition: by the input alone, so that another machine cuts it the same way."""
+    """How many bytes of input make a partition. It depends on the input alone, so all machines agree."""
     total = sum(StoredFile(str(path)).size() for path in files)
     wanted = min(max(total // _AIMED_AT, _LEAST_BYTES), _MOST_BYTES)
     return int(max(wanted, total // _MOST_PARTITIONS))
 
 
 def plan(files: Sequence[Path | str], size: int | None) -> list[Partition]:
-    """`files` cut into partitions of about `size` bytes, in order; None leaves files whole. None is ever joined."""
+    """`files` cut into partitions of about `size` bytes, in order; None leaves files whole. They are never joined."""
     partitions: list[Partition] = []
     for path in files:
         file = StoredFile(str(path))
@@ -115,7 +116,7 @@ class _Range(io.BufferedReader):
         left = self._end - self._at
         if self._begins and left <= 0:
             return b""
-        # of the last line what lies beyond the range
+        # The part of the last line that lies beyond the range
         piece = super().read1(min(size, left)) if left > 0 else super().readline(size)
         self._at += len(piece)
         self._begins = piece.endswith(b"\n")
@@ -128,6 +129,6 @@ def _bytes(file: StoredFile, size: int | None) -> tuple[int, int]:
 
 
 def _rows(file: StoredFile, size: int | None) -> tuple[int, int]:
-    """A Parquet or Arrow file's rows, and how many of them make about `size` bytes."""
+    """The number of rows in a Parquet or Arrow file, and how many rows make about `size` bytes."""
     rows, weight = columnar_extent(file)
     return rows, max(rows if size is None else rows * size // max(weight, 1), 1)

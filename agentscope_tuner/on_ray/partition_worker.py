@@ -1,4 +1,6 @@
-"""Judging one partition in one process: rows in, a file and its record out, again from where a dead worker stopped."""
+"""Judges one partition in one process: it reads rows, writes a file and its record, and goes on where a dead worker
+stopped.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ class FileJob:
         config: the configuration, its `astuner` section resolved.
         digest: names it, for `scored_line`.
         folder: the output's.
-        run: names this run: a partition that a worker of it left unfinished is taken up, failed rows and all.
+        run: names this run: a partition that one of its workers left unfinished is continued, and keeps its failed
+            rows.
         resume: take verdicts over from earlier runs; their failed rows are judged again.
     """
 
@@ -55,7 +58,7 @@ class FileJob:
 
 
 class PartitionWorker:
-    """Judges partitions, one after the other; one a process.
+    """Judges partitions one after another; each process has one worker.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -71,7 +74,7 @@ class PartitionWorker:
         self._output = PartitionedOutput(Path(job.folder), job.digest)
 
     def judge(self, partition: Partition) -> PartitionRecord:
-        """Judge `partition`, unless an earlier run did, and put its file and its record in their place."""
+        """Judge `partition`, unless an earlier run did, and publish its file and its record."""
         done = self._output.record(partition) if self._job.resume else None
         if done and not done.statuses.get("failed") and self._output.is_whole(done) and has_source(partition, done):
             return replace(done, kept=done.rows)
@@ -96,7 +99,7 @@ class PartitionWorker:
         return record
 
     def _in_turn(self, items: Iterator[Line | JudgedBefore]) -> Iterator[ScoredBlock]:
-        """The results of rows that are judged one after the other, some at a time: parsed, judged and written."""
+        """The results of rows that are judged in order, some rows at a time: parsed, judged and written."""
         assert self._blocks is not None
         answer = self._blocks.answer(_Unread(items))
         handed_on = time.monotonic()
@@ -137,7 +140,7 @@ class PartitionWorker:
 
 
 class _Unread:
-    """The rows of a partition, as a BlockJudge takes them: read while they are judged."""
+    """The rows of a partition, as a BlockJudge takes them; they are read while they are judged."""
 
     def __init__(self, items: Iterator[Line | JudgedBefore]) -> None:
         self._items = items
@@ -156,7 +159,7 @@ class _Tally:
         self._bytes = self._kept = 0
 
     def add(self, rows: ScoredBlock) -> bytes:
-        """The lines, counted."""
+        """The lines, each of which is counted as it passes."""
         self._summary.merge(rows.summary)
         self._kept += rows.kept
         self._checksum.update(rows.data)
@@ -190,7 +193,7 @@ class _Deaths:
         at_once: how many rows a worker had in hand at most.
 
     Raises:
-        JudgeError: workers keep dying, and not of a row.
+        JudgeError: workers keep dying at the same place, whichever row they judge.
     """
 
     def __init__(self, ends: list[int], where: str, at_once: int) -> None:
@@ -202,7 +205,7 @@ class _Deaths:
         self._at_once = at_once
 
     def suspect(self, row: int) -> bool:
-        """Whether the last worker may have died of this row: it is judged with nothing beside it."""
+        """Whether the last worker may have died of this row, which is then judged alone."""
         return bool(self._ends) and self._ends[-1] <= row < self._ends[-1] + self._at_once
 
     def killed_by(self, row: int) -> bool:
@@ -211,11 +214,11 @@ class _Deaths:
 
 
 class _Earlier:
-    """Verdicts that this run's lost workers wrote, and those of earlier runs, taken over where the row is the same.
+    """Takes over the verdicts of this run's lost workers and of earlier runs, where the row is the same.
 
     Args:
-        lost: what a worker of this run left: its failed rows, too, are done with.
-        leftover: what an earlier run wrote: its failed rows are judged again.
+        lost: rows that a lost worker of this run wrote; its failed rows are final, too.
+        leftover: rows that an earlier run wrote; its failed rows are judged again.
     """
 
     def __init__(self, digest: str, lost: Path | None, leftover: Path | None) -> None:

@@ -31,18 +31,18 @@ _PART = re.compile(r"part-\d{5,}\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class PartitionRecord:
-    """What is known of a finished partition.
+    """The record of a finished partition.
 
     Attributes:
         name: its file.
         source: the input file, with `start` and `end` as in `Partition`.
-        source_sha256: over its rows as they stood in the input.
+        source_sha256: a checksum of its rows as they stood in the input.
         config: names the configuration and version that judged, as in each row's judgement.
         rows: how many; `statuses` counts them by status.
         bytes: the file's size; `sha256` its checksum.
         summary: `Summary.to_dict()` of its verdicts.
-        counts: what its judge counted for the notes that end a run; see `BaseJudge.take_counts`.
-        kept: rows that this run took over from an earlier one. It is no part of what is written.
+        counts: the judge's counts for the notes at the end of a run; see `BaseJudge.take_counts`.
+        kept: how many rows this run took over from an earlier run. It is not written to disk.
     """
 
     name: str
@@ -60,7 +60,7 @@ class PartitionRecord:
     kept: int = 0
 
     def written(self) -> dict[str, Any]:
-        """What is kept on disk, the same however many runs it took."""
+        """The fields that are kept on disk: the same however many runs were needed."""
         plain = asdict(self)
         del plain["kept"]
         return plain
@@ -80,18 +80,18 @@ class PartitionedOutput:
         self._aside = folder / _ASIDE
 
     def begin(self, size: int | None, *, resume: bool) -> int | None:
-        """Make ready for a run, which has no manifest until it is whole.
+        """Prepare a run, which has no manifest until all partitions are whole.
 
         Args:
             size: how many bytes of input make a partition; None leaves files whole.
-            resume: go on from what an earlier run left. Without it a finished run is replaced.
+            resume: continue an earlier run. Without it a finished run is replaced.
 
         Returns:
-            The size to cut the input by: the earlier run's where one is resumed.
+            The size of the partitions: the earlier run's where a run is resumed.
 
         Raises:
-            ConfigError: the folder cannot be written, an interrupted run's rows are in the way, or what is to be
-                resumed was judged under another configuration.
+            ConfigError: the folder cannot be written, an interrupted run's rows are in the way, or the run to be
+                resumed had another configuration.
         """
         plan = self._aside / "plan.json"
         try:
@@ -130,26 +130,26 @@ class PartitionedOutput:
         return record if same else None
 
     def is_whole(self, record: PartitionRecord) -> bool:
-        """Whether the partition's file is the one that was written."""
+        """Whether the partition's file is unchanged since it was written."""
         return _checksum(self.folder / record.name) == (record.bytes, record.sha256)
 
     def partials(self, partition: Partition, run: str) -> list[Path]:
-        """Rows of `partition` that workers of this run lost with their lives, in the order of the attempts."""
+        """Files with the rows of `partition` that dead workers of this run wrote, in the order of the attempts."""
         return sorted(self._aside.glob(f"{Path(partition.name).stem}.{run}.*.partial"))
 
     def new_partial(self, partition: Partition, run: str, attempt: int) -> Path:
-        """Where an attempt writes: its own file, for a worker that is believed dead may still write to its own."""
+        """The file for a new attempt: a worker that seems dead may still write to its own file."""
         return self._aside / f"{Path(partition.name).stem}.{run}.{attempt:04d}-{uuid.uuid4().hex[:8]}.partial"
 
     def leftovers(self, partition: Partition) -> list[Path]:
-        """Files to take verdicts from, the best last: what interrupted runs wrote, and the finished file."""
+        """Files to take verdicts from, the best one last: interrupted runs' files, and the finished file."""
         stem = Path(partition.name).stem
         found = sorted(self._aside.glob(f"{stem}.*.partial"), key=lambda path: path.stat().st_size)
         record = self.record(partition)
         return [*found, self.folder / partition.name] if record and self.is_whole(record) else found
 
     def finish(self, partial: Path, record: PartitionRecord) -> None:
-        """Put a whole partition in its place, and its record beside it: from here on it is done."""
+        """Publish a whole partition and its record: from here on the partition is done."""
         os.replace(partial, self.folder / record.name)
         stem = Path(record.name).stem
         write_json(self._aside / f"{stem}.json", record.written())
@@ -157,7 +157,7 @@ class PartitionedOutput:
             path.unlink(missing_ok=True)
 
     def complete(self, records: Iterable[PartitionRecord], *, judge: str) -> dict[str, Any]:
-        """Write the manifest over all partitions of the run, and remove what an earlier run had more."""
+        """Write the manifest of all partitions of the run, and remove surplus partitions of an earlier run."""
         rows = [record.written() for record in sorted(records, key=lambda record: record.name)]
         names = {row["name"] for row in rows}
         for path in self.folder.glob("part-*.jsonl"):
@@ -190,7 +190,7 @@ def source_checksum(lines: Iterable[Line]) -> str:
 
 
 def checksummed(lines: Iterable[Line], checksum: hashlib._Hash) -> Iterator[Line]:
-    """`lines`, which go into `checksum` as they pass."""
+    """`lines`, each of which is added to `checksum` as it passes."""
     for line in lines:
         checksum.update(line.raw + b"\n" if line.problem is None else f"{line.where} {line.problem}\n".encode())
         yield line
@@ -202,7 +202,7 @@ def has_source(partition: Partition, record: PartitionRecord) -> bool:
 
 
 def damage(folder: Path) -> list[str]:
-    """What is wrong with a finished output, in words, one partition a line; nothing when all is as it was written.
+    """What is wrong with a finished output, a line for each damaged partition; empty when nothing has changed.
 
     Raises:
         ConfigError: there is no manifest: the run is not finished.
@@ -238,7 +238,7 @@ def _record(path: Path) -> PartitionRecord | None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """What a file of ours holds; None where there is none, or none that is whole."""
+    """The content of one of our JSON files; None where it is missing or not whole."""
     try:
         data = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
@@ -247,7 +247,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:
-    """`data` at `path`, whole or not at all."""
+    """Write `data` to `path`, whole or not at all."""
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     with open(aside, "w", encoding="utf-8") as stream:
         json.dump(data, stream, indent=1)

@@ -24,16 +24,16 @@ Out = TypeVar("Out")
 # Ray repeats a call in the actor that replaces a dead one. A call that has killed four actors gets no verdict
 _RETRIES = 3
 _NAMESPACE = "astuner"
-# An actor reports that its calls have ended: this is its time for the report, beyond the calls' own
+# Seconds for an actor's report that its calls have ended, beyond the time of the calls
 _ANSWER_SECONDS = 5.0
 
 
 class RayJudge:
-    """A judge whose work is done by a named pool of actors; every worker of a trainer may hold a handle.
+    """A handle of a named pool of judge actors; every worker of a trainer may hold a handle.
 
-    The pool is made by whoever uses it first, and outlives that process: it is detached. A handle finds it by its name,
-    and may be sent to tasks and actors as it is. An actor that dies is started again, and its calls are repeated there.
-    Ray must be running in this process: trainers on Ray have called `ray.init`.
+    The first process that uses the pool makes it. The pool is detached, so it outlives this process. A handle finds the
+    pool by its name, and can be sent to tasks and actors. An actor that dies is started again, and its calls are
+    repeated there. Ray must be running in this process: trainers on Ray have called `ray.init`.
 
         judge = RayJudge("configs/math.yaml", workers=4)
         raw_reward, is_success = judge.compute_reward(task, output)          # waits, as any judge does
@@ -42,14 +42,14 @@ class RayJudge:
         judge.shutdown()
 
     Where the configuration names a `log_dir`, each actor writes the rows that it judges to files of its own there; a
-    relative path is one of the directory in which the pool was made.
+    relative path begins at the directory in which the pool was made.
 
     Args:
         config: as `load_judge` takes it; None for a handle of a pool that exists.
         name: the pool's name in the Ray cluster.
         workers: how many actors.
-        num_cpus: what each asks of Ray; a fraction where judges mostly wait.
-        runtime_env: the actors' own, as Ray has it; None for the job's.
+        num_cpus: the CPUs that each actor requests from Ray; a fraction where judges mostly wait.
+        runtime_env: the actors' own `runtime_env` of Ray; None for the job's.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class RayJudge:
         self.compute_rewards: _RemoteMethod[list[Reward]] = _RemoteMethod(self, "compute_rewards")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a handle that arrives in another process finds the same pool by its name
+        # In another process the handle finds the same pool by its name
         self._pool()
         return _found, (self.name,)
 
@@ -85,7 +85,7 @@ class RayJudge:
         return reward
 
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
-        """The full account of one verdict; a broken judge, or a dead one, gives status `failed`, not an exception."""
+        """The full account of one verdict; a judge that breaks or dies gives status `failed`, not an exception."""
         try:
             judgement: Judgement = _RemoteMethod[Judgement](self, "judge")(workflow_task, workflow_output)
         except JudgeError as exc:
@@ -93,12 +93,12 @@ class RayJudge:
         return judgement
 
     def get(self, refs: Any, *, timeout: float | None = None) -> Any:
-        """The results of `.remote` calls, one ref or a list of them.
+        """The results of `.remote` calls, from one ref or a list of refs.
 
         Raises:
-            JudgeError: there is no verdict, for whatever reason: the judge's own error, as it was raised there, its
-                actors dead, or the `timeout`, in seconds, over. `ray.get` raises the first one as a JudgeError too, and
-                Ray's errors for the others.
+            JudgeError: there is no verdict: the judge raised its own error, its actors died, or the `timeout` in
+                seconds is over. `ray.get` also raises the judge's own error as a JudgeError, but Ray's errors in the
+                other cases.
         """
         ray = ray_module()
         try:
@@ -107,10 +107,10 @@ class RayJudge:
             raise _judge_error(exc) from exc
 
     def shutdown(self, timeout: float = 60.0) -> bool:
-        """End the pool: calls that were begun are finished, for `timeout` seconds at most; new ones are refused.
+        """End the pool: begun calls may finish, for `timeout` seconds at most; new calls are refused.
 
         Returns:
-            Whether all of them were finished.
+            Whether all begun calls were finished.
         """
         ray = ray_module()
         self._ended = True
@@ -135,7 +135,7 @@ class RayJudge:
 
     def _pool(self) -> list[_ActorHandle]:
         if self._ended:
-            # a new pool would be detached, and no handle would end it
+            # A new pool would be detached, and no handle would end it
             raise JudgeError(f"this RayJudge was shut down: make another for the pool {self.name!r}")
         if not self._actors:
             ray = ray_module()
@@ -181,7 +181,7 @@ class _RemoteMethod(Generic[Out]):
         self._method = method
 
     def __call__(self, workflow_task: WorkflowTask, output: WorkflowOutput | Sequence[WorkflowOutput]) -> Out:
-        """The judge's own answer, or its JudgeError."""
+        """The judge's own answer; raises its JudgeError."""
         try:
             result: Out = self._judge.get(self.remote(workflow_task, output))
         except JudgeError as exc:
@@ -214,7 +214,7 @@ class _ActorHandle:
             self._changed.notify_all()
 
     def is_idle_by(self, ends: float) -> bool:
-        """Whether nothing is under way any more when the clock shows `ends`, or before."""
+        """Whether all calls have ended when the clock shows `ends`, or before."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.under_way, max(ends - time.monotonic(), 0.0))
 
@@ -242,6 +242,6 @@ def _is_drained(ray: Any, ref: Any) -> bool:
 
 
 def _judge_error(exc: BaseException) -> AstunerError:
-    """The error of ours inside an error of Ray's; without one, a JudgeError with Ray's words."""
+    """The JudgeError inside an error of Ray's; where there is none, a JudgeError with Ray's words."""
     told = f"no judge actor answered: {type(exc).__name__}: {exc}"
     return own_error(exc) or JudgeError(told, cause=Cause.WORKER)

@@ -1,4 +1,4 @@
-"""The same application by Ray Serve: replicas on the nodes of a cluster behind Ray's proxies; extra `ray`."""
+"""The reward service on Ray Serve: replicas on the nodes of a cluster, behind Ray's proxies; extra `ray`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentscope_tuner.service.settings import ServiceSettings
 
 #: The application's name in Ray Serve.
 APP = "astuner"
-# Requests that are not judged pass beside the others: readiness, metrics, the description
+# How many more requests are admitted for readiness, metrics and the description, which are not judged
 _OPERATORS = 16
 
 
@@ -29,19 +29,19 @@ def deployed(
     address: str | None,
     drain_seconds: float,
 ) -> Iterator[str]:
-    """The service on Ray, and its address; on leaving, requests under way end, and what was begun here ends too.
+    """A context with the service on Ray; it gives the address. On exit requests under way end, and then the service.
 
     Every replica loads the judges, keeps the limits and counts its metrics by itself: `/metrics` shows those of the
     replica that was asked.
 
     Args:
         configs: judges' configurations by route prefix, as `create_app` takes judges.
-        settings: of each replica. A token file must be there on every node.
-        host: that Ray's proxy listens on.
-        port: likewise; 0 takes a free one.
+        settings: the settings of each replica. A token file must exist on every node.
+        host: the host that Ray's proxy listens on.
+        port: its port; 0 takes a free port.
         replicas: processes that judge.
-        address: of a Ray cluster, such as `auto`; None starts Ray on this machine.
-        drain_seconds: what requests under way get to end; then their replica is killed.
+        address: the address of a Ray cluster, such as `auto`; None starts Ray on this machine.
+        drain_seconds: how long requests under way may go on; then their replica is killed.
 
     Raises:
         ConfigError: Ray Serve is not installed, or it could not start the service.

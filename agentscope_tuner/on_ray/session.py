@@ -1,4 +1,4 @@
-"""Ray, where it is wanted: its import, a session for a run, and what actors need of this process."""
+"""Ray's import, a session for a run, and the modules and settings that actors need from this process."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def ray_module(name: str = "ray") -> Any:
 
 @contextmanager
 def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
-    """Ray, connected: the session that this process has, the cluster at `address`, or one of this machine's own.
+    """A context with Ray connected: this process's session, the cluster at `address`, or a new session on this machine.
 
-    A session that was begun here ends here. A cluster is sent this process's modules from the working directory.
+    A session that begins here also ends here. A cluster gets this process's modules of the working directory.
 
     Args:
         address: as `ray.init` takes it, such as `auto`; None for this machine.
@@ -81,9 +81,10 @@ def session(address: str | None, *, workers: int | None) -> Iterator[Any]:
 
 
 def own_modules() -> list[str]:
-    """Packages and modules of the working directory that this process has imported: judges of a project's own.
+    """The packages and modules that this process has imported from its working directory, such as a project's own
+    judges.
 
-    The workers of a cluster have no working directory of ours. Installed packages, this one too, they have themselves.
+    The workers of a cluster lack this working directory. Installed packages, this one included, they have themselves.
     """
     here = Path.cwd().resolve()
     found = {path for module in list(sys.modules.values()) if (path := _top(module, here)) is not None}
@@ -91,7 +92,7 @@ def own_modules() -> list[str]:
 
 
 def _top(module: ModuleType, here: Path) -> Path | None:
-    """The package folder or the file to ship for `module`; None when it is not of the directory `here`."""
+    """The package folder or the file to ship for `module`; None when it is not in the directory `here`."""
     name, file = getattr(module, "__name__", ""), getattr(module, "__file__", None)
     if not file or name.partition(".")[0] in ("__main__", "agentscope_tuner"):
         return None
@@ -109,7 +110,7 @@ def portable(config: Source) -> dict[str, Any]:
     """`config` as plain data that means the same in another process: files read, `astuner` resolved here.
 
     Raises:
-        ConfigError: it cannot be read, or an interpolation under `astuner` cannot be resolved.
+        ConfigError: the configuration cannot be read, or an interpolation under `astuner` cannot be resolved.
     """
     whole = resolve(config).whole
     plain = OmegaConf.to_container(whole, resolve=False)
@@ -122,13 +123,13 @@ def portable(config: Source) -> dict[str, Any]:
 
 
 def enter(folder: str) -> None:
-    """In an actor: work where the caller works, when this node has that folder, so that relative paths hold."""
+    """In an actor: change to the caller's working directory, if this node has it, so that relative paths hold."""
     if os.path.isdir(folder):
         os.chdir(folder)
 
 
 def own_error(exc: BaseException) -> AstunerError | None:
-    """The error of ours that Ray brings wrapped, as it was raised; None when there is none."""
+    """The AstunerError inside Ray's error, as it was raised; None when there is none."""
     seen: list[BaseException | None] = [exc]
     while seen:
         found = seen.pop()

@@ -1,9 +1,10 @@
-"""Rollouts made here, without a trainer: tasks read, the workflow run on each some times, every result judged.
+"""Makes rollouts without a trainer: it reads tasks, runs the workflow on each several times, and judges every result.
 
-Each rollout has a thread and an event loop of its own. A workflow that waits for ever, blocks or swallows its
-cancellation therefore holds up nobody but itself: its row says `timed_out` and where it stood. What threads cannot
-promise: a workflow that computes in Python without end takes its share of the interpreter until the process ends, and
-one that holds the interpreter's lock inside a C call stops the process. `RolloutProcesses` runs the same in several.
+Each rollout has a thread and an event loop of its own. So a workflow that waits for ever, blocks or ignores its
+cancellation delays no other rollout: its row says `timed_out`, and where the workflow stood. Threads have two limits. A
+workflow that computes in Python without end keeps its share of the interpreter until the process ends, and a workflow
+that holds the interpreter's lock inside a C call stops the whole process. `RolloutProcesses` runs rollouts in several
+processes.
 """
 
 from agentscope_tuner.rollouts.attempt import Lender, Script

@@ -22,7 +22,7 @@ from agentscope_tuner.workflow import Task, Workflow, WorkflowOutput, WorkflowTa
 logger = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 5.0
-#: For a rollout's thread to run, and for its model to be made: neither is the rollout's own time.
+#: Seconds to start a rollout's thread and make its model; neither counts as the rollout's own time.
 START_SECONDS = 60.0
 
 P = ParamSpec("P")
@@ -36,20 +36,22 @@ class Call(Protocol):
 
 
 class Lender(Protocol):
-    """What a workflow is handed as `model_tuner`; where it has `async def aclose()`, that is awaited in the end."""
+    """The object that a workflow gets as `model_tuner`. If it has `async def aclose()`, that method is awaited in the
+    end.
+    """
 
     @property
     def trajectory(self) -> Sequence[Call]:
-        """The calls recorded so far that are trained on."""
+        """The recorded calls of trainable roles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What every run has in common.
+    """The settings that all runs share.
 
     Attributes:
-        workflow: made anew for each run: workflows keep state.
-        lend: makes the model that one run is lent; called in the run's event loop.
+        workflow: a new workflow is made for each run, because workflows keep state.
+        lend: makes the model of one run; called in the run's event loop.
         timeout: seconds that the environment's creation and the workflow may take together.
         place: where each run gets an episode; None without an environment service.
     """
@@ -61,7 +63,7 @@ class Script:
 
 
 class Attempt:
-    """One run. `play` is called once, in the run's own thread; the other methods from any."""
+    """One run of the workflow. `play` is called once, in the run's own thread; the other methods from any thread."""
 
     def __init__(self, script: Script, task: Task) -> None:
         self._script = script
@@ -81,7 +83,7 @@ class Attempt:
         self._runner = asyncio.Runner()
 
     def play(self) -> Played:
-        """Run the workflow to its end or its timeout; whatever it does becomes a `Played`."""
+        """Run the workflow to its end or its timeout; every outcome becomes a `Played`."""
         self._thread = threading.get_ident()
         self._started = time.monotonic()
         self.on_part(self._script.timeout)
@@ -101,18 +103,18 @@ class Attempt:
         return Played(status, self._judged_task(), output, self._calls(), seconds=self._seconds())
 
     def close(self) -> None:
-        """End what the workflow left behind in its loop; never returns when that refuses to be cancelled."""
+        """Cancel the tasks that the workflow left in its loop; never returns when a task refuses to be cancelled."""
         self._runner.close()
 
     def overdue(self, grace: float) -> Played:
-        """The account of a run that did not even end when it was cancelled: blocked, or it swallowed that."""
+        """The result of a run that did not end when it was cancelled: it blocks, or it ignored the cancellation."""
         frame = sys._current_frames().get(self._thread)
         stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
         limit = f"no end within {self._script.timeout:g} s, nor in the {grace:g} s after it was cancelled: left behind"
         return self._without_output("timed_out", limit, stack=stack)
 
     def cancel(self) -> None:
-        """End the workflow as its timeout would; nothing happens when it does not run."""
+        """Cancel the workflow as its timeout would; without effect when it does not run."""
         with self._lock:
             if self._cancel is not None:
                 self._cancel()
@@ -133,7 +135,7 @@ class Attempt:
         return Played(status, task, None, calls, bounded(error), self._seconds(), short)
 
     def _judged_task(self) -> WorkflowTask:
-        """The data set's part as it was read: a tool that the policy talked into it could change the ground truth."""
+        """The data set's fields as they were read: else the policy could make a tool change the ground truth."""
         given = {"task": self._given, "task_id": self._given.task_id, "env_type": self._given.env_type}
         # Keep an environment that the workflow brought along: the judge may ask it
         return self._task.model_copy(update=given)
@@ -175,7 +177,8 @@ class Attempt:
         loop.set_default_executor(_DaemonThreads())
         with self._lock:
             self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
-        # The first model imports its client, which takes seconds on a busy machine: not the workflow's
+        # The first model imports its client, which takes seconds on a busy machine: do not count them as the workflow's
+        # time
         self.on_part(START_SECONDS)
         self._lender = self._script.lend()
         left = self._script.timeout - self._entering
@@ -193,7 +196,7 @@ class Attempt:
             async with limit:
                 output = await self._script.workflow().execute(self._task, cast(Any, self._lender))
         except TimeoutError as exc:
-            # the workflow's own, unless the limit is over
+            # The workflow's own TimeoutError, unless the limit is over
             if not limit.expired():
                 raise
             raise _OutOfTime from exc
@@ -221,8 +224,9 @@ async def _close(lender: Lender) -> None:
 
 
 class _DaemonThreads(ThreadPoolExecutor):
-    """A thread a call, which ends with the process: what a workflow hands to `asyncio.to_thread` may never come back,
-    and the pool's own threads would then keep the process from ending."""
+    """A daemon thread for each call: a function that a workflow gives to `asyncio.to_thread` may never return, and the
+    usual pool's threads would then keep the process from ending.
+    """
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()

@@ -20,10 +20,10 @@ class Group:
 
     Attributes:
         ranks: whether the judge wants the outputs together.
-        rows: those that are done.
-        played: outputs that wait for the rest of the group to be ranked with.
+        rows: the finished rows.
+        played: outputs that wait to be ranked with the rest of the group.
         to_judge: outputs of an earlier run that got no verdict there.
-        attempts: whose episodes are held until the group is ranked.
+        attempts: attempts whose episodes are held until the group is ranked.
     """
 
     task: Task
@@ -57,7 +57,7 @@ class Group:
 
     @property
     def is_played(self) -> bool:
-        """Whether no rollout is missing."""
+        """Whether every rollout has been played."""
         return len(self.rows) + len(self.played) == self.size
 
     def finish(self, index: int, played: Played, judgement: Judgement) -> None:
@@ -65,7 +65,7 @@ class Group:
         self.rows[index] = RolloutRow(f"{self.task.task_id}-{index}", played, judgement, self.digest)
 
     def in_order(self) -> list[RolloutRow]:
-        """The rows that are done."""
+        """The finished rows, by place."""
         return [self.rows[index] for index in sorted(self.rows)]
 
     def what_there_is(self) -> list[RolloutRow]:
@@ -79,16 +79,16 @@ class Group:
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """What one thread does: play and judge a rollout, judge one that was played before, or rank a group (no `index`).
+    """The work of one thread: play and judge a rollout, judge an earlier rollout, or rank a group (no `index`).
 
-    The thread calls `work`, the runner everything else.
+    The thread calls `work`; the runner calls all other methods.
 
     Attributes:
-        attempt: the run, where there is one to be made.
-        deadline: when it is overdue, on the monotonic clock.
-        played: what the workflow came to, once it did.
-        verdicts: by place in the group, once there are any; empty where the group is to be ranked later.
-        cancelled: to be forgotten: its workflow was cancelled by `stop`.
+        attempt: the run; None where no rollout has to be played.
+        deadline: when the job is overdue, by the monotonic clock.
+        played: the workflow's result, when it has one.
+        verdicts: verdicts by place in the group, when there are any; empty where the group is ranked later.
+        cancelled: whether to drop the result, because `stop` cancelled the workflow.
     """
 
     group: Group
@@ -111,7 +111,7 @@ class Job:
         return () if self.attempt is None else (self.attempt,)
 
     def work(self, judge: TaskJudge, judge_seconds: float) -> None:
-        """Do it; never raises."""
+        """Do the job; never raises."""
         if self.index is None:
             self._rank(judge)
         else:
@@ -142,7 +142,7 @@ class Job:
         self.verdicts = dict(zip(places, verdicts, strict=True))
 
     def overdue(self, timeout: float, grace: float) -> None:
-        """Give a verdict of failure in place of the thread, which did not come back in time."""
+        """Set a failed verdict for the thread, which did not return in time."""
         if self.index is not None and self.played is None:
             assert self.attempt is not None
             self.played = self.attempt.overdue(grace)
@@ -159,7 +159,7 @@ class Job:
             self.attempt.cancel()
 
     def keep_unjudged(self) -> None:
-        """Leave the output, if there is one, to a later run: the judge was interrupted."""
+        """Keep the output, if there is one, for a later run to judge: the judge was interrupted."""
         if self.index is not None and not self.cancelled and self.played is not None and self.played.output is not None:
             self.group.to_judge[self.index] = self.played
 

@@ -1,4 +1,4 @@
-"""The models that rollouts are lent."""
+"""Makes the models that rollouts use."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 from agentscope_tuner.rollouts.attempt import Lender
 from agentscope_tuner.rollouts.settings import RolloutSettings
 
-#: What makes the lender of a run, in each process anew.
+#: A function that makes the lender of a run, in each process.
 Lend = Callable[[RolloutSettings], Callable[[], Lender]]
 
 
 def model_tuners(settings: RolloutSettings) -> Callable[[], Lender]:
-    """The lender of real models: a ModelTuner a rollout, for the endpoint that `astuner.rollout.model` names.
+    """The lender of real models: a ModelTuner for each rollout, for the endpoint that `astuner.rollout.model` names.
 
     Raises:
         ConfigError: the extra `agentscope` is not installed.
     """
-    # the second with its client, which the first rollouts would else wait for, all of them together
+    # `direct` imports the HTTP client; else all first rollouts would wait for this import
     from agentscope_tuner.model_tuner import ModelTuner, direct  # noqa: F401
 
     model, targets = settings.rollout.model, settings.rollout.trainable_targets

@@ -1,4 +1,4 @@
-"""Rollouts over several processes: what agents compute takes one core each, where threads share a single one."""
+"""Rollouts in several processes: the agents' computations use a core for each process, where threads share one core."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from agentscope_tuner.rollouts.settings import RolloutConfig
 from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Task, WorkflowTask
 
-# a task under which so many processes died, the last one with no other task, is not run again
+# A task is not run again after so many processes died while they ran it, the last process with no other task
 _MOST_DEATHS = 2
 _MOST_FAILED_STARTS = 5
-# how often it is looked whether `stop` was called
+# Seconds between two looks whether `stop` was called
 _LOOK_SECONDS = 0.1
-# beyond its grace, for a process to release its episodes
+# Seconds beyond its grace for a process to release its episodes
 _END_SECONDS = 15.0
 
 
@@ -49,14 +49,14 @@ class _Worker:
 
 
 class RolloutProcesses:
-    """As RolloutRunner, over `processes` of them. Each loads the configuration, and is handed a few groups ahead.
+    """As RolloutRunner, in `processes` processes. Each loads the configuration, and gets a few groups in advance.
 
     A process that dies loses no row: its tasks are run again, one at a time, and a task under which two processes died
     has failed rows.
 
     Args:
         config: the whole configuration.
-        make_lender: makes what lends the models, in each process; a function that a module names.
+        make_lender: makes the lender of models, in each process; a function at a module's top level.
         rollout: its section.
         processes: how many; no more than rollouts at once.
         earlier: see RolloutRunner.
@@ -121,7 +121,7 @@ class RolloutProcesses:
         )
 
     def _hand_out(self, todo: Iterator[Task], selector: selectors.BaseSelector) -> bool:
-        """Give each process as much as it may have; whether something was given."""
+        """Give each process as many tasks as it may have; return whether any was given."""
         given = False
         while True:
             # one task at a time, to the process with the fewest
@@ -140,7 +140,7 @@ class RolloutProcesses:
         return {} if worker is None else worker.tasks
 
     def _next_for(self, place: int, todo: Iterator[Task]) -> _Task | None:
-        """What a process gets next; a task that may have killed one runs alone."""
+        """The next task for a process; a task that may have killed a process runs alone."""
         held = self._held(place)
         if len(held) >= self._most_tasks or any(task.deaths for task in held.values()):
             return None
@@ -159,10 +159,10 @@ class RolloutProcesses:
         return worker
 
     def _received(self, selector: selectors.BaseSelector) -> Iterator[list[RolloutRow]]:
-        """The groups that processes have sent by now; waits a moment for the first."""
+        """The groups that processes have sent; waits a moment for the first."""
         for worker in self._workers:
             if worker is not None:
-                with suppress(OSError):  # it is dead: seen below
+                with suppress(OSError):  # the process is dead, which is noticed below
                     events = selectors.EVENT_READ | (selectors.EVENT_WRITE if worker.child.flush() else 0)
                     selector.modify(worker.child.channel, events, worker)
         for key, _ in selector.select(_LOOK_SECONDS):
@@ -190,13 +190,13 @@ class RolloutProcesses:
             yield told
 
     def _after_death(self, worker: _Worker) -> Iterator[list[RolloutRow]]:
-        """Have the tasks of a process that ended run again; the rows of one that is not to be run again."""
+        """Let the tasks of an ended process run again; returns the failed rows of a task that may not run again."""
         self._workers[self._workers.index(worker)] = None
         self._end(worker)
         if worker.ended:
             return
         if not worker.ready:
-            # its tasks were not begun
+            # The process had begun none of its tasks
             self._failed_starts += 1
             self._fresh.extend(worker.tasks.values())
             if self._failed_starts >= _MOST_FAILED_STARTS:
@@ -223,7 +223,7 @@ class RolloutProcesses:
         ]
 
     def _wind_up(self, selector: selectors.BaseSelector) -> Iterator[list[RolloutRow]]:
-        """Have the processes end; after `stop`, hand on what is done, and what an earlier run had done."""
+        """End the processes; after `stop`, pass on the finished rows, and those of an earlier run."""
         live = [worker for worker in self._workers if worker is not None]
         for worker in live:
             worker.child.send(pickle.dumps(None))

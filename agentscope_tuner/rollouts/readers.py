@@ -1,5 +1,6 @@
-"""Where tasks come from: a file, reasoning-gym's data sets, an environment service. All are checked before the first
-rollout."""
+"""Reads tasks from a file, from reasoning-gym's data sets, or from an environment service; all are checked before the
+first rollout.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +42,11 @@ class EnvPlace:
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """Tasks that were read through once, and have ids of their own.
+    """Tasks that were read once as a check, each with its own id.
 
     Attributes:
         count: how many.
-        tasks: reads them anew, one at a time.
+        tasks: reads the tasks again, one at a time.
         place: the environment service, when each rollout plays an episode there.
     """
 
@@ -56,7 +57,7 @@ class TaskSet:
 
 @contextmanager
 def open_tasks(settings: RolloutSettings, *, limit: int | None = None) -> Iterator[TaskSet]:
-    """The first `limit` tasks that `astuner.task_reader` names; all when None.
+    """The first `limit` tasks of `astuner.task_reader`; all tasks when None.
 
     Raises:
         ConfigError: the file, a line of it, the data set or the service is not usable, or two tasks share an id.
@@ -155,10 +156,10 @@ def _gym_tasks(section: ReasoningGymConfig) -> Iterator[Task]:
 
 
 def _gym_task(entry: dict[str, Any], task_id: str) -> Task:
-    # how the entry was made; what JSON has no form for (a fraction, a set) stands there as its text
+    # How the entry was made; values that JSON cannot hold (a fraction, a set) become their text
     about = json.loads(json.dumps(entry.get("metadata") or {}, default=str))
     if "numbers" in about:
-        # Countdown's numbers, under the key that our judge reads
+        # Countdown's numbers, under the key that this package's judge reads
         about.setdefault("nums", about["numbers"])
     return Task(task_id=task_id, main_query=entry["question"], metadata={**about, "answer": entry["answer"]})
 

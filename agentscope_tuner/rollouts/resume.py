@@ -1,4 +1,4 @@
-"""What an earlier run left: whole groups are copied, of the others what stands is taken over."""
+"""Resumes from an earlier run's file: whole groups are copied, other groups keep their finished rows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Earlier:
     Memory holds the ids of all tasks, and the rows of groups that are not whole.
 
     Args:
-        scored: the output, opened to be resumed or not: then there are no rows.
-        digest: of the configuration now.
-        tasks: the tasks now; rows of others, or of one that has changed since, are not taken over.
-        num_repeat: rollouts a group must have.
+        scored: the output file; if it was not opened to be resumed, there are no rows.
+        digest: the digest of the current configuration.
+        tasks: the current tasks; rows of other tasks, or of a task that has changed, are not taken over.
+        num_repeat: how many rollouts a group must have.
     """
 
     def __init__(self, scored: ScoredFile, digest: str, tasks: Iterable[Task], num_repeat: int) -> None:
@@ -32,7 +32,7 @@ class Earlier:
         self._partial: dict[str, dict[int, RolloutRow]] = {}
 
     def whole_groups(self) -> Iterator[list[RolloutRow]]:
-        """The groups to which nothing is to be done; to be read to the end before anything else is asked.
+        """The groups that are complete. Read them to the end before calling any other method.
 
         Raises:
             ConfigError: the rows were made under another configuration or version.
@@ -50,11 +50,11 @@ class Earlier:
         return task_id in self._whole
 
     def rows_of(self, task_id: str) -> Mapping[int, RolloutRow]:
-        """The rows of a group that is not whole, by their place in it; asked for once."""
+        """The rows of a group that is not whole, by their place in it. Call it once for each group."""
         return self._partial.pop(task_id, {})
 
     def remaining(self) -> Iterator[list[RolloutRow]]:
-        """The rows that nobody asked for."""
+        """The rows of all groups that `rows_of` was not called for."""
         yield from (list(group.values()) for group in self._partial.values())
 
     def _rows(self) -> Iterator[RolloutRow]:

@@ -1,4 +1,4 @@
-"""A process that runs rollouts for another: tasks come in, the rows of whole groups go out."""
+"""A process that runs rollouts for its parent: it receives tasks and sends the rows of whole groups."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def main(channel: ParentChannel) -> None:
         told = str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"
         channel.send(pickle.dumps(("broken", told)))
         return
-    # What is loaded by now stays. Looking through it for garbage held up every rollout at once
+    # Exempt all loaded objects from garbage collection: to scan them stopped every rollout at once
     gc.freeze()
     channel.send(pickle.dumps(("ready", None)))
     wanted, handed = settings.rollout, _Handed(messages)
@@ -63,7 +63,7 @@ def main(channel: ParentChannel) -> None:
 
 
 class _Handed:
-    """The tasks that the parent has handed over."""
+    """The tasks that the parent has sent."""
 
     def __init__(self, messages: Iterator[bytes]) -> None:
         self._messages = messages
@@ -71,7 +71,7 @@ class _Handed:
         self._earlier: dict[str, Mapping[int, RolloutRow]] = {}
 
     def read(self, runner: RolloutRunner) -> None:
-        """Take what comes, until the parent says to stop."""
+        """Receive tasks until the parent says to stop."""
         for message in self._messages:
             handed = pickle.loads(message)
             if handed is None:
@@ -83,11 +83,11 @@ class _Handed:
             runner.look_again()
 
     def earlier_of(self, task_id: str) -> Mapping[int, RolloutRow]:
-        """See RolloutRunner; asked for once."""
+        """See RolloutRunner; called once for each task."""
         return self._earlier.pop(task_id, {})
 
     def tasks(self) -> Iterator[Task | None]:
-        """Those that wait; None where none does now."""
+        """The waiting tasks; None when no task waits now."""
         while True:
             try:
                 yield self._waiting.get_nowait()
@@ -96,7 +96,7 @@ class _Handed:
 
 
 def _pickled(rows: Sequence[RolloutRow], digest: str) -> bytes:
-    # a live environment is of this process alone
+    # A live environment works in this process only
     rows = [_with_task(row, row.played.task.model_copy(update={"gym_env": None})) for row in rows]
     try:
         return pickle.dumps(("rows", rows), pickle.HIGHEST_PROTOCOL)
@@ -110,7 +110,7 @@ def _with_task(row: RolloutRow, task: Any) -> RolloutRow:
 
 
 def _as_written(row: RolloutRow, digest: str) -> RolloutRow:
-    """The row with its task and output as they stand in a file."""
+    """The row with its task and output as a file holds them."""
     line = json.loads(row.to_line(digest))
     output = None if line["output"] is None else WorkflowOutput.model_validate(line["output"])
     task = row.played.task.model_copy(update={"task": Task.model_validate(line["task"])})

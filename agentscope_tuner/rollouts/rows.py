@@ -1,4 +1,4 @@
-"""One finished rollout, as it is judged and as it stands in a file."""
+"""One finished rollout, as a judge and as a file gets it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_VERDICT = {
 _MOST_ERROR_CHARS = 8000
 _MOST_STATUS_CHARS = 64
 _MOST_REPR_CHARS = 1000
-#: Of a failed rollout's reason.
+#: The most characters of a failed rollout's reason.
 MOST_REASON_CHARS = 300
 
 
@@ -41,13 +41,13 @@ class Played:
         status: `finished`; `failed`, it raised; `timed_out`; `interrupted` or `awaiting_tool_calls`, which leave
             nothing to judge; or another `finished_reason` of the output, such as `exceed_max_iters`: the policy's own
             way to end, which is judged.
-        task: for the judge: the data set's part as it was read, whatever the workflow wrote into it, and an
+        task: the task for the judge: the data set's fields as they were read, without the workflow's changes, and an
             environment's opening messages.
         output: what the workflow returned; None when there is nothing to judge.
         trajectory: the model's recorded calls, as plain data.
-        error: the traceback, or where it stood when its time was over; None when there is an output.
+        error: the traceback, or the workflow's place when its time was over; None when there is an output.
         seconds: wall clock, from the environment's creation to the workflow's end.
-        reason: `error` in a line.
+        reason: `error` in one line.
     """
 
     status: str
@@ -71,10 +71,10 @@ class RolloutRow:
 
     Attributes:
         id: `<task_id>-<n>`, n from 0 within the group.
-        played: what the workflow came to.
+        played: the workflow's result.
         judgement: its verdict.
         task_digest: names the task as the reader gave it, so that a later run sees when it is another.
-        line: the row as it stands in the file, when an earlier run wrote it and it stays as it is.
+        line: the line in the file, when an earlier run wrote it and it stays unchanged.
     """
 
     id: str
@@ -91,8 +91,8 @@ class RolloutRow:
     def to_line(self, digest: str) -> bytes:
         """One line of JSON, as `astuner judge` reads and writes them; `digest` names the configuration.
 
-        What JSON has no form for stands as its repr. A row too long to be read again leaves its trajectory out, and
-        says so in `trajectory_left_out`.
+        A value that JSON cannot hold is written as its repr. A row that is too long to be read again is written without
+        its trajectory, and says so in `trajectory_left_out`.
         """
         if self.line is not None:
             return self.line
@@ -122,7 +122,7 @@ def task_digest(task: Task) -> str:
 
 
 def ending(output: WorkflowOutput) -> tuple[str, str | None]:
-    """A rollout's status by its output's `finished_reason`, and why there is nothing to judge, if so."""
+    """A rollout's status from its output's `finished_reason`, and, if there is nothing to judge, the reason."""
     reason = output.metadata.get("finished_reason")
     if reason is None or reason == "completed":
         return "finished", None
@@ -134,7 +134,7 @@ def check_writable(output: WorkflowOutput) -> None:
     """Whether a row can hold `output`.
 
     Raises:
-        ValueError: it holds itself, is nested without end, or is too long to be read again.
+        ValueError: the output contains itself, is nested too deep, or is too long to be read again.
     """
     try:
         size = len(_encode(_set_fields(output)))
@@ -145,12 +145,14 @@ def check_writable(output: WorkflowOutput) -> None:
 
 
 def _set_fields(model: Task | WorkflowOutput) -> dict[str, Any]:
-    """What was set, and all of what is inside: `exclude_unset` would take a message's blocks their types."""
+    """The fields that were set, with all fields of nested models: `exclude_unset` would drop the types of a message's
+    blocks.
+    """
     return model.model_dump(include=model.model_fields_set)
 
 
 def bounded(text: str) -> str:
-    """`text` cut in the middle: a traceback names its exception last."""
+    """`text`, cut in the middle, because a traceback names its exception last."""
     if len(text) <= _MOST_ERROR_CHARS:
         return text
     half = _MOST_ERROR_CHARS // 2
@@ -158,7 +160,7 @@ def bounded(text: str) -> str:
 
 
 def read_row(before: EarlierRow) -> RolloutRow | None:
-    """The row that `to_line` wrote, or None when it is not such a one."""
+    """The row that `to_line` wrote; None when the line is no such row."""
     row, judgement = before.own, before.judgement
     try:
         task, output = Task.model_validate(row["task"]), row["output"]
@@ -188,7 +190,7 @@ def _encode(row: dict[str, Any]) -> bytes:
 
 
 def _plain(value: object) -> Any:
-    """A plain form of a value that a workflow left in its metadata and JSON cannot hold."""
+    """A plain form of a value in a workflow's metadata that JSON cannot hold."""
     if isinstance(value, BaseModel):
         return value.model_dump()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

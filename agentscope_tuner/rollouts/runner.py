@@ -1,4 +1,4 @@
-"""Runs a workflow over tasks, many rollouts at once, and hands on whole groups as they are done."""
+"""Runs a workflow over tasks, many rollouts at once, and yields whole groups as they finish."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GRACE_SECONDS = 5.0
 # The env service's client gives up releasing an episode after ten seconds
 _RELEASE_SECONDS = 12.0
 
-# looks again after so many seconds, though nothing called for it
+# Seconds after which the runner looks again, even without an event
 _LONGEST_WAIT = 60.0
 _NO_MORE = object()
 
@@ -29,17 +29,18 @@ EarlierRows = Callable[[str], Mapping[int, RolloutRow]]
 
 
 class RolloutRunner:
-    """Every task `num_repeat` times, `max_env_worker` rollouts at once, each judged by `judge`.
+    """Runs every task `num_repeat` times, `max_env_worker` rollouts at once, and judges each rollout by `judge`.
 
     A judge that ranks gets a task's outputs together. Memory holds the groups that are under way and no others.
 
     Args:
         script: the workflow, the model, the limits.
-        judge: asked for each rollout, or for each group when it ranks. It has the script's timeout, too.
-        num_repeat: rollouts a task.
+        judge: called for each rollout, or for each group when it ranks. It has the script's timeout, too.
+        num_repeat: rollouts for each task.
         max_env_worker: rollouts at once, their judging included.
-        grace: seconds to end in after the timeout, before a rollout or its judge is left behind.
-        earlier: rows of an earlier run by their place in the group of a task id: what of them stands is not run again.
+        grace: seconds after the timeout in which a rollout or its judge must end, before it is left behind.
+        earlier: gives, for a task id, an earlier run's rows by their place in the group; finished rows are not run
+            again.
 
     Attributes:
         left_behind: workflows that did not end when they were cancelled, and judges that gave no verdict in time.
@@ -75,7 +76,7 @@ class RolloutRunner:
         return len(self._jobs)
 
     def stop(self) -> None:
-        """Begin no more rollouts and cancel those under way; `run` then hands on what is done, and ends.
+        """Begin no more rollouts and cancel those under way; `run` then yields the finished rows, and ends.
 
         May be called from any thread and from a signal's handler.
         """
@@ -83,16 +84,17 @@ class RolloutRunner:
         self._ended.put(None)
 
     def look_again(self) -> None:
-        """Tasks have come, where there were none for now. May be called from any thread."""
+        """Report that new tasks have come after a None. May be called from any thread."""
         self._ended.put(None)
 
     def run(self, tasks: Iterable[Task | None]) -> Iterator[list[RolloutRow]]:
-        """The rows of each task, in the order in which tasks are done; after `stop`, of each begun task what there is.
+        """The rows of each task, in the order in which tasks are done; after `stop`, the finished rows of each begun
+        task.
 
         To be iterated once.
 
         Args:
-            tasks: None among them says that there is none for now; `look_again` says when that may have changed.
+            tasks: a None among them means that no task is ready now; call `look_again` when one may be.
         """
         jobs = self._in_turn(tasks)
         more = True
@@ -117,7 +119,7 @@ class RolloutRunner:
             self._let_go()
 
     def _in_turn(self, tasks: Iterable[Task | None]) -> Iterator[Job | None]:
-        """Jobs to begin, a group at a time; None where there is none for now."""
+        """The jobs to begin, a group at a time; None when no job is ready now."""
         for task in tasks:
             if task is None:
                 yield None
@@ -140,7 +142,7 @@ class RolloutRunner:
         # An attempt has its own timeout. This deadline is for an attempt that ignores it, and for the judge
         job.deadline = time.monotonic() + self._script.timeout + self._grace
         if job.attempt is not None:
-            # Its time begins when its thread runs, which a busy machine may take long over
+            # Its time begins when its thread runs, which may be late on a busy machine
             job.deadline += START_SECONDS
             job.attempt.on_part = partial(self._watch, job)
         self._jobs.add(job)
@@ -161,7 +163,7 @@ class RolloutRunner:
         return min((job.deadline for job in self._jobs), default=time.monotonic() + _LONGEST_WAIT)
 
     def _wait(self, until: float) -> None:
-        """Until a job ends, or is overdue, or `stop` is called."""
+        """Wait until a job ends, a job is overdue, or `stop` is called."""
         with suppress(Empty):
             job = self._ended.get(timeout=max(0.0, until - time.monotonic()))
             # A job that was left behind may still end: its result is no longer wanted
@@ -192,12 +194,12 @@ class RolloutRunner:
     def _whole_groups(self) -> Iterator[list[RolloutRow]]:
         while self._whole:
             group = self._whole.popleft()
-            # a later task of the same id takes a group's place
+            # A later task of the same id replaces the group
             if self._groups.get(group.task.task_id) is group:
                 yield self._groups.pop(group.task.task_id).in_order()
 
     def _wind_up(self) -> None:
-        """Cancel what is played, and give it and what is being judged the time of grace to end."""
+        """Cancel the running workflows, and give them and the running judges the grace time to end."""
         for job in self._jobs:
             job.cancel()
         until = time.monotonic() + self._grace

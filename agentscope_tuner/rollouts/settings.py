@@ -1,4 +1,4 @@
-"""The typed sections `astuner.task_reader` and `astuner.rollout`: strict, and checked before anything is run."""
+"""The typed sections `astuner.task_reader` and `astuner.rollout`: strict, and checked before the first rollout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECTIONS = ("task_judge", "task_reader", "rollout", "second_opinion")
 
 
 class TaskFile(StrictSection):
-    """A file of tasks, one JSON object a line."""
+    """A file of tasks, one JSON object on each line."""
 
     file_path: str
 
@@ -49,15 +49,15 @@ class ReasoningGymConfig(StrictSection):
 class EnvServiceConfig(StrictSection):
     """`env_service`: the tasks that an environment service lists; each rollout plays an episode of its own there."""
 
-    # of the service, or of several that serve the same environments
+    # the URL of the service, or several URLs of services with the same environments
     env_url: str | list[str]
     # sent with each request
     headers: dict[str, str] = Field(default_factory=dict)
-    # certificates in PEM, which alone are trusted
+    # a PEM file with the only certificates to trust
     ca_file: str | None = None
     env_type: str
     training_split: str = "train"
-    # for the episode's creation, such as `size` of the frozen lake
+    # parameters for the episode's creation, such as `size` of the frozen lake
     params: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -75,7 +75,7 @@ class TaskReaderConfig(StrictSection):
         """The section of `type`.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is no such section.
         """
         section = getattr(self, self.type)
         if section is None:
@@ -84,7 +84,7 @@ class TaskReaderConfig(StrictSection):
 
 
 class ModelConfig(StrictSection):
-    """`astuner.rollout.model`: the OpenAI-compatible endpoint behind the model that workflows are lent."""
+    """`astuner.rollout.model`: the OpenAI-compatible endpoint of the model that workflows use."""
 
     base_url: str
     name: str
@@ -105,11 +105,11 @@ class ModelConfig(StrictSection):
 
 
 class RolloutConfig(StrictSection):
-    """`astuner.rollout`: the workflow, and how often, how many at once and for how long it is run."""
+    """`astuner.rollout`: the workflow, its repeats, how many rollouts run at once, and the time limit."""
 
     agentscope_workflow: str
     model: ModelConfig
-    # rollouts a task: its advantage group
+    # rollouts for each task: its advantage group
     num_repeat: int = Field(default=1, ge=1, le=1024)
     # rollouts at once, each in a thread
     max_env_worker: int = Field(default=64, ge=1, le=1024)
@@ -121,14 +121,14 @@ class RolloutConfig(StrictSection):
 
 @dataclass(frozen=True, slots=True)
 class RolloutSettings:
-    """Both sections and what they name.
+    """Both sections, and the workflow that they name.
 
     Attributes:
         reader: `astuner.task_reader`.
         rollout: `astuner.rollout`.
         workflow: the class that `agentscope_workflow` names.
-        digest: names what decides the rows: two runs with one digest had the same workflow, sampling, tasks and judge.
-            Addresses, keys, limits and the number of repeats do not count.
+        digest: a digest of everything that decides the rows: runs with the same digest had the same workflow, sampling,
+            tasks and judge. Addresses, keys, limits and the number of repeats do not count.
     """
 
     reader: TaskReaderConfig
@@ -141,7 +141,7 @@ def load_settings(config: Source) -> RolloutSettings:
     """Read both sections of `config` and import the workflow.
 
     Raises:
-        ConfigError: anything wrong in either, or the workflow is no class with `async def execute`.
+        ConfigError: either section is wrong, or the workflow is no class with `async def execute`.
     """
     settings = resolve(config)
     for name in ("task_reader", "rollout"):

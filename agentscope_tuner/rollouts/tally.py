@@ -1,4 +1,4 @@
-"""Totals over the rollouts of a run, beside those over their verdicts."""
+"""Totals over the rollouts of a run, in addition to the totals over their verdicts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_STATUSES = 50
 
 @dataclass(slots=True)
 class RolloutTally:
-    """Counts over groups; its size does not grow with their number."""
+    """Counts over groups; the object does not grow with their number."""
 
     groups: int = 0
     spread: int = 0
@@ -25,7 +25,7 @@ class RolloutTally:
     seconds: float = 0.0
     rows: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
-    # Roles that are to be trained and have made no call so far
+    # Trainable roles that have made no call so far
     unheard: set[str] = field(default_factory=set)
 
     def add(self, group: Sequence[RolloutRow]) -> None:
@@ -45,12 +45,12 @@ class RolloutTally:
                 self.completion_tokens += _count(call.get("completion_tokens"))
 
     def lines(self) -> list[tuple[str, str]]:
-        """Heading and value of each line of the summary."""
+        """The heading and the value of each line of the summary."""
         if not self.rows:
             return []
         told = [(f"rollouts {status}", str(count)) for status, count in self.statuses.most_common()]
         told.append(("groups", str(self.groups)))
-        # a group whose rewards are all the same has advantages of 0: GRPO learns nothing from it
+        # If all rewards of a group are the same, its advantages are 0, and GRPO learns nothing from it
         told.append(("groups with a spread of rewards", f"{self.spread} ({self.spread / self.groups:.1%})"))
         told.append(("seconds a rollout", f"{self.seconds / self.rows:.2f}"))
         told.append(("model calls", f"{self.calls:,} ({self.calls / self.rows:.1f} a rollout)"))

@@ -17,7 +17,7 @@ _HOME = {"ServiceSettings": "settings", "create_app": "app"}
 
 
 def __getattr__(name: str) -> object:
-    # settings are read where FastAPI is not installed: by the command line, before it says what to install
+    # Loaded on first use: the command line reads settings before it can say that FastAPI is missing
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -57,7 +57,7 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
     app = FastAPI(title="astuner reward service", version=__version__, redoc_url=None, redirect_slashes=False)
     app.state.gate = gate
     app.add_api_route("/healthz", _healthz, methods=["GET"], summary="The process is alive", response_class=Response)
-    # for the description alone: the guard below checks
+    # Only for the description: the guard below does the check
     bearer = [Security(HTTPBearer(auto_error=False))] if settings.token_file is not None else []
     router = APIRouter(redirect_slashes=False, dependencies=bearer)
     _add_operator_routes(router, Probe(judges), gate, metrics)
@@ -71,7 +71,7 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
         _add_judge(router, handlers, Served(_checked(name), judge, settings, counted), gate)
     app.add_middleware(Direct, handlers=handlers)
     if settings.token_file is not None:
-        # added last, so that it stands before everything else
+        # Added last, so that it runs before everything else
         app.add_middleware(BearerGuard, token=TokenFile(settings.token_file))
     app.include_router(router)
     return app
@@ -93,7 +93,7 @@ def _add_judge(router: APIRouter, handlers: dict[str, Exchange], served: Served,
         for path in paths:
             handlers[prefix + path] = exchange
             _describe(router, served.name, wire, prefix + path)
-    # a client that was given http://host:port/name asks for that, without a slash
+    # A client with the address http://host:port/name sends its requests there, without a slash
     handlers.setdefault(prefix, handlers[f"{prefix}/"])
 
 
@@ -142,11 +142,12 @@ def _describe(router: APIRouter, name: str, wire: str, path: str) -> None:
 
 
 class Direct:
-    """ASGI middleware that answers judging requests by their path alone: the router takes longer than a cheap verdict.
+    """ASGI middleware that finds the handler of a judging request by its path: the router takes longer than a cheap
+    verdict.
 
     Args:
-        app: answers everything else.
-        handlers: by path.
+        app: answers all other requests.
+        handlers: the handlers by path.
     """
 
     def __init__(self, app: ASGIApp, handlers: Mapping[str, Exchange]) -> None:

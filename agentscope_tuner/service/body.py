@@ -1,4 +1,4 @@
-"""A request's body: read within limits, and parsed as JSON that nothing later can choke on."""
+"""Reads a request's body within limits, and parses it as JSON that all later code can handle."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from agentscope_tuner.service.gate import Held
 from agentscope_tuner.service.refusal import Refusal
 
 _BODY_SECONDS = 30.0
-# of a body that is not wanted
+# Limits on reading the rest of a refused body
 _LINGER_BYTES, _LINGER_SECONDS = 64 * 2**20, 5.0
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
-# as deep as pydantic's parser goes
+# The depth at which pydantic's parser stops
 _DEPTH = 200
 
 
 class ClientGone(Exception):
-    """The client hung up; nobody reads an answer."""
+    """The client closed the connection, so no one reads an answer."""
 
 
 async def read_body(request: Request, max_bytes: int, held: Held) -> bytes:
     """The body, counted while it comes in.
 
     Raises:
-        Refusal: 415 of another type than JSON, 413 too long, 408 too slow, 429 too many bytes in all.
-        ClientGone: it ended before it was whole.
+        Refusal: 415 a type other than JSON, 413 too long, 408 too slow, 429 too many bytes in all requests together.
+        ClientGone: the connection ended before the body was whole.
     """
     _check_type(request.headers)
     # uvicorn's parser has made sure that it is a number
@@ -61,9 +61,9 @@ async def read_body(request: Request, max_bytes: int, held: Held) -> bytes:
 
 
 async def linger(request: Request) -> bool:
-    """Read and drop what is left of a body, within bounds; whether that was all of it.
+    """Read and drop the rest of a body, within bounds; return whether the body is then at its end.
 
-    A connection that is closed on a client which still writes is reset, and the client never reads why.
+    If a connection is closed while the client still writes, it is reset, and the client never reads the reason.
     """
     left = _LINGER_BYTES
     try:
@@ -96,7 +96,7 @@ def _check_type(headers: Mapping[str, str]) -> None:
 def parse(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`.
 
-    Half surrogate pairs are read, since models write them. Of equal keys the last counts.
+    Half surrogate pairs are read, since models write them. Where a key stands twice, the last value counts.
 
     Raises:
         Refusal: 400 no JSON, numbers or nesting beyond bounds; 422 JSON, but no object.

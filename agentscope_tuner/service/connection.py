@@ -1,4 +1,4 @@
-"""Connections that never finish asking: uvicorn bounds neither a request's head nor the wait for it."""
+"""Bounds on a request's head, against clients that never finish it: uvicorn limits neither its size nor its time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _TOO_LARGE = "The request's head is longer than 64 KiB."
 class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
     """uvicorn's connection, closed when a request's head takes too long or grows too large.
 
-    All of this is before the token is asked for. Bodies have limits of their own (`read_body`), and so has uvicorn's
+    These limits apply before the token is checked. Bodies have limits of their own (`read_body`), and so has uvicorn's
     wait for the next request.
 
     Attributes:
-        head_seconds: from the connection, or what comes after an answer, to the end of a request's head.
+        head_seconds: seconds from the connection, or from the first byte after an answer, to the end of a request's
+            head.
     """
 
     head_seconds: ClassVar[float] = 20.0
@@ -40,11 +41,11 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
         """See asyncio.Protocol."""
         self._begins = False
         super().data_received(data)
-        # line breaks between requests end uvicorn's wait for the next one, and begin none
+        # Line breaks between requests end uvicorn's wait for the next request, but begin no request
         if not self._asking and not (self.cycle is not None and self.cycle.response_complete):
             return
         if self._late is None and not self.transport.is_closing():
-            # an answer that is still on its way goes out first
+            # An answer that is not yet sent goes out first
             self._late = self.loop.call_later(self.head_seconds, self.shutdown)
         # A line without end is never handed to the callbacks below: count its bytes as they come in.
         if self._asking and not self._begins:
@@ -74,14 +75,14 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """In place of uvicorn's, which would say that a head of too many bytes is invalid."""
+        """Replaces uvicorn's method, which would call a head of too many bytes invalid."""
         super().send_400_response(msg if self._head_bytes <= _HEAD_BYTES else _TOO_LARGE)
 
     def _count(self, size: int) -> None:
         # A whole head may come in the first piece that is read, which holds up to 256 KiB: count what is parsed.
         self._head_bytes += size
         if self._head_bytes > _HEAD_BYTES:
-            # the parser ends with this error, and uvicorn closes the connection
+            # The parser stops at this error, and uvicorn closes the connection
             raise ValueError(_TOO_LARGE)
 
     def _asked(self) -> None:

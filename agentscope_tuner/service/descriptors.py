@@ -1,4 +1,4 @@
-"""Says so when the process runs out of file descriptors: uvloop then drops new connections without a word."""
+"""Logs a warning when the process runs out of file descriptors: uvloop then drops new connections silently."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import resource
 _log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
-# how often the same trouble is worth a line
+# Seconds between two log lines about the same shortage
 _QUIET_SECONDS = 60.0
 _NEARLY = 0.95
 
 
 def shortage(folder: str = "/proc/self/fd") -> str | None:
-    """What to tell the operator when all file descriptors are in use, or nearly all; else None."""
+    """A warning for the operator when all file descriptors, or nearly all, are in use; else None."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     try:
         used = len(os.listdir(folder))
     except OSError as exc:
-        # to look takes a descriptor, too
+        # The check itself needs a descriptor, too
         if exc.errno not in (errno.EMFILE, errno.ENFILE):
             return None
         used = allowed
@@ -35,7 +35,7 @@ def shortage(folder: str = "/proc/self/fd") -> str | None:
 
 
 async def watch() -> None:
-    """Log a shortage, at most once a minute, for ever: a task of the server's."""
+    """Log a shortage, at most once a minute, in an endless loop; the server runs it as a task."""
     while True:
         trouble = shortage()
         if trouble is not None:

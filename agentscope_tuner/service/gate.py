@@ -1,4 +1,4 @@
-"""How much is let in at once: slots to judge in, a bounded queue before them, and the door that drains."""
+"""How many requests are admitted at once: slots for judging, a bounded queue before them, and the drain at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from agentscope_tuner.service.refusal import Refusal
 
 _RETRY_SECONDS = 1
-# bodies held at once, as a multiple of the longest allowed
+# Bytes of bodies held at once, as a multiple of the longest allowed body
 _BODIES = 16
 
 
@@ -18,13 +18,13 @@ class Gate:
 
     Args:
         concurrency: requests judged at once.
-        queue: requests that wait for that.
-        max_body_bytes: of one request; a few times this may be held for all of them together.
+        queue: requests that wait for a slot.
+        max_body_bytes: the most bytes of one body; all bodies together may have a few times as many.
 
     Attributes:
         running: requests that hold a slot.
-        waiting: requests that wait for one.
-        draining: no more are let in.
+        waiting: requests that wait for a slot.
+        draining: whether new requests are refused.
     """
 
     def __init__(self, concurrency: int, queue: int, max_body_bytes: int) -> None:
@@ -42,7 +42,7 @@ class Gate:
 
     @contextmanager
     def admitted(self) -> Iterator[Held]:
-        """Around all of a request, from before its body is read.
+        """A context around a whole request, entered before its body is read.
 
         Raises:
             Refusal: 503 while draining, 429 when the queue is full.
@@ -64,10 +64,10 @@ class Gate:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Around the judging; waits for its turn.
+        """A context around the judging; waits for a slot.
 
         Raises:
-            Refusal: 429, as many wait already as may.
+            Refusal: 429, the queue is full.
         """
         if self._slots.locked():
             if self.waiting >= self._queue:
@@ -97,7 +97,7 @@ class Gate:
         self._bytes += count
 
     async def drained(self) -> None:
-        """Waits until no request is inside."""
+        """Waits until all admitted requests have ended."""
         await self._empty.wait()
 
     def _full(self) -> Refusal:
@@ -114,6 +114,6 @@ class Held:
         self.count = 0
 
     def add(self, count: int) -> None:
-        """So many more. Raises Refusal (429) when all requests together hold too many."""
+        """Count `count` more bytes. Raises Refusal (429) when all requests together hold too many."""
         self._gate.hold(count)
         self.count += count

@@ -21,11 +21,11 @@ from agentscope_tuner.service.wires import Served, Wire
 
 _log = logging.getLogger(__name__)
 
-#: Seconds that a client gives a request, in this header; the service's own limit is the most.
+#: The header in which a client gives a request's time limit in seconds; at most the service's own limit.
 DEADLINE_HEADER = "X-Deadline-Seconds"
-# Of a request's time, kept for the way of an answer that has some rows' verdicts: a late one is read by nobody
+# Seconds of a request's time, kept for sending an answer with some rows' verdicts: no one reads a late answer
 _MOST_SEND_SECONDS = 1.0
-# the client has gone and reads no answer; 499 is nginx's number for this
+# The client has gone and reads no answer; 499 is nginx's status for this case
 _CLIENT_GONE = 499
 # ASCII escapes: answers come back in reasons, and may hold half surrogate pairs, which no UTF-8 can carry
 _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -41,7 +41,7 @@ class Exchange:
         self._gate = gate
 
     async def handle(self, request: Request) -> Response:
-        """The response; never raises but when it is cancelled."""
+        """The response; raises only when it is cancelled."""
         started = time.perf_counter()
         try:
             response = _json(200, await self._judged(request))
@@ -81,10 +81,10 @@ class Exchange:
 
 
 async def within(request: Request, seconds: float, work: Coroutine[Any, Any, bytes]) -> bytes:
-    """`work`'s result; it is cancelled when `seconds` have passed or the client hangs up.
+    """The result of `work`, which is cancelled when `seconds` have passed or the client closes the connection.
 
-    What a sync judge does in a thread cannot be cancelled: it is no longer waited for, and the pool bounds how many
-    such threads there are.
+    A sync judge's thread cannot be cancelled. The handler no longer waits for it, and the pool bounds the number of
+    such threads.
 
     Raises:
         Refusal: 504, the deadline passed.
@@ -105,7 +105,7 @@ async def within(request: Request, seconds: float, work: Coroutine[Any, Any, byt
         nonlocal watcher
         watcher = loop.create_task(watch())
 
-    # only once the work waits for something: cheap verdicts are done before
+    # Start the watch only when the work waits: cheap verdicts are done before
     handle = loop.call_soon(start_watching)
     try:
         async with asyncio.timeout(seconds) as clock:
@@ -123,12 +123,12 @@ async def within(request: Request, seconds: float, work: Coroutine[Any, Any, byt
 
 
 def problem(refusal: Refusal) -> Response:
-    """The response of a request that was refused."""
+    """The response to a refused request."""
     return _json(refusal.status, _encoder.encode({"detail": refusal.detail}).encode(), refusal.headers())
 
 
 def _fault(exc: Exception, served: Served) -> Response:
-    # frames only: the message may quote an answer
+    # Log the frames only: the message may quote an answer
     where = "".join(traceback.format_tb(exc.__traceback__))
     said = f": {exc}" if served.settings.log_answers else ""
     _log.error("a request to judge %r failed with %s%s\n%s", served.name, type(exc).__name__, said, where)

@@ -1,4 +1,4 @@
-"""What `/metrics` shows, in Prometheus' text form."""
+"""The content of `/metrics`, in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from agentscope_tuner.errors import Cause
 from agentscope_tuner.service.gate import Gate
 from agentscope_tuner.task_judge.judgement import Judgement, Status
 
-# seconds: from rules and string comparison to judge models that think
+# Seconds: from rules and string comparison to reasoning judge models
 _BUCKETS = (0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 WIRE_NAMES = ("native", "openrlhf", "nemo_gym", "slime")
-# of the metrics that a judge model's verdicts carry
+# The kinds of tokens in the metrics of a judge model's verdicts
 _TOKENS = ("prompt", "completion", "cached")
 
 
@@ -58,16 +58,16 @@ class ServiceMetrics:
         )
 
     def text(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """All metrics, as Prometheus reads them."""
         text: bytes = generate_latest(self._registry)
         return text
 
 
 class JudgeMetrics:
-    """One judge's counts. Looks its labels up once: that takes longer than to count.
+    """One judge's counts. Labels are looked up once, because a look-up takes longer than a count.
 
     Args:
-        of: the service's.
+        of: the service's metrics.
         judge: the judge's name.
     """
 
@@ -80,12 +80,12 @@ class JudgeMetrics:
         self._request_seconds = {wire: of.request_seconds.labels(judge, wire) for wire in WIRE_NAMES}
 
     def request(self, wire: str, code: int, seconds: float) -> None:
-        """One request was answered."""
+        """Count an answered request."""
         self._of.requests.labels(self._judge, wire, code).inc()
         self._request_seconds[wire].observe(seconds)
 
     def verdicts(self, judgements: Sequence[Judgement]) -> None:
-        """These rows were judged."""
+        """Count the verdicts on these rows."""
         spent: dict[str, float] = {}
         for judgement in judgements:
             self._verdicts[judgement.status].inc()
@@ -93,7 +93,7 @@ class JudgeMetrics:
                 self._failures[judgement.cause].inc()
             self._verdict_seconds.observe(judgement.seconds)
             for name, value in judgement.metrics.items():
-                # a custom judge's numbers may have any sign; a counter's may not
+                # A custom judge's numbers may be negative; a counter's may not
                 spent[name] = spent.get(name, 0.0) + max(0.0, value)
         if "judge_calls" in spent:
             self._count(spent)

@@ -1,7 +1,7 @@
-"""What the service's description says: requests and replies by wire, and how requests are refused.
+"""The service's OpenAPI description: requests and replies by wire format, and how requests are refused.
 
-Handlers read their bytes themselves, so that a malformed row can fail alone and a cheap one is not validated twice;
-this says the same in OpenAPI's words.
+Handlers parse the bytes themselves, so that a malformed row can fail alone and a cheap row is not validated twice.
+These models describe the same formats for OpenAPI.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RefusalBody(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Whether requests should come here."""
+    """Whether the service is ready for requests."""
 
     status: Literal["ready", "not ready", "draining"]
     judges: dict[str, str | None] = Field(description="by judge: why it is not ready; null when it is")
@@ -72,7 +72,7 @@ class NeMoGymResponse(BaseModel):
 
 
 class NeMoGymRequest(BaseModel):
-    """A rollout, and the data set's own fields beside it."""
+    """A rollout, together with the data set's own fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -81,7 +81,7 @@ class NeMoGymRequest(BaseModel):
 
 
 class NeMoGymReply(NeMoGymRequest):
-    """The request again, and its verdict."""
+    """The request's fields, and its verdict."""
 
     reward: float = Field(description="0.0 and masked where there is no verdict")
     mask_sample: bool
@@ -94,7 +94,7 @@ class NeMoGymReply(NeMoGymRequest):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A wire's request and reply."""
+    """The request and the reply of a wire format."""
 
     summary: str
     request: Any
@@ -135,14 +135,14 @@ _REFUSALS = {
     503: "shutting down, or, in OpenRLHF's and slime's wires, no verdict; see Retry-After",
     504: "not judged within the deadline",
 }
-#: How every judging route may refuse, for FastAPI.
+#: The refusals of every judging route, for FastAPI.
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": RefusalBody, "description": why} for status, why in _REFUSALS.items()
 }
 
 
 class Documented:
-    """What FastAPI describes of a judging route; `Direct` answers its requests.
+    """A judging route for FastAPI's description; `Direct` answers its requests.
 
     Args:
         shape: the route's requests and replies.
@@ -153,5 +153,5 @@ class Documented:
         self.__name__ = shape.summary
 
     async def __call__(self, **described: Any) -> None:
-        # for a path that only the router takes for this one: its patterns let a line break follow
+        # Called only for a path with a line break at its end, which the router's patterns accept
         raise HTTPException(404)

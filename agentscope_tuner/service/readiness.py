@@ -1,4 +1,4 @@
-"""Whether what the judges depend on answers."""
+"""Whether the endpoints that the judges depend on answer."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _log = logging.getLogger(__name__)
 
 _PROBE_SECONDS = 5.0
 _FRESH_SECONDS = 2.0
-# answers that hang: then the judge is asked no more until one of them ends
+# The most checks that may hang; then a judge is asked no more until one of them ends
 _MOST_HANGING = 4
 
 
 class Probe:
-    """Asks the judges whether they could judge now: all at once, within seconds, and not for every caller again.
+    """Asks the judges whether they could judge now: all at once, within seconds, and once for several callers.
 
     Args:
-        judges: by the name of their path.
-        seconds: for an answer.
+        judges: the judges by the names of their paths.
+        seconds: the time limit for an answer.
     """
 
     def __init__(self, judges: Mapping[str, ConfiguredJudge], seconds: float = _PROBE_SECONDS) -> None:
@@ -36,7 +36,7 @@ class Probe:
         self._fresh_until = 0.0
 
     async def problems(self) -> dict[str, str | None]:
-        """By judge, why it is not ready; None where it is."""
+        """For each judge, why it is not ready; None where it is ready."""
         async with self._lock:
             if time.monotonic() >= self._fresh_until:
                 found = await asyncio.gather(*(self._problem(name, judge) for name, judge in self._judges.items()))

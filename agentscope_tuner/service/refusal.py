@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Refusal(Exception):
-    """Answered with an HTTP error status.
+    """A request that is answered with an HTTP error status.
 
     Args:
         status: the HTTP status code.
@@ -17,11 +17,11 @@ class Refusal(Exception):
         self.status = status
         self.detail = detail
         self.retry_after = retry_after
-        # more of the request's body is on its way, so the connection cannot be used again
+        # The rest of the request's body is still coming, so the connection cannot be used again
         self.close = False
 
     def headers(self) -> dict[str, str]:
-        """What goes with the status."""
+        """The headers of the response."""
         found = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
         if self.retry_after is not None:
             found["Retry-After"] = str(self.retry_after)

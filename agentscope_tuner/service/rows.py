@@ -1,4 +1,4 @@
-"""The native wire: what `/reward` takes and answers."""
+"""The native wire format: the requests and replies of `/reward`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Pair = tuple[WorkflowTask, WorkflowOutput]
 
 
 class RewardRow(BaseModel):
-    """One rollout to judge; a line of a rollout file is one."""
+    """One rollout to judge; each line of a rollout file is one."""
 
-    # the task's and the output's `extra` hold what they please; what stands beside them here is not read
+    # The `extra` of the task and the output may hold any fields; further fields of the row are not read
     model_config = ConfigDict(extra="ignore")
 
     task: Task
@@ -35,7 +35,7 @@ class RewardBatch(BaseModel):
 
 
 class RowJudgement(BaseModel):
-    """A verdict, or the account of why there is none."""
+    """A verdict, or the reason why there is none."""
 
     id: str | int | None = Field(default=None, description="the row's own; absent when it had none")
     status: Literal["judged", "filtered", "failed"]
@@ -68,7 +68,7 @@ class BadRow(Exception):
         self.problem = problem
 
     def judgement(self) -> Judgement:
-        """The same inside a batch."""
+        """The failed judgement of this row inside a batch."""
         return Judgement.failed(f"bad row: {self.problem}", cause=Cause.INPUT)
 
 
@@ -76,7 +76,7 @@ def read_row(data: Any, settings: ServiceSettings) -> Pair:
     """A row as a task and its output.
 
     Raises:
-        BadRow: it is no rollout, or its answer is too long.
+        BadRow: the row is no rollout, or its answer is too long.
     """
     try:
         row = RewardRow.model_validate(data)
@@ -97,7 +97,7 @@ def read_batch(data: dict[str, Any], settings: ServiceSettings) -> list[Any]:
     """The rows of a batch, each as it came.
 
     Raises:
-        Refusal: they are no list, or more than allowed.
+        Refusal: the rows are no list, or more than allowed.
     """
     rows = data["rollouts"]
     if not isinstance(rows, list):
@@ -114,12 +114,12 @@ def written(data: Any, judgement: Judgement) -> dict[str, Any]:
 
 
 def written_late(data: Any) -> dict[str, Any]:
-    """In place of the verdict on the row `data`, which was not reached in the request's time."""
+    """The failed verdict on the row `data`, which was not judged in the request's time."""
     return {**written(data, Judgement.failed(DeadlineError("not judged within the request's time"))), "late": True}
 
 
 def first_problem(exc: ValidationError) -> str:
-    """The first of what pydantic found, with its path."""
+    """The first problem that pydantic found, with its path."""
     first = exc.errors(include_url=False, include_input=False, include_context=False)[0]
     path = ".".join(str(part) for part in first["loc"])
     more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""

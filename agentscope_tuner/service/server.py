@@ -1,4 +1,4 @@
-"""Runs the application under uvicorn until it is told to end, and then lets it finish what is inside."""
+"""Runs the application under uvicorn until a signal, and then lets the admitted requests finish."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from agentscope_tuner.verify.sandbox import close_all
 
 _log = logging.getLogger(__name__)
 
-# once the drain is over: for answers still being sent, and then for everything that ends a process
+# Seconds after the drain: for answers still being sent, and then for the end of the process
 _SEND_SECONDS, _EXIT_SECONDS = 2, 3.0
 
 
 class DrainingServer(uvicorn.Server):  # type: ignore[misc]
-    """uvicorn's server, which on SIGTERM or SIGINT first lets the requests inside end; a second one cuts them short.
+    """uvicorn's server, which on SIGTERM or SIGINT lets the running requests end first; a second signal ends them at
+    once.
 
-    While it drains it listens on: `/readyz` answers 503, so that nothing more is sent here, and so does what is sent
-    all the same.
+    While it drains it still listens: `/readyz` answers 503, so that clients send no more, and new requests are answered
+    503, too.
     """
 
     def __init__(self, config: uvicorn.Config, gate: Gate, drain_seconds: float) -> None:
@@ -43,7 +44,7 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """In place of uvicorn's way, which ends the process by the signal it caught, not with exit code 0."""
+        """Replaces uvicorn's method, which ends the process by the caught signal, not with exit code 0."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._told_to_end)
@@ -72,9 +73,9 @@ def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, thread
 
     Args:
         app: made by `create_app`.
-        listener: bound and listening.
-        drain_seconds: what requests under way get to end; then they are cancelled.
-        threads: in which judges without an async form run.
+        listener: a socket that is bound and listening.
+        drain_seconds: how long requests under way may go on; then they are cancelled.
+        threads: how many threads run judges without an async form.
     """
     config = uvicorn.Config(
         app,
@@ -90,14 +91,14 @@ def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, thread
     server = DrainingServer(config, app.state.gate, drain_seconds)
 
     async def main() -> None:
-        # asyncio's own pool has a few threads for each core, which judges that wait would soon hold
+        # asyncio's own pool has few threads, and judges that wait would soon hold them all
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(threads, "astuner-judge"))
         _loop.limit_threads(threads)
         watching = asyncio.create_task(descriptors.watch())
         await server.serve(sockets=[listener])
         watching.cancel()
 
-    # the loaded judges live as long as the process: without them to look at, collecting garbage takes half the time
+    # The loaded judges live as long as the process: without them, garbage collection takes half the time
     gc.collect()
     gc.freeze()
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
@@ -105,7 +106,7 @@ def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, thread
 
 
 def _end_anyway(seconds: float) -> None:
-    """A judge's thread that never returns would keep the process for ever: after so long it ends all the same."""
+    """End the process after some seconds, even if a judge's thread never returns."""
 
     def end() -> None:
         _log.warning("a judge's threads did not return: ending without them")

@@ -1,4 +1,4 @@
-"""What the reward service allows."""
+"""The reward service's limits and token."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from agentscope_tuner.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """Limits, and who may ask.
+    """The limits of the service, and the token that requests need.
 
     Attributes:
-        token_file: holds the bearer token; None asks for none.
-        max_body_bytes: of one request.
-        max_rows: of one batch.
-        max_answer_chars: of one row's final answer.
-        concurrency: requests judged at once; more wait their turn.
-        queue: requests that wait; more are told to come again later.
-        deadline_seconds: a request takes no longer from its last byte on, whatever it asks for itself.
+        token_file: the file with the bearer token; None requires no token.
+        max_body_bytes: the most bytes of one request's body.
+        max_rows: the most rows of one batch.
+        max_answer_chars: the most characters of one row's final answer.
+        concurrency: requests judged at once; further requests wait.
+        queue: the most requests that wait; further requests are refused with 429.
+        deadline_seconds: the most seconds from a request's last byte to its answer, even if the client allows more.
         log_answers: write each row's answer and verdict to the log.
 
     Raises:

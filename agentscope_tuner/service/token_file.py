@@ -1,4 +1,4 @@
-"""The bearer token: read from a file, compared in constant time, asked of everything but `/healthz`."""
+"""The bearer token: read from a file, compared in constant time, required of every request except `/healthz`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class TokenFile:
     """The token in a file. A file that changes is read again within a second, so that a token can be rotated.
 
     Args:
-        path: one line of visible ASCII characters.
+        path: a file with one line of visible ASCII characters.
 
     Raises:
-        ConfigError: it cannot be read or holds no token.
+        ConfigError: the file cannot be read or holds no token.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -56,7 +56,7 @@ class TokenFile:
                 self._seen = state
                 _log.warning("the token file %s was read again", self._path)
         except ConfigError as exc:
-            # half written, or gone: the old token stays valid until a new one can be read
+            # The file is half written or gone: the old token stays valid until a new token can be read
             _log.warning("the token stays as it was: %s", exc)
 
     def _state(self) -> tuple[int, int, int, int]:
@@ -83,19 +83,19 @@ class TokenFile:
 
 
 def is_exposed(mode: int, *, own: bool) -> bool:
-    """Whether a file of this mode tells its secret to more than this process, or lets others change it.
+    """Whether a file of this mode lets other users read or change its secret.
 
     Args:
-        mode: as `os.stat` has it.
-        own: whether the process's user owns the file. A secret that Kubernetes mounts is root's, and the process reads
-            it as a member of the file's group: without that bit it could not be read at all.
+        mode: the mode, as `os.stat` gives it.
+        own: whether the process's user owns the file. A secret that Kubernetes mounts belongs to root, and the process
+            reads it as a member of the file's group, so the group may read it there.
     """
     group = stat.S_IRWXG if own else stat.S_IWGRP
     return bool(mode & (group | stat.S_IRWXO))
 
 
 class BearerGuard:
-    """ASGI middleware: nothing behind it answers without the token, but `/healthz`."""
+    """ASGI middleware that lets only requests with the token pass, except `/healthz`."""
 
     def __init__(self, app: ASGIApp, token: TokenFile) -> None:
         self._app = app

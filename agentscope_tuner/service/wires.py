@@ -1,4 +1,4 @@
-"""The wires: a request's JSON in, a response's JSON out, judged in between."""
+"""The wire formats: each turns a request's JSON into rows to judge, and the verdicts into a response's JSON."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
-# of a logged answer
+# The most characters of a logged answer
 _LOGGED_CHARS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A judge under its route, and what is counted and logged of it."""
+    """A judge under its route, with its counts and its log."""
 
     name: str
     judge: ConfiguredJudge
@@ -49,7 +49,7 @@ class Served:
         return judgement
 
     async def many(self, pairs: Sequence[Pair], ends_at: float) -> list[Judgement | None]:
-        """A verdict each, in order; None for those that have none at `ends_at`, by the running loop's clock.
+        """A verdict for each row, in order; None for rows without a verdict at `ends_at`, by the running loop's clock.
 
         Raises:
             Refusal: 504, there is no verdict at all.
@@ -65,7 +65,7 @@ class Served:
         self.metrics.verdicts(judgements)
         failed = sum(judgement.status == "failed" for judgement in judgements)
         if failed:
-            # without their words: those may quote an answer
+            # Log errors without their messages, which may quote an answer
             _log.warning("judge %r gave no verdict on %d of %d rows", self.name, failed, len(judgements))
         if self.settings.log_answers:
             for (task, output), judgement in zip(pairs, judgements, strict=True):
@@ -73,7 +73,7 @@ class Served:
                 _log.info("judge %r, task %r: %r on %s", self.name, task.task_id, judgement.to_dict(), answer)
 
 
-#: A judge, a request's JSON and the moment, by the loop's clock, at which its answer must be under way; the answer.
+#: A wire: from a judge, a request's JSON and the time, by the loop's clock, when sending must begin, to the answer.
 Wire = Callable[[Served, dict[str, Any], float], Awaitable[dict[str, Any] | float]]
 
 
@@ -106,7 +106,7 @@ async def _batch(served: Served, rows: list[Any], ends_at: float) -> list[dict[s
 
 
 async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
-    """OpenRLHF's wire, which has no word for a failed verdict: it becomes an error status."""
+    """OpenRLHF's wire, which cannot express a failed verdict: it becomes an error status."""
     judgement = await served.one(_alone(lambda: _checked(openrlhf.decode_request(data), served.settings)))
     try:
         # JSON has no NaN
@@ -139,7 +139,7 @@ def _checked(pair: Pair, settings: ServiceSettings) -> Pair:
 
 
 def _alone(read: Callable[[], Pair]) -> Pair:
-    """What `read` gives; a row that cannot be read refuses the request that holds no other."""
+    """The result of `read`. A row that cannot be read refuses the request, which holds only this row."""
     try:
         return read()
     except BadRow as exc:
