@@ -7,12 +7,12 @@ import sys
 
 def main() -> None:
     """Entry point of the `astuner` command."""
-    # Imports make objects that stay: looking for garbage among them takes a sixth of the start. `app` enables it again
+    # Imported objects stay: to search them for garbage takes a sixth of the start. `app` enables collection again
     gc.disable()
     from agentscope_tuner.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # reasons hold ≠ and answers anything: a terminal of another encoding shows ? and the run goes on
+            # Reasons hold ≠, and answers any character: a terminal with another encoding shows ?, and the run goes on
             stream.reconfigure(errors="replace")
     app()

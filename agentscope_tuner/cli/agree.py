@@ -1,4 +1,4 @@
-"""`astuner agree`: a judge's verdicts beside labels."""
+"""`astuner agree`: compares a judge's verdicts with labels."""
 
 from __future__ import annotations
 
@@ -104,12 +104,12 @@ def _differences(report: dict[str, Any], show: int) -> Table:
 
 
 def cell(text: str) -> str:
-    """Foreign text in a table: its brackets are no markup, its control characters are written out."""
+    """Foreign text for a table: its brackets are not read as markup, its control characters are escaped."""
     return escape(printable(text[:160]))
 
 
 def number(value: float | None) -> str:
-    """Three digits; a dash where it is undefined."""
+    """A number with three digits; a dash where it is undefined."""
     return "–" if value is None else f"{value:.3f}"
 
 

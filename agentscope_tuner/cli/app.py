@@ -15,7 +15,7 @@ from agentscope_tuner._version import __version__
 from agentscope_tuner.cli.commands import COMMANDS, ListedCommand
 
 _LEAST_COLUMNS = 100
-# the boxes of rich cut words that are longer than their column: a narrow window gets plain, wrapped text
+# rich's boxes cut words that are longer than their column, so a narrow window gets plain, wrapped text
 _MARKUP: Literal["rich"] | None = "rich" if shutil.get_terminal_size().columns >= _LEAST_COLUMNS else None
 _BY_NAME = {command.name: command for command in COMMANDS}
 
@@ -32,10 +32,10 @@ class _Root(TyperGroup):
 def _loaded(command: ListedCommand) -> Any:
     found = command.load()
     if not gc.isenabled():
-        # imported modules live until the exit: exempt them from garbage collection
+        # Imported modules live until the exit: exempt them from garbage collection
         gc.freeze()
         gc.enable()
-    # A group around it: typer would give a command that stands alone the options of a root
+    # Put the command into a group: typer would give a single command the options of a root
     group = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
     group.callback()(lambda: None)
     if isinstance(found, typer.Typer):
@@ -71,7 +71,7 @@ def _root(
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what the judges log, at INFO.")] = False,
 ) -> None:
-    # rich takes as long to import as typer: not for printing help
+    # To import rich takes as long as typer: do not import it to print help
     from rich.logging import RichHandler
 
     from agentscope_tuner.cli.console import err
@@ -81,7 +81,7 @@ def _root(
         handler = RichHandler(console=err, show_path=False, markup=False)
         logging.basicConfig(level=level, format="%(message)s", handlers=[handler])
     else:
-        # a log file has no width: rich would break its lines at 80 characters
+        # A log file has no width, so rich would break its lines at 80 characters
         logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
 
 

@@ -60,7 +60,7 @@ def check(
 
 
 def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
-    """The judge, and what it is; where no rubrics are learned yet, what knows the samples to learn them from."""
+    """The judge and its description; where no rubrics are learned yet, the object that knows their samples."""
     section = settings.task_judge
     if rows_only and section.judge_type == "rubrics_auto_grader":
         grader, path = auto_grader_config(settings.whole)

@@ -1,4 +1,4 @@
-"""The commands of `astuner`, each by its name, its home and what it does: enough to list them without an import."""
+"""The commands of `astuner` with names, places and summaries: enough to list them without importing them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ListedCommand(NamedTuple):
     Attributes:
         name: as it is typed.
         home: `module:attribute` in this folder: a function, or a group's `typer.Typer`.
-        summary: what the list of commands says of it; the first paragraph of its own help.
+        summary: its line in the list of commands: the first paragraph of its own help.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""`astuner config`: look at a configuration; and the options of every command that reads one."""
+"""`astuner config`: shows a configuration. Also the options of every command that reads one."""
 
 from __future__ import annotations
 

@@ -30,14 +30,14 @@ def printable(text: str) -> str:
 
 
 def fail(message: str) -> typer.Exit:
-    """Print `message` as an error; the caller raises what is returned, exit code 2."""
+    """Print `message` as an error; returns an exit with code 2 for the caller to raise."""
     # Text: messages quote configurations and answers, whose brackets are not markup
     err.print(Text.assemble(("error: ", "bold red"), printable(message)), soft_wrap=True)
     return typer.Exit(EXIT_BAD_USAGE)
 
 
 def folded(table: Table) -> Table:
-    """`table`, whose words break where a narrow window has no room for them: rich would cut them."""
+    """`table`, set to break long words in a narrow window, where rich would cut them."""
     for column in table.columns:
         column.overflow = "fold"
     return table
@@ -45,7 +45,7 @@ def folded(table: Table) -> Table:
 
 @contextmanager
 def config_errors() -> Iterator[None]:
-    """A ConfigError inside ends the command with its message and exit code 2."""
+    """A context in which a ConfigError ends the command, with its message and exit code 2."""
     try:
         yield
     except ConfigError as exc:

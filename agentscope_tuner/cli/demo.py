@@ -32,7 +32,7 @@ Next:
 Every verdict with its reason:   {folder}/math.jsonl, {folder}/countdown.jsonl
 The same, to open in a browser:  {folder}/math.html"""
 
-# the shipped files, and the starter whose judge each is for
+# The shipped files, each with the starter of its judge
 _JUDGES = {"math": "math", "countdown": "countdown", "made": "math"}
 _REPORT = "math.html"
 _REPORT_MARK = b'content="astuner report"'
@@ -44,7 +44,7 @@ def demo(
     ),
 ) -> None:
     """Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with its reason."""
-    # the report stands on a database; no other command should wait for it
+    # Imported here: the report needs a database, whose import would slow other commands
     from agentscope_tuner.view.labels import labels_path
     from agentscope_tuner.view.report import write_report
 
@@ -67,7 +67,7 @@ def demo(
 
 
 def _keep_what_is_not_ours(folder: Path, rollouts: Mapping[str, bytes]) -> None:
-    """Refuse a folder in which the demo would write over a file that no demo wrote."""
+    """Refuse a folder in which the demo would overwrite a file that no demo wrote."""
     theirs = [folder / f"{name}.jsonl" for name, rows in rollouts.items() if not _is_ours(folder, name, rows)]
     report = folder / _REPORT
     if report.exists() and _REPORT_MARK not in _beginning(report):
@@ -78,7 +78,7 @@ def _keep_what_is_not_ours(folder: Path, rollouts: Mapping[str, bytes]) -> None:
 
 
 def _is_ours(folder: Path, name: str, rows: bytes) -> bool:
-    """Whether `<name>.jsonl` is not there, or is what a demo made of the shipped `rows`: its first row is theirs."""
+    """Whether `<name>.jsonl` is missing, or was made by a demo: its first row is the first of the shipped `rows`."""
     path = folder / f"{name}.jsonl"
     if not path.exists():
         return True
@@ -106,7 +106,7 @@ def _judge_all(name: str, conf: Path, rows: bytes, output: Path) -> None:
         closing(score_lines(judge, read_lines(BytesIO(rows), name), jobs=1)) as results,
     ):
         for row in results:
-            # counted from the first verdict: the start of the processes is no part of the rate
+            # Count from the first verdict: the start of the processes does not belong to the rate
             started = started or time.perf_counter()
             scored.write(row.line)
             summary.add(row.judgement, name=row.name, label=row.label)

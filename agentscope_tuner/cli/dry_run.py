@@ -1,4 +1,4 @@
-"""`astuner judge --dry-run`: what judging would cost, before anything is sent."""
+"""`astuner judge --dry-run`: estimates the cost of judging, without sending any request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DryRun:
         kept: rows that an earlier run judged.
         uncalled: rows that rules decide, or that cannot be read.
         failed: rows that would fail before any model is asked.
-        problems: why, and how often.
+        problems: why rows would fail, and how often.
         unknown: rows whose judge cannot estimate its calls.
         total: the estimated use of the other rows.
     """
@@ -39,7 +39,7 @@ class DryRun:
         self.total = Estimate()
 
     def add(self, judge: LineJudge, lines: Iterable[Line | JudgedBefore]) -> None:
-        """Reckon what judging `lines` would use."""
+        """Estimate what judging `lines` would use."""
         reckoner = Reckoner()
         for unit in judge.units(lines):
             self.rows += len(unit.items)

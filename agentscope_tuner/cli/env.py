@@ -17,7 +17,7 @@ app = typer.Typer(help="Serve environments that judge themselves.", no_args_is_h
 
 @app.callback()
 def _group() -> None:
-    """Keeps `serve` a command of its own: typer makes a single command the group itself."""
+    """Keeps `serve` a subcommand: typer would make a single command the group itself."""
 
 
 @app.command()
@@ -49,7 +49,7 @@ def serve(
     listener = listen(host, port)
     if token is None and not is_loopback(host):
         err.print(f"warning: anyone who reaches {host} may play; set {TOKEN_VARIABLE}", style="yellow")
-    # plain and flushed: scripts that took port 0 read the address off this line
+    # Plain and flushed: scripts that use port 0 read the address from this line
     print(f"serving {', '.join(sorted(protocols))} on {address(host, listener)}", flush=True)
     serve_app(build_app(protocols, limits, token), listener)
 

@@ -101,7 +101,7 @@ def _show(judge: TaskJudge, group: list[Rollout], place: int) -> None:
     row, task = group[place], WorkflowTask(task=group[0].task)
     title, judgement = f"{row.id}, {judge.traits.name}", None
     if judge.traits.ranks:
-        # a rank is one among the group's: the parts cannot be asked about one row alone
+        # A rank needs its whole group, so the parts cannot be asked about one row alone
         title = f"{title}, in a group of {len(group)}"
         judgement = judge.judge_group(task, [each.output for each in group])[place]
     out.print(verdict_tree(judge, task, row.output, title, judgement))

@@ -1,4 +1,4 @@
-"""`astuner init`: a configuration to begin with, its rows and its test."""
+"""`astuner init`: writes a first configuration, rows for it and a test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentscope_tuner.cli.console import fail, out
 
 
 class Starter(StrEnum):
-    """What judges: each has a commented configuration under `agentscope_tuner/starters`."""
+    """The judge to start with; each has a commented configuration under `agentscope_tuner/starters`."""
 
     MATH = "math"
     COUNTDOWN = "countdown"
@@ -23,7 +23,7 @@ class Starter(StrEnum):
     CUSTOM = "custom"
 
 
-# judges whose verdict is known without a model or an environment share the test that compares it with the rows' labels
+# Judges that need no model or environment share a test, which compares their verdicts with the rows' labels
 _FILES: dict[Starter, tuple[str, ...]] = {
     Starter.MATH: ("math/judge.yaml", "math/rows.jsonl", "labelled/test_judge.py"),
     Starter.COUNTDOWN: ("countdown/judge.yaml", "countdown/rows.jsonl", "labelled/test_judge.py"),

@@ -41,7 +41,7 @@ _MAP = (
 
 
 class Engine(StrEnum):
-    """Who judges the rows of `astuner judge`."""
+    """The engine that judges the rows of `astuner judge`."""
 
     LOCAL = "local"
     RAY = "ray"

@@ -1,4 +1,4 @@
-"""`astuner judge-eval`: an LLM judge measured beside people, itself, length, position and attacks."""
+"""`astuner judge-eval`: measures an LLM judge against people, itself, length, position and attacks."""
 
 from __future__ import annotations
 

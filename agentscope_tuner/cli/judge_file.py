@@ -36,15 +36,15 @@ In = TypeVar("In")
 
 @dataclass(frozen=True, slots=True)
 class RowsAsked:
-    """The rows that are to be judged, and how.
+    """The rows to judge, and how to read them.
 
     Attributes:
         conf: the training YAML.
-        overrides: of it, `key=value`.
+        overrides: overrides of it, `key=value`.
         input_: a file, a folder, or `-`.
-        limit: only the first rows.
+        limit: judge only so many rows, from the first on.
         format_: the trainer whose rows they are.
-        pairs: where columns of the rows go.
+        pairs: the pairs of `--map`: where columns of the rows go.
         tasks: where the tasks' metadata stands.
     """
 
@@ -61,10 +61,10 @@ class RowsAsked:
         return rollout_lines(islice(source.lines(), self.limit), self.format_, self.pairs, self.tasks)
 
     def blocks(self, source: Source) -> Iterator[Block]:
-        """The rows in blocks, each to be made rollouts by whoever judges it."""
+        """The rows in blocks; the process that judges a block turns it into rollouts."""
         foreign = bool(self.format_ or self.pairs)
         if foreign and self.tasks:
-            # their contents would be sent to the workers with every block
+            # Their contents would be sent to the workers with every block
             return gathered(self.rollouts(source))
         blocks = limited(source.blocks(), self.limit) if self.limit else source.blocks()
         return converted(blocks, Conversion(self.format_, self.pairs or ())) if foreign else blocks
@@ -113,7 +113,7 @@ def _notes(summary: Summary, name: str) -> Iterator[str]:
 
 
 def show_costs(asked: RowsAsked, resumed: str | None) -> None:
-    """Print what judging the rows would cost, of those that the output `resumed` lacks."""
+    """Print what it would cost to judge the rows that the output `resumed` lacks."""
     from agentscope_tuner.cli.dry_run import DryRun
 
     with config_errors():
@@ -140,7 +140,7 @@ class _StrictStop(Exception):
 
 
 def _stopped(exc: _StrictStop | KeyboardInterrupt, summary: Summary) -> typer.Exit:
-    """Say why the run ends early; the caller raises what is returned."""
+    """Print why the run ends early; returns the exit for the caller to raise."""
     strict = isinstance(exc, _StrictStop)
     why = printable(str(exc)) if strict else "interrupted"
     err.print(f"stopped: {why}\n{summary.rows} rows are kept; --resume goes on", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What judges which: the tree of a configuration's judge, its parts and routes, one line each."""
+"""The tree of a configuration's judge with its parts and routes, one line for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMES = {
 
 
 def judge_tree(section: TaskJudgeConfig) -> list[str]:
-    """The lines of the tree; one where the judge asks no other."""
+    """The lines of the tree; a single line where the judge asks no other judge."""
     return [_told(section), *_below(section)]
 
 

@@ -19,7 +19,7 @@ app = typer.Typer(help="A small model on this machine, for trying graders withou
 
 @app.callback()
 def _group() -> None:
-    """A group of its own: `serve` stays a subcommand while it is the only one."""
+    """Keeps `serve` a subcommand, though it is the only one."""
 
 
 @app.command()
@@ -46,7 +46,7 @@ def serve(
     params.cpuparams.n_threads = threads
     params.n_parallel, params.n_ctx = 1, context
     params.verbosity = 1
-    # before the server starts: threads inherit the mask, and the signal must wait for sigwait below
+    # Before the server starts: threads inherit the mask, so the signal waits for sigwait below
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
     server = xllamacpp.Server(params)
     out.print(f"{weights.name} at {server.listening_address}/v1", markup=False, soft_wrap=True)

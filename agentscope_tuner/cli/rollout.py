@@ -67,11 +67,11 @@ def rollout(
 def whole_run(
     config: Source, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None, processes: int = 1
 ) -> None:
-    """Roll out, write, and print the summary; tests hand in a lender of their own.
+    """Roll out, write, and print the summary; tests pass a lender of their own.
 
     Raises:
-        ConfigError: anything wrong in the configuration, the tasks or the output file.
-        typer.Exit: some row has no reward (3), or it was interrupted (130).
+        ConfigError: an error in the configuration, the tasks or the output file.
+        typer.Exit: some row has no reward (3), or the run was interrupted (130).
     """
     whole = resolve(config)
     settings = load_settings(whole)
@@ -107,7 +107,7 @@ def whole_run(
 
 @dataclass(slots=True)
 class _Written:
-    """What went into the file so far."""
+    """The totals of the rows that are in the file so far."""
 
     digest: str
     tally: RolloutTally
@@ -153,7 +153,7 @@ def _roll_out(
             show()
         written.left_behind = runner.left_behind
         if interrupted():
-            # not begun again, but paid for
+            # Not begun again, but their cost counts
             for group in earlier.remaining():
                 written.write(group, scored)
             raise KeyboardInterrupt
@@ -161,7 +161,9 @@ def _roll_out(
 
 @contextmanager
 def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM let the runner hand on what is done, a second one does not wait; says if there was any."""
+    """Ctrl-C and SIGTERM let the runner pass on the finished rows; a second signal ends at once. Tells whether one
+    came.
+    """
     stopped = threading.Event()
 
     def handle(number: int, frame: object) -> None:

@@ -27,7 +27,7 @@ class RuleSource:
         rules: the rules; None when the file has none.
         rule_modules: the modules that register custom kinds.
         nodes: the YAML nodes of the section, for line numbers.
-        misplaced: what is wrong on the way to the rules, each with its line: a key that stands twice, or is mistyped.
+        misplaced: problems on the path to the rules, each with its line: a key that stands twice, or is mistyped.
     """
 
     path: Path
@@ -105,7 +105,7 @@ def config_rules(path: Path) -> RuleSource:
     """
     section = resolve(path).task_judge
     source = _source(path, SECTION)
-    # the values as training reads them: interpolations resolved
+    # The values as training reads them, with interpolations resolved
     return RuleSource(path, SECTION, section.rules or None, section.rule_modules, source.nodes, source.misplaced)
 
 
@@ -131,7 +131,7 @@ def _source(path: Path, section: str) -> RuleSource:
 
 
 def child(node: yaml.Node | None, key: str) -> yaml.Node | None:
-    """What `key` holds in a YAML mapping; None where there is no such key."""
+    """The node under `key` in a YAML mapping; None where there is no such key."""
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             if name.value == key:
@@ -140,7 +140,7 @@ def child(node: yaml.Node | None, key: str) -> yaml.Node | None:
 
 
 def _misplaced(node: yaml.Node | None, names: tuple[str, ...]) -> Iterator[tuple[int, Problem]]:
-    """What would have the rules at the end of the path `names` overlooked."""
+    """The problems on the path `names` because of which the rules at its end would be overlooked."""
     for name in names:
         if not isinstance(node, yaml.MappingNode):
             return
@@ -159,7 +159,7 @@ def _line(node: yaml.Node | None) -> int | None:
 
 
 def _repeated_keys(rules: yaml.Node | None) -> list[tuple[int, str]]:
-    # YAML's reader lets the last one win, silently
+    # YAML's reader silently takes the last of two equal keys
     found = []
     for index, rule in enumerate(rules.value if isinstance(rules, yaml.SequenceNode) else ()):
         names = [key.value for key, _ in rule.value] if isinstance(rule, yaml.MappingNode) else []

@@ -185,7 +185,7 @@ def _import(modules: list[str] | None) -> None:
 
 @contextmanager
 def _watched(infile: Path) -> Iterator[tuple[OnProblem, OnRow]]:
-    """What to call with problems, the first of which are printed, and with progress, shown on a terminal only."""
+    """Two functions to call: for problems (the first are printed), and for progress (shown on a terminal only)."""
     problems = 0
 
     def on_problem(line: int, reason: str) -> None:

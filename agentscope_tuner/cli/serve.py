@@ -85,7 +85,7 @@ def serve(
 
 
 def _log_lines(*, answers: bool) -> None:
-    """Log a line each, as programs that collect logs want them."""
+    """Log one line for each event, as log collectors need it."""
     logging.basicConfig(
         level=logging.getLogger().level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
     )
@@ -94,7 +94,7 @@ def _log_lines(*, answers: bool) -> None:
 
 
 def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: str) -> tuple[FastAPI, str]:
-    """The service, and its judges in words: also where replicas judge, since what is wrong must be said before that."""
+    """The service, and its judges in words; also made where replicas judge, so that errors show before they start."""
     try:
         from agentscope_tuner.service.app import create_app
     except ImportError as exc:
@@ -114,7 +114,7 @@ def _here(configs: Mapping[str, Settings], settings: ServiceSettings, *, host: s
     from agentscope_tuner.service.server import serve as serve_app
 
     listener = listen(host, port)
-    # plain and flushed: scripts that took port 0 read the address off this line
+    # Plain and flushed: scripts that use port 0 read the address from this line
     print(f"serving {shown} on {address(host, listener)}", flush=True)
     serve_app(app, listener, drain_seconds=drain, threads=settings.concurrency)
 
@@ -139,7 +139,7 @@ def _by_ray(
             configs, settings, host=host, port=port, replicas=replicas, address=cluster, drain_seconds=drain
         ) as url,
     ):
-        # now: Ray has put handlers of its own in place, which end the process at once
+        # Only now: Ray has set signal handlers of its own, which end the process at once
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
         print(f"serving {', '.join(f'/{name}' for name in configs)} by Ray Serve on {url}", flush=True)

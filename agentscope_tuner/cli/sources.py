@@ -1,4 +1,4 @@
-"""Where commands read rows: a file, standard input, or what a trainer dumped."""
+"""Opens the rows for commands: a file, standard input, or a trainer's dump."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Source(Protocol):
     """Rows to be read once, by lines or by blocks.
 
     Attributes:
-        name: in messages.
+        name: its name in messages.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Source(Protocol):
         """The rows one by one."""
 
     def blocks(self) -> Iterator[Block]:
-        """The rows as engines take them, without a look at any."""
+        """The rows in unparsed blocks, as engines take them."""
 
 
 class _Dump:
-    """What a trainer left: a folder's files are read one after the other."""
+    """A trainer's dump; a folder's files are read one after another."""
 
     def __init__(self, source: str) -> None:
         self.name = Path(source).name

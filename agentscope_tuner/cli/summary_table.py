@@ -1,4 +1,4 @@
-"""The table that ends a run."""
+"""The summary table at the end of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentscope_tuner.records import Summary
 
 _MOST_FAILURES = 5
 _REASON_CHARS = 300
-# 0 where the endpoint's prices are not configured, which is not free
+# 0 means that the endpoint's prices are not configured, not that calls are free
 _WITHOUT_PRICES = ("judge_cost",)
 
 
@@ -22,7 +22,7 @@ def summary_table(
 ) -> Table:
     """Rows by status, mean reward, success rate, violations by rule, commonest failures, `more`, rows per second.
 
-    `kept` of the rows are an earlier run's: this one was not at work on them, so its rate leaves them out.
+    `kept` of the rows are an earlier run's. This run did not judge them, so its rate leaves them out.
     """
     table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="bold")
@@ -64,14 +64,14 @@ def example_table(summary: Summary) -> Table:
         table.add_column(heading, overflow="fold")
     for name, judgement in summary.examples.values():
         reward = "none" if judgement.reward is None else f"{judgement.reward:g}"
-        # the error of a judge that raised names the file and the line
+        # The error of a judge that raised names the file and the line
         why = judgement.error if judgement.cause is Cause.BUG else None
         table.add_row(_cell(name), judgement.status, reward, _cell(why or judgement.reason))
     return table
 
 
 def _cell(text: str) -> str:
-    # escaped twice over: rich reads brackets as markup, a terminal reads control characters as orders
+    # Escape twice: rich reads brackets as markup, and a terminal obeys control characters
     shown = text if len(text) <= _REASON_CHARS else f"{text[:_REASON_CHARS]}…"
     return escape(printable(shown))
 

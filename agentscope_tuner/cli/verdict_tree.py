@@ -1,4 +1,4 @@
-"""One verdict as a tree: its rules, its stages, its parts, what was skipped and why, and what it cost."""
+"""Shows one verdict as a tree: its rules, stages and parts, which parts were skipped and why, and the cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STYLES = {"judged": "green", "filtered": "yellow", "failed": "red"}
 def verdict_tree(
     judge: TaskJudge, task: WorkflowTask, output: WorkflowOutput, title: str, judgement: Judgement | None = None
 ) -> Tree:
-    """Judge one rollout, and show how; every judge is asked once.
+    """Judge one rollout and show the steps; every judge is asked once.
 
     Args:
         judge: the configured judge.
@@ -41,7 +41,7 @@ def verdict_tree(
 
 
 class _Watched(BaseJudge):
-    """Stands for a judge that asks others, asks them in its place, and keeps the tree of each."""
+    """Replaces a judge that asks other judges: it asks them itself, and keeps the tree of each."""
 
     def __init__(self, judge: CombinedJudge | RoutedJudge) -> None:
         super().__init__(judge.config)
@@ -131,7 +131,7 @@ def _not_asked(part: Part, found: PartVerdicts) -> Tree:
 
 
 def _costs(judgement: Judgement, *, leaf: bool) -> str:
-    """The metrics: all of a judge that asks no other, else what was used and what is not one of its parts'."""
+    """The metrics to show: all, if the judge asks no other; else the usage, and the metrics that belong to no part."""
     shown = {
         name: value for name, value in judgement.metrics.items() if leaf or not name.startswith(("part/", "route/"))
     }

@@ -60,7 +60,7 @@ def view(
     session = ViewSession(scored, labels or labels_path(scored), earlier=compare, explain=explain)
 
     def announce(address: str) -> None:
-        # plain and flushed: scripts read the address off this line
+        # Plain and flushed: scripts read the address from this line
         print(f"view of {scored} at {address}", flush=True)
         if open_:
             typer.launch(address)
@@ -69,7 +69,7 @@ def view(
 
 
 def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
-    """What `astuner explain` prints about a row, as text."""
+    """A function that gives the output of `astuner explain` for a row, as text."""
 
     def explain(rows: list[Any], place: int) -> str:
         try:
@@ -79,7 +79,7 @@ def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
         at = place if judge.traits.ranks else 0
         task, judgement = WorkflowTask(task=group[0].task), None
         if judge.traits.ranks:
-            # a rank is one among the group's
+            # A rank needs its whole group
             judgement = judge.judge_group(task, [each.output for each in group])[at]
         text = io.StringIO()
         tree = verdict_tree(judge, task, group[at].output, f"{group[at].id}, {judge.traits.name}", judgement)

@@ -1,4 +1,4 @@
-"""`astuner watch`: the monitors over a run that goes on, or is over."""
+"""`astuner watch`: monitors a run that goes on, or has ended."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def watch(
 def _second_opinion(
     conf: Path | None, path: Path | None, given: dict[str, Any]
 ) -> tuple[SecondOpinion | None, Collection[str]]:
-    """Who is asked, by the section of a configuration, changed by the command's options."""
+    """The settings of the second opinion: a configuration's section, changed by the command's options."""
     section = None if conf is None else opinion_section(resolve(conf))
     if path is None and section is None:
         if given or conf is not None:

@@ -1,4 +1,4 @@
-"""What `astuner watch` shows: the last steps, the alarms, and what is known at the end."""
+"""The output of `astuner watch`: the last steps, the alarms, and the findings at the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentscope_tuner.insight.watch.second_opinion import SecondOpinion
 from agentscope_tuner.insight.watch.step_stats import StepStats
 
 SHOWN_STEPS = 12
-# columns that a narrow terminal drops, in this order
+# Columns that a narrow terminal drops, in this order
 _LEAST = ("novelty", "repeated", "filtered", "length", "success", "rows")
 
 
@@ -21,7 +21,7 @@ def page(shown: list[tuple[StepStats, list[Alarm]]], found: RunWatch, width: int
     """The table of the last steps, with alarms below it, in `width` columns of a terminal."""
     cells = [_cells(stats) for stats, _ in shown]
     widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in cells[0]}
-    # rather fewer numbers than numbers cut off
+    # Show fewer columns rather than numbers that are cut off
     for name in _LEAST:
         if sum(widths.values()) + 3 * len(widths) + 1 > width:
             del widths[name]

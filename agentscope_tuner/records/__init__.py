@@ -1,4 +1,4 @@
-"""Rollout files: one JSON object a line, `{"id", "task": {…}, "output": {…}, "label"?: {…}}`."""
+"""Rollout files: one JSON object on each line, `{"id", "task": {…}, "output": {…}, "label"?: {…}}`."""
 
 from agentscope_tuner.records.earlier import EarlierRow, earlier_rows
 from agentscope_tuner.records.reader import Line, Row, parse_line, read_lines, read_rows

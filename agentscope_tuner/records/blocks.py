@@ -1,7 +1,7 @@
-"""Rows that travel together, unread: what a source of rows hands to an engine.
+"""Blocks of unparsed rows, which a source of rows passes to an engine.
 
-A block is cut out of the input without a look at its rows, so that the process which reads the input does nothing for
-each of them. Whoever judges a block parses it.
+A block is cut out of the input without a look at its rows, so the process that reads the input does no work for each
+row. The process that judges a block parses it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, BinaryIO, Protocol
 from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line
 
 _BLOCK_BYTES = 2**18
-# Lines are gathered where they were made one by one: enough to make the way to another process cheap
+# Single lines are gathered into blocks of this many bytes, so that sending them to another process is cheap
 _GATHERED_LINES, _GATHERED_BYTES = 64, 2**18
 
 
 class Block(Protocol):
-    """Neighbouring rows of the input. It is sent to other processes, so it can be pickled.
+    """Neighbouring rows of the input. Blocks are sent to other processes, so they can be pickled.
 
     Attributes:
-        span: how much of the input it is, 1 at least, in a measure of its own: bytes, or rows. When a block is cut in
-            two, the spans of the parts add up to its own.
-        size: roughly how many bytes it keeps in memory.
+        span: the block's length in the input, at least 1, in bytes or in rows. When a block is cut in two, the spans of
+            its parts add up to its span.
+        size: roughly how many bytes the block keeps in memory.
     """
 
     @property
@@ -33,18 +33,18 @@ class Block(Protocol):
     def size(self) -> int: ...
 
     def items(self) -> Iterator[Any]:
-        """Its rows in order, each a `Line`, or what an engine takes in place of one."""
+        """The rows in order, each a `Line` or another item that engines accept."""
 
     def split(self, span: int) -> tuple[Block, Block | None]:
-        """A part that is about `span` long, one row at least, and the rest; None where nothing is left."""
+        """A part of about `span`, at least one row, and the rest, or None where nothing is left."""
 
     def cut(self, rows: int) -> tuple[Block, Block | None]:
-        """The first `rows` rows, one at least, and the rest; None where no row is left."""
+        """The first `rows` rows, at least one, and the rest, or None where no row is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Whole lines of a JSONL file, as they stand.
+    """Whole lines of a JSONL file, unchanged.
 
     Attributes:
         name: the file's, for messages.
@@ -67,7 +67,7 @@ class TextBlock:
         return len(self.data)
 
     def items(self) -> Iterator[Line]:
-        """Its lines, without blank ones; a line that is too long has a problem."""
+        """The lines, without blank lines; a line that is too long has a problem."""
         name = self.name
         for number, whole in enumerate(self.data.split(b"\n"), self.first):
             if len(whole) > MAX_LINE_BYTES:
@@ -88,7 +88,7 @@ class TextBlock:
         lines = self.data.split(b"\n", rows)
         if self.first > 1 and len(lines) > rows and all(map(bytes.strip, lines[:rows])):
             return self._parts(len(self.data) - len(lines[rows]) if lines[rows].strip() else 0)
-        # with blank lines among them, or a mark before the first
+        # There are blank lines among them, or a byte order mark before the first
         end = 0
         while rows and (end := self.data.find(b"\n", start := end) + 1):
             rows -= _holds_row(self.data[start:end], first=self.first == 1 and not start)
@@ -104,7 +104,7 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Lines that were made one by one: out of a trainer's rows, or with an earlier run's verdicts."""
+    """Lines that were made singly, from a trainer's rows or with an earlier run's verdicts."""
 
     lines: tuple[Any, ...]
     size: int
@@ -132,9 +132,9 @@ class LineBlock:
 
 
 def read_blocks(stream: BinaryIO, name: str) -> Iterator[Block]:
-    """The lines of a JSONL stream in blocks, of what one reading of the stream brings; see `read_lines`.
+    """The lines of a JSONL stream in blocks, one for each read of the stream; see `read_lines`.
 
-    Of a line that is too long no more than `MAX_LINE_BYTES`, and a block, is ever held in memory.
+    Of a line that is too long, at most `MAX_LINE_BYTES` and a block are held in memory.
     """
     read = getattr(stream, "read1", stream.read)
     number, begun = 1, bytearray()
@@ -160,7 +160,7 @@ def read_blocks(stream: BinaryIO, name: str) -> Iterator[Block]:
 
 
 def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
-    """The blocks up to the first `rows` rows, one at least; no more is read."""
+    """The blocks of the first `rows` rows, at least one; the input is read no further."""
     left = rows
     for block in blocks:
         held = sum(1 for _ in block.items())
@@ -172,7 +172,7 @@ def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
 
 
 def gathered(lines: Iterable[Any]) -> Iterator[Block]:
-    """Blocks of lines that come one by one. Lines that came before an error are handed on before it is raised."""
+    """Blocks of single lines. Lines before an error are passed on before the error is raised."""
     taken: list[Any] = []
     size = 0
     try:
@@ -182,7 +182,7 @@ def gathered(lines: Iterable[Any]) -> Iterator[Block]:
             if len(taken) >= _GATHERED_LINES or size >= _GATHERED_BYTES:
                 yield LineBlock(tuple(taken), size)
                 taken, size = [], 0
-    # boundary: whatever ends the input is raised after the rows that were read before it
+    # boundary: any error that ends the input is raised after the rows that were read before it
     except Exception:
         if taken:
             yield LineBlock(tuple(taken), size)
@@ -197,13 +197,13 @@ def _holds_row(line: bytes, *, first: bool) -> bool:
 
 
 def _too_long(name: str, number: int, length: int) -> Line:
-    """A line of `length` bytes, as `read_lines` has it."""
+    """A line of `length` bytes, too long, as `read_lines` gives it."""
     length = max(length, MAX_LINE_BYTES + 1)
     return Line(f"{name}:{number}", b"", f"the line has {length} bytes, more than {MAX_LINE_BYTES}")
 
 
 def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:
-    """Read on to the end of a line of which `length` bytes are read: its whole length, and what came behind it."""
+    """Read to the end of a line of which `length` bytes are read; returns its whole length, and the bytes after it."""
     while piece := read(_BLOCK_BYTES):
         rest, ended, behind = piece.partition(b"\n")
         length += len(rest.rstrip(b"\r") if ended else rest)

@@ -1,4 +1,4 @@
-"""Rows of Parquet and Arrow files, as the lines of JSON that they would be in a JSONL file; a batch at a time."""
+"""Reads rows of Parquet and Arrow files, a batch at a time, as the lines of JSON that a JSONL file would hold."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _OF_A_TASK = frozenset(Task.model_fields)
 def columnar_lines(file: StoredFile, name: str, start: int = 0, end: int | None = None) -> Iterator[Line]:
     """The rows `start` to `end` of a file, from 0; `where` counts from 1, as lines do.
 
-    An empty cell (null, or NaN, which is how data frames write it) is null, or no key where it stands inside a struct.
-    Times are texts, decimals with a fraction too; whole decimals are integers; bytes are text where they are UTF-8,
-    else base64. What cannot be read fails alone: a cell its row, a damaged stretch of the file the rows in it.
+    An empty cell (null, or the NaN of data frames) is null; inside a struct its key is left out. Times are texts, and
+    so are decimals with a fraction; whole decimals are integers; bytes are text where they are UTF-8, else base64. A
+    cell that cannot be read fails its row alone; a damaged stretch of the file fails the rows in it.
 
     Raises:
-        ConfigError: the file cannot be opened, or the extra `parquet` is missing; when the first row is asked for.
+        ConfigError: the file cannot be opened, or the extra `parquet` is missing; raised when the first row is read.
     """
     read = _parquet_batches if file.name.lower().endswith(PARQUET) else _arrow_batches
     position = 0
@@ -65,7 +65,7 @@ def columnar_extent(file: StoredFile) -> tuple[int, int]:
         with open_parquet(file) as parquet:
             groups = map(parquet.metadata.row_group, range(parquet.metadata.num_row_groups))
             return int(parquet.metadata.num_rows), sum(group.total_byte_size for group in groups)
-    # Arrow counts its rows nowhere
+    # An Arrow file has no total of its rows
     found = (_rows_of(batch) for batch in _arrow_batches(file, 0, None))
     return sum(found), file.size()
 
@@ -83,7 +83,7 @@ def _rows_of(found: Any) -> int:
 
 
 def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[Any]:
-    """Batches; the number of rows of a row group that is passed over; or `_Lost`, the rest of one that is damaged."""
+    """Batches; the number of rows of a skipped row group; or `_Lost` for the rest of a damaged row group."""
     position = 0
     with open_parquet(file) as parquet:
         for group in range(parquet.metadata.num_row_groups):
@@ -102,7 +102,7 @@ def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[
 
 
 def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[Any]:
-    """Batches; `_Lost` where one cannot be read. Of a file that ends too soon nobody knows how many rows it lacks."""
+    """Batches; `_Lost` where a batch cannot be read. If a file ends too soon, the number of lost rows is unknown."""
     with open_arrow(file) as arrow:
         numbered = hasattr(arrow, "num_record_batches")
         number = 0
@@ -124,7 +124,7 @@ class _Rows:
     """The rows of a batch: the JSON of each, and what is wrong with it.
 
     Raises:
-        ConfigError: a column's name stands twice: nobody knows which of them is meant.
+        ConfigError: two columns have the same name, so it is unclear which one is meant.
     """
 
     def __init__(self, batch: Any) -> None:
@@ -142,7 +142,7 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[bytes, str | None]]:
         try:
             columns = [column.to_pylist(maps_as_pydicts="strict") for column in self._columns.values()]
-        # one cell in it has no form in Python: find it
+        # One of its cells cannot become a Python value: find it
         except Exception:  # noqa: BLE001
             yield from map(self._cell_by_cell, range(self._batch.num_rows))
             return
@@ -155,7 +155,7 @@ class _Rows:
         for name, column in self._columns.items():
             try:
                 row[name] = column[index].as_py(maps_as_pydicts="strict")
-            # pyarrow's errors, and Python's of a date or a number that it has no form for
+            # pyarrow's errors, and Python's errors about a date or a number that it cannot represent
             except Exception as exc:  # noqa: BLE001
                 problem = f"{name!r} holds a {column.type} that cannot be read: {_first_line(exc)}"
         return self._line(row, problem)
@@ -173,7 +173,7 @@ class _Rows:
 
 
 def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
-    """Make of a row that `columnar_file` wrote what it was: other rows' columns go, and its verdict is whole again."""
+    """Restore a row that `columnar_file` wrote: drop other rows' columns, and make its verdict whole."""
     for name in in_json:
         row[name] = _parsed(row[name])
     for name in [name for name, value in row.items() if value is None]:
@@ -184,9 +184,9 @@ def _as_written(row: dict[str, Any], in_json: Sequence[str]) -> None:
 
 
 def _own_form(row: dict[str, Any]) -> None:
-    """Read JSON in text where the row is a rollout: its task is an object, or JSON of one.
+    """Parse JSON texts where the row is a rollout: its task is an object, or an object's JSON.
 
-    Other rows, too, may have these columns, as texts, and the text of an output is the policy's: it must stay a text.
+    Other rows may have text columns with these names. There an output is the policy's text, and must stay a text.
     """
     task = _parsed(row["task"])
     if not isinstance(task, dict) or not task.keys() & _OF_A_TASK:
@@ -194,13 +194,13 @@ def _own_form(row: dict[str, Any]) -> None:
     for name in _OF_A_ROLLOUT:
         if isinstance(value := _parsed(row.get(name)), dict):
             row[name] = value
-    # a data frame makes floats of integers where a cell is missing
+    # A data frame turns integers into floats where a cell is missing
     if isinstance(row.get("id"), float) and row["id"].is_integer():
         row["id"] = int(row["id"])
 
 
 def _parsed(value: Any) -> Any:
-    """What a text holds as JSON; the value as it is where it holds none."""
+    """The value of a JSON text; any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -210,7 +210,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _readable(column: Any) -> Any:
-    """The column, with times as texts: Python's own know neither nanoseconds nor years before 1."""
+    """The column, with times as texts: Python's times have neither nanoseconds nor years before 1."""
     import pyarrow
 
     try:
@@ -240,7 +240,7 @@ def _readable_type(kind: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as JSON has it."""
+    """A cell as a JSON value."""
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
@@ -271,7 +271,7 @@ def _encoded(row: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        # JSON in a text may escape half a surrogate pair, which UTF-8 cannot hold
+        # JSON in a text may escape half a surrogate pair, which UTF-8 cannot encode
         return json.dumps(row).encode()
 
 

@@ -1,4 +1,4 @@
-"""Scored lines as a Parquet or an Arrow file: the verdict a struct, texts and numbers as they are, the rest JSON."""
+"""Writes scored lines as Parquet or Arrow: the verdict becomes a struct, texts and numbers stay, the rest is JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from agentscope_tuner.records.columnar import JSON_COLUMNS
 from agentscope_tuner.storage.columns import PARQUET, pyarrow_for
 
-#: The columns that are JSON in text, whatever their rows hold: their fields differ from row to row.
+#: The columns that are always JSON in text, because their fields differ from row to row.
 _ALWAYS_JSON = ("task", "output", "label")
 _GROUP_ROWS, _GROUP_BYTES = 16_384, 64 * 2**20
 _MOST_METRICS = 256
@@ -19,12 +19,12 @@ _INT64, _EXACT_IN_FLOAT = 2**63, 2**53
 
 
 def write_columnar(lines: Path, target: Path) -> None:
-    """Write the scored rows of `lines` to `target`, whose suffix says how.
+    """Write the scored rows of `lines` to `target`, whose suffix names the format.
 
-    Columns are the rows' keys, in the order in which they first come. `id` is text. `judgement` is a struct, with
-    `reward` null where there is no verdict. A column is bool, int64, double or string where all its rows are; JSON in
-    text where they differ or hold objects, and always for `task`, `output` and `label`. The file's metadata names
-    those columns, so that reading it gives the same rows again.
+    Columns are the rows' keys, in the order in which they first appear. `id` is text. `judgement` is a struct, with
+    `reward` null where there is no verdict. A column is bool, int64, double or string where all its rows are. It is
+    JSON in text where the rows differ or hold objects, and always for `task`, `output` and `label`. The file's metadata
+    names these JSON columns, so that a reader gets the same rows.
 
     Raises:
         ConfigError: the extra `parquet` is missing.
@@ -64,7 +64,7 @@ def _rows(lines: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _groups(lines: Path) -> Iterator[list[dict[str, Any]]]:
-    """Rows that make a row group: so many of them, or so many bytes."""
+    """The rows of each row group, which is bounded in rows and in bytes."""
     rows: list[dict[str, Any]] = []
     size = 0
     for length, row in _rows(lines):
@@ -78,9 +78,9 @@ def _groups(lines: Path) -> Iterator[list[dict[str, Any]]]:
 
 
 def _kinds(lines: Path) -> tuple[dict[str, str], list[str]]:
-    """What each column holds: bool, int, float, text, json, or judgement; and the names of the verdicts' metrics.
+    """The type of each column (bool, int, float, text, json, or judgement), and the names of the verdicts' metrics.
 
-    No names where there are too many of them to be columns.
+    There are no names where there are too many metrics to be columns.
     """
     kinds: dict[str, str] = {"id": "none"}
     metrics: dict[str, None] = {}
@@ -108,12 +108,12 @@ def _kind(name: str, value: Any) -> str:
         return "json" if abs(value) >= _INT64 else "int" if abs(value) > _EXACT_IN_FLOAT else "small"
     if isinstance(value, float):
         return "float"
-    # half a surrogate pair is no text for Arrow; JSON escapes it
+    # Arrow refuses half a surrogate pair in a text; JSON escapes it
     return "text" if isinstance(value, str) and _is_text(value) else "json"
 
 
 def _with(kind: str, other: str) -> str:
-    """What a column is that holds both: integers stay integers beside floats only where a float holds each of them."""
+    """The type of a column with both types: integers become floats only where a float holds each of them exactly."""
     if "none" in (kind, other) or kind == other:
         return other if kind == "none" else kind
     both = {kind, other}
@@ -146,7 +146,7 @@ def _type_of(kind: str, metrics: Sequence[str]) -> Any:
             ("violations", pyarrow.list_(text)),
             ("error", text),
             ("cause", text),
-            # no map: data sets of Hugging Face know none
+            # Not a map type, which Hugging Face's data sets lack
             ("metrics", pyarrow.struct([(name, pyarrow.float64()) for name in metrics]) if metrics else text),
             ("seconds", pyarrow.float64()),
             ("calls", text),
@@ -159,7 +159,7 @@ def _cell(kind: str, value: Any, metrics: Sequence[str]) -> Any:
     if kind == "json":
         return None if value is None else json.dumps(value)
     if kind == "text" and isinstance(value, int):
-        # an id: a name, whose digits are the number's
+        # An id is a name: a number becomes its digits
         return str(value)
     if kind != "judgement" or not isinstance(value, Mapping):
         return value

@@ -1,4 +1,4 @@
-"""Files of rows that are no plain lines on this machine: Parquet, Arrow, gzip, torch's, folders, patterns and URLs."""
+"""Reads rows that are no local file of lines: Parquet, Arrow, gzip, torch files, folders, patterns and URLs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 _TEXT = (".jsonl", ".json")
 _PACKED = (".jsonl.gz", ".pt", *PARQUET, *ARROW)
 _SUFFIXES = _TEXT + _PACKED
-# what `datasets.save_to_disk` leaves in a folder: of one split, and of several
+# The files that `datasets.save_to_disk` writes into a folder: for one split, and for several splits
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
 _SPLIT = re.compile(r"(?<![a-z])(train|test|validation|valid|val|dev|eval)(?![a-z])", re.IGNORECASE)
 
@@ -42,7 +42,7 @@ _LOGGED = re.compile(r"judged-.+\.jsonl")
 
 
 def is_beside(name: str) -> bool:
-    """Whether a file of a run's folder holds alarms or labels, which `watch` and `view` write there, and no rows."""
+    """Whether a file of a run's folder holds no rows, but the alarms or labels that `watch` and `view` write there."""
     return _BESIDE.fullmatch(name) is not None
 
 
@@ -52,7 +52,7 @@ def is_row_file(name: str) -> bool:
 
 
 def is_cut_short(raw: bytes) -> bool:
-    """Whether a file's last line, which lacks its end, is no whole JSON: a crash has cut it short."""
+    """Whether a file's last line, which has no line break, is no whole JSON: a crash has cut it short."""
     try:
         json.loads(raw)
     except (ValueError, RecursionError):
@@ -72,13 +72,14 @@ def dump_lines(source: str) -> Iterator[Line]:
     """The rows of a file, or of several in the order of the numbers in their names.
 
     TRL's `completions/completions_00001.parquet`, verl's `<rollout_data_dir>/1.jsonl`, slime's `<path>/0.pt`; a
-    Hugging Face data set, as `save_to_disk` writes it or with a file or more for its one split; `s3://bucket/run/*.jsonl`.
+    Hugging Face data set, as `save_to_disk` writes it, or as one or more files of a single split;
+    `s3://bucket/run/*.jsonl`.
 
     A file that breaks off becomes a row with its problem; the others are read.
 
     Raises:
-        ConfigError: there is no such file, the folder holds none of them, or a package to read them is missing; before
-            the first row is read.
+        ConfigError: there is no such file, the folder holds no such file, or a package to read them is missing; raised
+            before the first row is read.
     """
     source = plain(source)
     if is_pattern(source):
@@ -91,7 +92,7 @@ def dump_lines(source: str) -> Iterator[Line]:
         file = StoredFile(source)
         return _lines(file, file.name)
     names = _names(files)
-    # the same line number stands in every file: a place without a colon names a row as a whole, its file included
+    # Line numbers repeat in every file, so the place of a row (without a colon) includes its file
     return (
         line._replace(where=line.where.replace(":", "/"))
         for file, name in zip(files, names, strict=True)
@@ -100,10 +101,10 @@ def dump_lines(source: str) -> Iterator[Line]:
 
 
 def _folder_files(folder: str) -> list[StoredFile]:
-    """The files of a folder: a saved data set's, those that lie in it, or, where none does, those in its folders.
+    """The files of a folder: those of a saved data set, else those directly in it, else those in its folders.
 
     Raises:
-        ConfigError: there are none, or they belong to several splits.
+        ConfigError: there are no such files, or they belong to several splits.
     """
     folder = folder.rstrip("/")
     if (splits := StoredFile(f"{folder}/{_SAVED_SPLITS}")).exists():
@@ -138,7 +139,7 @@ def _json(file: StoredFile) -> dict[str, Any]:
 
 
 def _names(files: Sequence[StoredFile]) -> list[str]:
-    """What each file is called in messages: its name, with folders where one name stands in several."""
+    """Each file's name in messages; with its folders where several files have the same name."""
     names = [file.name for file in files]
     if len(set(names)) == len(names):
         return names
@@ -156,20 +157,20 @@ def _lines(file: StoredFile, name: str) -> Iterator[Line]:
         lines = _torch_lines(file, name)
     else:
         lines = _text_lines(file, name)
-    # the first row is read here: a file that cannot be read is an error of the command line
+    # Read the first row here, so that a file that cannot be read is an error of the command line
     with told(f"cannot read {file.source!r}"):
         first = list(islice(lines, 1))
     return (line for part in (first, _to_the_break(lines, name)) for line in part)
 
 
 def _to_the_break(lines: Iterator[Line], name: str) -> Iterator[Line]:
-    """The lines; one with a problem where the file breaks off."""
+    """The lines; where the file breaks off, a line with the problem."""
     number = 1
     try:
         for line in lines:
             number = int(line.where.rpartition(":")[2])
             yield line
-    # a cut gzip member, a connection that is lost: each file system has errors of its own
+    # A truncated gzip file or a lost connection: each file system has its own errors
     except Exception as exc:  # noqa: BLE001
         why = f"the file cannot be read from here on: {exc or type(exc).__name__}"
         yield Line(f"{name}:{number + 1}", b"", why)
@@ -182,7 +183,7 @@ def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
 
 
 def _numpy_globals() -> list[Any]:
-    """What a pickle of numpy's numbers and arrays names."""
+    """The globals in a pickle of numpy's numbers and arrays."""
     import numpy
 
     core = numpy._core if hasattr(numpy, "_core") else numpy.core
@@ -191,7 +192,7 @@ def _numpy_globals() -> list[Any]:
 
 
 def _whole(lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
-    """The lines of a training's log without its last one where a crash has cut it short."""
+    """The lines of a training's log, without a last line that a crash has cut short."""
     held: Line | None = None
     for line in lines:
         if held is not None:
@@ -207,12 +208,12 @@ def _whole(lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
 
 
 def _torch_lines(file: StoredFile, name: str) -> Iterator[Line]:
-    """The samples that slime and miles save by `--save-debug-rollout-data`."""
+    """The samples that slime and miles save with `--save-debug-rollout-data`."""
     try:
         import torch
     except ImportError as exc:
         raise ConfigError(f"{file.name!r} is written by torch.save: install torch to read it") from exc
-    # weights_only: a pickle may run code. Samples may hold numpy's numbers and arrays, which run none
+    # weights_only, because a pickle may run code. Samples may hold numpy's numbers and arrays, which run none
     try:
         with file.open() as stream, torch.serialization.safe_globals(_numpy_globals()):
             data = torch.load(stream, weights_only=True, map_location="cpu")

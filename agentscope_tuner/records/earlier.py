@@ -1,4 +1,4 @@
-"""What an earlier run wrote, read back line by line: the one reader for every kind of `--resume`."""
+"""Reads an earlier run's file line by line, for every kind of `--resume`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class EarlierRow(NamedTuple):
     """One line of a scored file.
 
     Attributes:
-        line: as it stands, with its end.
-        own: what it holds besides its judgement.
+        line: the unchanged line, with its line break.
+        own: the row without its judgement.
         judgement: the verdict; None when it cannot be read.
-        config: names the configuration that judged, as `scored_line` was told.
+        config: the digest of the configuration that judged, as given to `scored_line`.
     """
 
     line: bytes
@@ -28,21 +28,21 @@ class EarlierRow(NamedTuple):
 
     @property
     def spent(self) -> dict[str, float]:
-        """What judge models were paid for it: a run that judges it again adds that up."""
-        # not for a run that resumes nothing
+        """The metrics of what judge models cost for this row: a run that judges it again adds them up."""
+        # Imported here, since a run that resumes nothing does not need it
         from agentscope_tuner.graders.client.usage import Usage
 
         metrics = self.judgement.metrics if self.judgement else {}
         return {name: metrics[name] for name in Usage.metric_names() if metrics.get(name)}
 
     def is_of(self, raw: bytes) -> bool:
-        """Whether it judged this line of the input: the same keys with the same values."""
-        # nearly every row was written as it stood
+        """Whether this row is the input's `line`, judged: the same keys with the same values."""
+        # Nearly every row was written unchanged
         return self.line.startswith(raw[:-1] + b', "judgement": ') or self.own == own_keys(raw)
 
 
 def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
-    """The rows of `path`, up to the first that is cut short: a killed run may have written half a line."""
+    """The rows of `path`, up to the first incomplete row: a killed run may have written half a line."""
     if path is None:
         return
     with open(path, "rb") as stream:

@@ -1,4 +1,4 @@
-"""Where scored rows go: a file of lines, a Parquet or an Arrow file, each here or at a URL."""
+"""Writes scored rows to a file of lines, or a Parquet or Arrow file, on this machine or at a URL."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from agentscope_tuner.records.scored_file import ScoredFile, furthest
 from agentscope_tuner.storage.columns import is_columnar, pyarrow_for
 from agentscope_tuner.storage.stored_file import StoredFile, file_system, is_url, plain
 
-# a longer first line is not looked at: it does not end within them
+# The first bytes to look at: a first line that does not end within them is not checked
 _FIRST_LINE_BYTES = 2**20
 _STAGE = ".rows.jsonl"
 
 
 @contextmanager
 def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
-    """The file that rows are written to, which becomes `target` when the block ends well.
+    """A context with the file for the rows, which becomes `target` when the block ends without an error.
 
     A file of lines on this machine is a `ScoredFile`. Parquet, Arrow and URLs can only be written as a whole: rows go
-    to a file of lines first (`stage_of`), which is turned and moved at the end, and is removed then. After an
-    interruption it stays, and `resume` goes on from it; so does a finished file of lines at a URL. A finished Parquet
-    or Arrow file is no file of lines: it cannot be resumed.
+    to a local file of lines first (`stage_of`), which at the end is converted, moved and removed. After an interruption
+    it stays, and `resume` goes on from it; `resume` also goes on from a finished file of lines at a URL. A finished
+    Parquet or Arrow file is no file of lines: it cannot be resumed.
 
     Raises:
-        ConfigError: as `ScoredFile`; or what writes `target` is not installed; or there is nothing to resume from.
+        ConfigError: as `ScoredFile`; or a package to write `target` is not installed; or there is nothing to resume
+            from.
     """
     target = plain(target)
     stage = stage_of(target)
@@ -57,10 +58,10 @@ def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
 
 
 def stage_of(target: str) -> Path:
-    """Where the rows of `target` are gathered on this machine: itself, where it is a file of lines here."""
+    """The local file that gathers the rows of `target`; `target` itself where it is a local file of lines."""
     target = plain(target)
     if is_url(target):
-        # one place for one URL, so that a later run finds the rows of an interrupted one
+        # The same place for the same URL, so that a later run finds an interrupted run's rows
         named = hashlib.blake2b(target.encode(), digest_size=6).hexdigest()
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "astuner" / "outputs"
         return root / f"{named}-{StoredFile(target).name}{_STAGE}"
@@ -69,7 +70,7 @@ def stage_of(target: str) -> Path:
 
 
 def _check_scored(path: Path) -> None:
-    """Refuse to go on from a file that no run has scored: all rows would be judged, and written over it."""
+    """Refuse to resume from a file that no run has scored: else all rows would be judged and written over it."""
     if furthest(path) != path or not path.is_file():
         return
     with open(path, "rb") as stream:
@@ -82,7 +83,7 @@ def _check_scored(path: Path) -> None:
 
 
 def _check(file: StoredFile) -> None:
-    """Whether there is all that writes the file: before the first row is judged."""
+    """Check, before the first row is judged, that all packages to write the file are installed."""
     if is_columnar(file.name):
         pyarrow_for(file.name)
     if is_url(file.source):

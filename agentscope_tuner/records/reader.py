@@ -19,13 +19,13 @@ _SHOWN_KEYS, _KEY_CHARS = 6, 24
 
 
 class Line(NamedTuple):
-    """One line of a rollout file, not yet read as a rollout: what reads it may be another process.
+    """One line of a rollout file, not yet parsed: another process may parse it.
 
     Attributes:
         where: `file:line`, for messages.
-        raw: the line as it stood, without its end; empty when it was too long to keep.
-        problem: why there is nothing to read, in words; None when there is.
-        spent: what earlier runs spent on the row without a verdict that counts, as metrics of its judgement.
+        raw: the unchanged line, without its line break; empty when it was too long to keep.
+        problem: why the line cannot be read, in words; None when it can.
+        spent: metrics of what earlier runs spent on the row without a final verdict.
     """
 
     where: str
@@ -40,8 +40,8 @@ class Row:
 
     Attributes:
         where: `file:line`, for messages.
-        raw: the line as it stood, without its end; empty when it was too long to keep.
-        rollout: what it holds, or None when it cannot be read.
+        raw: the unchanged line, without its line break; empty when it was too long to keep.
+        rollout: the rollout in the line, or None when it cannot be read.
         problem: why it cannot be read, in words; None when it can.
         spent: see `Line`.
     """
@@ -54,7 +54,7 @@ class Row:
 
 
 def read_rows(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Row]:
-    """The rows of a JSONL stream, one at a time; blank lines are passed over.
+    """The rows of a JSONL stream, one at a time; blank lines are skipped.
 
     A line that is not a rollout becomes a Row with a `problem`: bad JSON, invalid UTF-8, a missing key, a wrong type,
     or more than `max_line_bytes`, of which no more than that is ever held in memory.
@@ -120,7 +120,7 @@ def parse_line(line: Line) -> Row:
 
 
 def _way_out(raw: bytes) -> str:
-    """What to do about a row that is no rollout, where a file of another kind is seen by it."""
+    """The way out, for a row that is no rollout but shows what kind of file this is."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ": the file is UTF-16, and rows are read as UTF-8: save it so"
     if raw in (b"[", b"{"):
@@ -138,7 +138,9 @@ def _way_out(raw: bytes) -> str:
 
 
 def is_deeper(value: object, levels: int) -> bool:
-    """Whether parsed JSON is nested deeper than `levels`. No recursion: a policy's text may exhaust Python's."""
+    """Whether parsed JSON is nested deeper than `levels`. Without recursion: a policy's text could exceed Python's
+    recursion limit.
+    """
     level = [value]
     for _ in range(levels):
         level = [

@@ -1,4 +1,4 @@
-"""The file of one run: written aside, renamed when it is whole, and taken up by a later run where it is not."""
+"""The output file of one run: a partial file that is renamed when it is whole, and that a later run can continue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ScoredFile:
 
     After an interruption the partial file stays, with every row that was written, and `resume=True` takes over its rows
     (or the finished file's, to judge its failed rows again). Use as a context manager. One run at a time:
-    `<path>.partial.lock` is locked as long.
+    `<path>.partial.lock` is locked during the run.
 
     Raises:
         ConfigError: `path` cannot be written, is not a regular file, an interrupted run's rows are in the way, or
@@ -45,7 +45,7 @@ class ScoredFile:
             raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
         try:
             self._stream = self._opened()
-        # Ctrl-C, too: a lock file that stays would keep the next run out
+        # Also on Ctrl-C: a lock file that stays would keep the next run out
         except BaseException:
             self._unlock()
             raise
@@ -69,7 +69,7 @@ class ScoredFile:
         """The lock file, locked until it is closed: two runs would overwrite each other's rows."""
         path = self.path.with_name(f"{self.path.name}.partial.lock")
         while True:
-            stream = open(path, "ab")  # noqa: SIM115  # closing it lets the lock go
+            stream = open(path, "ab")  # noqa: SIM115  # closing the file releases the lock
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as exc:
@@ -85,12 +85,12 @@ class ScoredFile:
             stream.close()
 
     def _unlock(self) -> None:
-        # Remove the file while it is locked: a run that waits for it sees that it is gone and makes a new one
+        # Remove the file while it is locked: a waiting run then sees that the file is gone, and makes a new file
         Path(self._lock.name).unlink(missing_ok=True)
         self._lock.close()
 
     def _furthest(self) -> Path | None:
-        """The file to take rows from: a resumed run that was interrupted, too, may have come further than the first."""
+        """The file to take rows from: an interrupted resumed run may have come further than the first run."""
         found = furthest(self.path)
         if found == self._next:
             os.replace(self._next, self.partial)
@@ -120,7 +120,7 @@ class ScoredFile:
         try:
             self._finish(whole=kind is None)
         except OSError as error:
-            # what ended the run says more
+            # The error that ended the run says more
             if kind is None:
                 raise self._refused(error) from error
         finally:
@@ -144,7 +144,9 @@ class ScoredFile:
 
 
 def furthest(path: Path) -> Path | None:
-    """Of what runs over the output `path` wrote, the file with the most rows to take over; None where there is none."""
+    """The file with the most rows to take over, of those that runs with the output `path` wrote; None where there is
+    none.
+    """
     partial, further = (path.with_name(f"{path.name}.{end}") for end in ("partial", "partial.next"))
     start = partial if _size(partial) else path
     if _size(further) > _size(start):

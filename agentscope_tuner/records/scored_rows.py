@@ -1,4 +1,4 @@
-"""Scored rows as the commands that look at verdicts need them: read fast, and with their advantage group."""
+"""Reads scored rows fast, with their advantage groups, for the commands that analyse verdicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.judgement import Status
 
 STEP_KEYS = ("step", "global_step", "training_step")
-# its square can be summed over any step
+# The largest number whose squares can be summed over any step
 _LARGEST = 1e100
 _STATUSES = frozenset(get_args(Status))
 
@@ -27,12 +27,12 @@ class ScoredRow:
 
     Attributes:
         where: `file:line`.
-        id: the row's own as text, or its place in the file; `nth` counts earlier rows of the same id.
+        id: the row's own id as text, or its place in the file; `nth` counts earlier rows of the same id.
         task: the task's id; rows of one task and step are an advantage group.
-        step: of the training; None when the row names none.
+        step: the training step; None when the row names none.
         reward: finite; None exactly when the status is `failed`.
-        success: None where a trainer's dump does not say it, and when failed.
-        metrics: those of the judgement that are finite numbers; a combined reward's parts are named `part/…`.
+        success: None where a trainer's dump does not tell it, and when failed.
+        metrics: the judgement's finite metrics; a combined reward's parts are named `part/…`.
         row: the whole line, for `value_at`.
     """
 
@@ -74,7 +74,7 @@ def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
 
 
 class UnjudgedRow(ValueError):
-    """A row that nobody has judged: another file than the one that was meant, or a trainer's."""
+    """A row without a verdict: the file is the wrong one, or a trainer's."""
 
 
 def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = None) -> ScoredRow:
@@ -178,7 +178,7 @@ def _is_status(value: object) -> TypeGuard[Status]:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    # compared, not converted: JSON has integers beyond every float
+    # Compared, not converted: JSON has integers beyond the range of floats
     return isinstance(value, int | float) and value is not True and value is not False and abs(value) <= _LARGEST
 
 

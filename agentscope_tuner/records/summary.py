@@ -13,10 +13,10 @@ _MOST_REASONS = 1000
 _REASON_CHARS = 300
 _MOST_EXAMPLES = 8
 _USAGE = "judge_"
-# of one verdict: their sum means nothing
+# Metrics of a single verdict, whose sum means nothing
 _NOT_SUMS = frozenset({"judge_votes", "judge_disagreement"})
 _MOST_USAGES = 50
-# of a combined judge's parts, and a routed judge's routes
+# Prefixes of the metrics of a combined judge's parts and a routed judge's routes
 _MEANS = ("part/", "route/")
 _MOST_MEANS = 100
 _PLAIN = (
@@ -41,8 +41,8 @@ class Summary:
     `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `usage`
     adds up what judging itself used: metrics named `judge_…` (calls, tokens, cost). `means` has the rows and the sum
     of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
-    `examples` holds the first row of each status, reward and kind of reason (what stands before its colon),
-    `most_examples` at the most. `causes` counts failed rows by what has to be mended, `failures` by their reason.
+    `examples` holds the first row of each status, reward and kind of reason (the words before its colon), at most
+    `most_examples`. `causes` counts failed rows by what has to be mended, `failures` counts them by reason.
     """
 
     rows: int = 0
@@ -60,7 +60,7 @@ class Summary:
     most_examples: int = _MOST_EXAMPLES
 
     def add(self, judgement: Judgement, *, name: str = "", label: bool | None = None, count: int = 1) -> None:
-        """Count one verdict, or `count` rows that have the same.
+        """Count one verdict, or `count` rows with the same verdict.
 
         Args:
             name: names the row, or the first of them.
@@ -135,7 +135,7 @@ class Summary:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
-        """The summary that `to_dict` turned into `data`."""
+        """The summary from `data`, which `to_dict` made."""
         summary = cls()
         for name, judgement in data["examples"]:
             if example := Judgement.from_dict(judgement):

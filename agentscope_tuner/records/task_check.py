@@ -1,4 +1,4 @@
-"""Reading tasks and rollouts as their judge would, without judging any: what could not be judged, and where."""
+"""Reads tasks and rollouts as their judge would, without judging them, and lists the rows that could not be judged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_KEPT = 200
 
 
 class ChecksTasks(Protocol):
-    """What is asked of a judge; see `BaseJudge`."""
+    """The methods of a judge that are used here; see `BaseJudge`."""
 
     @property
     def reference_keys(self) -> tuple[str, ...]: ...
@@ -42,11 +42,11 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class TaskReport:
-    """What was found.
+    """The findings.
 
     Attributes:
-        rows: how many were read, whole or not.
-        task_ids: how many different ones they name.
+        rows: how many rows were read, valid or not.
+        task_ids: how many different task ids they have.
         counts: how many rows have a problem of each kind; a row counts once.
         first: the first rows of each kind.
     """
@@ -57,9 +57,9 @@ class TaskReport:
     first: dict[str, list[Finding]] = field(default_factory=dict)
 
     def add(self, finding: Finding) -> None:
-        """Count a row under the kind of its problem, the words before the first colon."""
+        """Count a row under the kind of its problem: the words before the first colon."""
         kind = finding.problem.partition(":")[0].strip()[:_LONGEST_KIND] or "problem"
-        # a check that puts its row's values before the colon would make a kind of every row
+        # A check that puts the row's values before the colon would make every row a kind of its own
         if kind not in self.counts and len(self.counts) >= _MOST_KINDS:
             kind = "other"
         self.counts[kind] = self.counts.get(kind, 0) + 1
@@ -104,7 +104,7 @@ def _findings(line: Line, judge: ChecksTasks, references: _FirstReferences) -> I
         problem = f"check_task raised: {type(exc).__name__}: {exc}"
     if task.task_id:
         given = task.metadata if output is None else {**output.metadata, **task.metadata}
-        # A row that cannot be judged cannot contradict another
+        # A row that cannot be judged cannot contradict another row
         reference = None if problem else {key: given.get(key) for key in judge.reference_keys}
         contradiction = _contradiction(references, task.task_id, reference, line.where, judge)
         problem = problem or contradiction
@@ -136,7 +136,7 @@ class _FirstReferences:
     _CACHE_KIB: ClassVar[int] = 8_192
 
     def __init__(self) -> None:
-        # the empty name: a temporary database, which SQLite keeps in a file once it outgrows its cache, and deletes
+        # An empty name makes a temporary database: SQLite keeps it in a file when it outgrows its cache, and deletes it
         self._database = sqlite3.connect("", isolation_level=None)
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", f"cache_size=-{self._CACHE_KIB}"):
             self._database.execute(f"PRAGMA {pragma}")
@@ -145,7 +145,7 @@ class _FirstReferences:
         self.count = 0
 
     def note(self, task_id: str, reference: str | None, place: str) -> tuple[str, str] | None:
-        """Keep the first reference of a task id; the one kept earlier and its place, where there is one."""
+        """Keep the first reference of a task id; returns an earlier reference and its place."""
         digest = hashlib.blake2b(task_id.encode("utf-8", "replace"), digest_size=8).digest()
         key = int.from_bytes(digest, "big", signed=True)
         if self._database.execute("INSERT OR IGNORE INTO first VALUES (?, ?, ?)", (key, reference, place)).rowcount:

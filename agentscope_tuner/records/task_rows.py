@@ -1,4 +1,4 @@
-"""Rows that are rollouts or bare tasks, read as rollouts."""
+"""Reads rows that are rollouts or bare tasks as rollouts."""
 
 from __future__ import annotations
 

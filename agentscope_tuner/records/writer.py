@@ -1,4 +1,4 @@
-"""One scored line: the row's own keys as they stood, and its judgement."""
+"""Writes a scored line: the row's own keys, unchanged, and its judgement."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from agentscope_tuner.task_judge.judgement import Judgement
 
 
 def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> bytes:
-    """The row's own keys, as they stood, and `judgement`; one line of JSON, in UTF-8.
+    """The row's own keys, unchanged, and `judgement`; one line of JSON, in UTF-8.
 
-    `config_digest` names the configuration that judged, so that a later run sees when its own is another.
+    `config_digest` names the configuration that judged, so that a later run notices a different configuration.
     """
     unjudged = _without_judgement(row.raw) if row.rollout is not None else None
     if unjudged is None:
@@ -23,10 +23,10 @@ def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> byte
 
 
 def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") -> bytes:
-    """The end of a `scored_line`: what takes the place of the last brace of a row that has no judgement yet.
+    """The end of a `scored_line`, which replaces the last brace of a row without a judgement.
 
-    `seconds` stand in place of the judgement's. The bytes are those of `json.dumps(…, ensure_ascii=False)`, which takes
-    five times as long: it makes an encoder for every call.
+    `seconds` replace the judgement's own. The bytes are those of `json.dumps(…, ensure_ascii=False)`, which takes five
+    times as long: it makes an encoder for every call.
     """
     reason, error = _text(judgement.reason), "null" if judgement.error is None else _text(judgement.error)
     success = "null" if judgement.is_success is None else "true" if judgement.is_success else "false"
@@ -60,7 +60,7 @@ def read_end(end: bytes) -> Judgement:
 
 
 def _without_judgement(raw: bytes) -> bytes | None:
-    """The object without a judgement at its end; None when a judgement stands, or may stand, anywhere else."""
+    """The object without a judgement at its end; None when there is, or may be, a judgement at another place."""
     if b'"judgement"' not in raw:
         return raw
     before, separator, judgement = raw.rpartition(b', "judgement": ')

@@ -1,4 +1,4 @@
-"""Rows as trainers' data sets and dumps have them, made rollouts: one file a format.
+"""Turns rows of trainers' data sets and dumps into rollouts; each format has one file.
 
 A row that cannot be read becomes a line with its problem, as a broken line of a rollout file does.
 """
@@ -21,7 +21,7 @@ from agentscope_tuner.records.formats.sample import Pair, as_rollout
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import step_of
 
-#: By the name that `--format` takes.
+#: The formats by the names that `--format` takes.
 FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
     "trl": trl.read,
     "verl": verl.read,
@@ -31,10 +31,10 @@ FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
     "trinity": trinity.read,
 }
 
-#: `--format auto`: the first row of a file tells.
+#: `--format auto`: the first row of a file decides the format.
 AUTO = "auto"
 
-# in order: the first format whose columns are all there
+# In order: the first format whose columns are all present is taken
 _TELLING: tuple[tuple[str, frozenset[str]], ...] = (
     ("nemo-gym", frozenset({"responses_create_params", "response"})),
     ("trinity", frozenset({"eid", "info"})),
@@ -57,28 +57,30 @@ def as_rollouts(
     pairs: Sequence[str] = (),
     references: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[Line]:
-    """The lines with a rollout in each, made of a row in the format `name` and of the columns that `--map` names.
+    """The lines, each row in the format `name` turned into a rollout, with the columns that `--map` names.
 
     Cells that hold NaN are missing; integer ids become texts; a row without an id is named by its line. A reward
     that the trainer dumped becomes the row's `judgement`.
 
     Args:
-        name: of a format; `auto` looks at the first row, and leaves rollouts of our own as they are.
+        name: the format's name; `auto` looks at the first row, and leaves rollouts in this package's own form
+            unchanged.
         references: metadata of tasks by their query, for dumps that do not hold the data set's columns.
 
     Raises:
-        ConfigError: an unknown format, or a pair that cannot be read, before the first line is; with `auto`, a first
-            row that no format is known by.
+        ConfigError: an unknown format, or a pair that cannot be read; raised before the first line is read. With
+            `auto`, a first row in no known format.
     """
     conversion = Conversion(name, pairs, references)
     return _detected(lines, conversion) if name == AUTO else map(conversion, lines)
 
 
 class Conversion:
-    """Makes a line of a trainer's row a line of a rollout; each by itself, in any process. See `as_rollouts`.
+    """Turns a line with a trainer's row into a line with a rollout; in any process, each line by itself. See
+    `as_rollouts`.
 
     Attributes:
-        name: of the format; `auto` until it is known.
+        name: the format's name; `auto` until it is known.
     """
 
     def __init__(
@@ -93,11 +95,11 @@ class Conversion:
         self._pairs, self._columns, self._references = pairs, ColumnMap(pairs), references or {}
 
     def of(self, name: str) -> Conversion:
-        """The same of rows in the format `name`."""
+        """The same conversion for rows in the format `name`."""
         return Conversion(name, self._pairs, self._references)
 
     def __call__(self, line: Line) -> Line:
-        """The rollout, or the line with its problem."""
+        """The line with the rollout, or with its problem."""
         return _converted(line, self.name, self._columns, self._references)
 
 
@@ -111,10 +113,10 @@ def _detected(lines: Iterable[Line], conversion: Conversion) -> Iterator[Line]:
 
 
 def format_of(line: Line) -> str | None:
-    """The format that a row is known by; None for a rollout of our own.
+    """The format of a row; None for a rollout in this package's own form.
 
     Raises:
-        ConfigError: it is none of them.
+        ConfigError: the row has no known format.
     """
     try:
         row = json.loads(line.raw)
@@ -167,7 +169,7 @@ def _rollout(row: Mapping[str, Any], name: str, references: Mapping[str, Mapping
         output.metadata = {**output.metadata, **known}
     named = task.task.metadata.get("task_id")
     if named in (None, ""):
-        # a column that differs from one completion to the next, such as its score, must not split a group
+        # A column that differs between completions, such as the score, must not split a group
         asked = repr((task.task.init_messages or task.task.main_query, task.task.metadata.get("answer")))
         task.task.task_id = hashlib.blake2b(asked.encode("utf-8", "replace"), digest_size=6).hexdigest()
     return {"task": task.task.model_dump(), "output": {"metadata": output.metadata}}
@@ -177,7 +179,7 @@ def references_of(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
     """The metadata of tasks by their query: rows are tasks, rollouts, or rows of a data set with `prompt` and columns.
 
     Raises:
-        ConfigError: a row is neither.
+        ConfigError: a row has none of these forms.
     """
     references: dict[str, Mapping[str, Any]] = {}
     for line in lines:

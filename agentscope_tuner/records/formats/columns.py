@@ -1,4 +1,4 @@
-"""Columns of a row, as real data sets have them: under one of several names, missing, or NaN."""
+"""Reads columns as real data sets have them: under one of several names, missing, or NaN."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ID_KEYS = ("id", "uid", "request_id", "index", "idx")
 
 
 def without_nan(value: Any) -> Any:
-    """`value` without cells that hold NaN, which is how tables write that there is nothing; in a list they are None."""
+    """`value` without NaN cells, which are a table's empty cells; in a list they become None."""
     if isinstance(value, Mapping):
         return {str(key): without_nan(inner) for key, inner in value.items() if not is_nan(inner)}
     if isinstance(value, list):
@@ -22,15 +22,15 @@ def without_nan(value: Any) -> Any:
 
 
 def is_nan(value: object) -> bool:
-    """Whether a cell is empty in a table's way."""
+    """Whether a cell is NaN, a table's empty cell."""
     return isinstance(value, float) and math.isnan(value)
 
 
 def first(row: Mapping[str, Any], *names: str) -> tuple[str, Any]:
-    """The first of `names` that the row has, and its value.
+    """The first of `names` that the row has, and the value under it.
 
     Raises:
-        JudgeError: it has none of them.
+        JudgeError: the row has none of them.
     """
     found = next((name for name in names if row.get(name) is not None), None)
     if found is None and (null := next((name for name in names if name in row), None)):
@@ -50,10 +50,10 @@ def required(row: Mapping[str, Any], name: str) -> Any:
 
 
 def text_of(value: object, name: str) -> str:
-    """`value`, which is a text.
+    """`value`, which must be a text.
 
     Raises:
-        JudgeError: it is none.
+        JudgeError: the value is no text.
     """
     if not isinstance(value, str):
         raise JudgeError(f"{name} must be a text, got {value!r:.100}", cause=Cause.INPUT)
@@ -67,7 +67,7 @@ def truth_of(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def id_of(row: Mapping[str, Any], otherwise: str) -> str:
-    """The row's own id as text, where it has one; integers are ids, also those that a table made floats of."""
+    """The row's own id as text, where it has one; integers are ids, also those that a table turned into floats."""
     for name in _ID_KEYS:
         value = row.get(name)
         if isinstance(value, str) and value:

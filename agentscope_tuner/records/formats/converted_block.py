@@ -1,4 +1,4 @@
-"""Blocks of a trainer's rows, made rollouts by whoever reads them."""
+"""Blocks of a trainer's rows, which their reader turns into rollouts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentscope_tuner.records.reader import Line
 
 @dataclass(frozen=True, slots=True)
 class ConvertedBlock:
-    """A block of lines, each with a row of a trainer's: its items are rollouts, one a line."""
+    """A block of lines with a trainer's rows; its items are rollouts, one for each line."""
 
     block: Block
     conversion: Conversion
@@ -48,7 +48,7 @@ def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block
     """`as_rollouts` for blocks of lines.
 
     Raises:
-        ConfigError: while iterating: no format is known by the first row.
+        ConfigError: while iterating: the first row is in no known format.
     """
     left = iter(blocks)
     passed: list[Block] = []
@@ -58,7 +58,7 @@ def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block
         if first is not None:
             found = format_of(first)
             if found is None:
-                # rollouts of our own
+                # The rows are rollouts already
                 yield from chain(passed, left)
                 return
             conversion = conversion.of(found)

@@ -18,10 +18,10 @@ _NO_REWARDS = ("step", "advantage", "index", "idx", "id")
 
 
 def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a row of the format `name` says of its reward; None where the format dumps none.
+    """The judgement from the reward in a row of the format `name`; None where the format dumps no reward.
 
     A reward that is missing, not finite or masked by the trainer is a failed verdict, not 0. `is_success` is None where
-    the trainer does not say.
+    the trainer does not tell it.
     """
     if name == "trl":
         reward = _trl_reward(row)
@@ -41,7 +41,7 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
 
 
 def mapped_judgement(value: object) -> dict[str, Any]:
-    """The judgement of a reward whose column a user has named."""
+    """The judgement from a reward whose column the user has named."""
     reward = _written(value)
     if reward is None:
         return _failed(f"the named column holds no number, but {value!r:.60}")
@@ -49,9 +49,10 @@ def mapped_judgement(value: object) -> dict[str, Any]:
 
 
 def _trl_reward(row: Mapping[str, Any]) -> float | None:
-    """TRL names each column of rewards after its function: the one there is, or their sum, as without weights.
+    """TRL names each column of rewards after its function. A single column is the reward; several are added, without
+    weights.
 
-    Numbers that a reward function logs beside them look the same: `--map column=judgement.reward` names the reward.
+    Other numbers that a reward function logs look the same: `--map column=judgement.reward` names the reward.
     """
     if "reward" in row:
         return _number(row["reward"])
@@ -66,7 +67,7 @@ def _number(value: object) -> float | None:
 
 
 def _written(value: object) -> float | None:
-    """A number, also one that was written as a text: verl writes numpy's numbers so."""
+    """A number, also where it was written as a text, as verl writes numpy's numbers."""
     try:
         return _number(float(value) if isinstance(value, str) else value)
     except ValueError:

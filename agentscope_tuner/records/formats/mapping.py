@@ -1,4 +1,4 @@
-"""`--map column=path`: columns of a row, put where a rollout has them."""
+"""`--map column=path`: puts columns of a row into their places in a rollout."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _METADATA = ("task.metadata.", "output.metadata.")
 
 
 class ColumnMap:
-    """What `--map` says.
+    """The columns that `--map` names, and their places.
 
     Args:
-        pairs: `column=path` each. A column may lead into nested fields, `reward_model.ground_truth`; a path is one of
+        pairs: pairs `column=path`. A column may name a nested field, `reward_model.ground_truth`; a path is one of
             `id`, `task.main_query`, `task.task_id`, `task.init_messages`, `task.env_type`, `task.metadata.<key>`,
             `output.metadata.<key>`, of which `output.metadata.final_answer` is the answer, and `judgement.reward`, the
             reward that a trainer has dumped. Chat messages may stand for the query and for the answer.
 
     Raises:
-        ConfigError: a pair that is none, or a path that a rollout does not have.
+        ConfigError: a pair that is not `column=path`, or a path that a rollout does not have.
     """
 
     def __init__(self, pairs: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ class ColumnMap:
 
 
 def _placed(path: str, value: Any) -> list[tuple[str, Any]]:
-    """Where the value goes: a number among texts as text, chat messages as what they say and as they are."""
+    """The value for its place: a number becomes text where a text belongs; chat messages are kept, with their text."""
     if path in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool):
         return [(path, str(value))]
     if path == _QUERY and is_chat(value):

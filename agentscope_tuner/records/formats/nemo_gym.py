@@ -1,4 +1,4 @@
-"""NeMo-Gym: the requests of its `/verify` wire, which the rows of its rollout files are too."""
+"""NeMo-Gym: the requests of its `/verify` wire; the rows of its rollout files have the same form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
     `answer` among them, `expected_answer` or `ground_truth` is the ground truth.
 
     Raises:
-        JudgeError: the request is not of that shape.
+        JudgeError: the request has another shape.
     """
     params, response = payload.get("responses_create_params"), payload.get("response")
     if not isinstance(params, Mapping) or not isinstance(response, Mapping):
@@ -29,7 +29,7 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
         raise JudgeError(f"response.output must be a list of objects, got {output!r:.200}")
     prompt = params.get("input")
     if isinstance(prompt, list):
-        # the rest are calls and their outputs of earlier turns
+        # All other items are calls of earlier turns and their outputs
         prompt = [item for item in prompt if isinstance(item, Mapping) and "role" in item]
     elif not isinstance(prompt, str):
         raise JudgeError(f"responses_create_params.input must be a str or a list, got {type(prompt).__name__}")

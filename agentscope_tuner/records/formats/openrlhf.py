@@ -1,4 +1,4 @@
-"""OpenRLHF: the samples of its wire, and rows of its data sets with a response beside them."""
+"""OpenRLHF: the samples of its wire, and rows of its data sets with a response."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.records.formats.columns import first, text_of, truth_of
 from agentscope_tuner.records.formats.sample import Pair, as_rollout, ground_truth_metadata, without_end_markers
 
-# an overlap shorter than this may be chance, and then the prompt would be judged as the policy's answer
+# A shorter overlap may be chance, and then a part of the prompt would be judged as the policy's answer
 _SURE_CHARS = 32
 
 
@@ -17,7 +17,7 @@ def read(row: Mapping[str, Any]) -> Pair:
     """A sample of the wire, or `{"prompt" or "input": …, "response" or "output": …, "label" or "answer": …}`.
 
     Raises:
-        JudgeError: it is neither.
+        JudgeError: the row has neither form.
     """
     if isinstance(row.get("query"), list) and "labels" in row:
         return decode_request(row)
@@ -34,8 +34,8 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
     The label is the ground truth: `task.metadata["answer"]`, and the fields of a record (a JSON object) beside it.
 
     Raises:
-        JudgeError: the lists do not hold one sample, which is what OpenRLHF sends, or the query does not begin with its
-            prompt, so that nobody can say which part the policy wrote.
+        JudgeError: the lists do not hold exactly one sample, as OpenRLHF sends it; or the query does not begin with its
+            prompt, so that the policy's part cannot be told.
     """
     columns = [payload.get(key) for key in ("query", "prompts", "labels")]
     if not all(isinstance(column, list | tuple) and len(column) == 1 for column in columns):
@@ -48,12 +48,12 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
 
 
 def response_of(query: str, prompt: str) -> str:
-    """What the policy wrote: `query` without `prompt` before it and without end-of-turn markers after it.
+    """The policy's response: `query` without `prompt` before it and without end-of-turn markers after it.
 
     OpenRLHF cuts long prompts from the left, so the query may begin anywhere within the prompt.
 
     Raises:
-        JudgeError: no end of the prompt begins the query.
+        JudgeError: the query begins with no end part of the prompt.
     """
     kept = len(prompt) if query.startswith(prompt) else _overlap(prompt, query)
     if kept < min(len(prompt), _SURE_CHARS):
@@ -65,7 +65,7 @@ def response_of(query: str, prompt: str) -> str:
 
 
 def _overlap(prompt: str, query: str) -> int:
-    """The length of the longest end of `prompt` that begins `query`, in linear time (Knuth, Morris and Pratt)."""
+    """The length of the longest suffix of `prompt` with which `query` begins, in linear time (Knuth, Morris, Pratt)."""
     pattern = query[: len(prompt)]
     fallback = [0] * len(pattern)
     matched = 0

@@ -1,4 +1,4 @@
-"""What trainers hand over, as a task and an output: texts, chat messages, data set columns, ground truths."""
+"""Turns a trainer's sample into a task and an output: texts, chat messages, data set columns, ground truths."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 
-# a ground truth is a number, an expression or a small record; longer texts are answers, not JSON to be read
+# A ground truth is a number, an expression or a small record; a longer text is an answer, and not parsed as JSON
 _JSON_CHARS = 10_000
 
-# chat completions, and the two of OpenAI's Responses
+# The types of text blocks: of chat completions, and two of OpenAI's Responses
 _TEXT_BLOCKS = ("text", "output_text", "input_text")
 
-# some trainers decode with special tokens; an answer must not end differently for that than under the others
+# Some trainers keep special tokens when they decode; the answer must end the same under every trainer
 _END_MARKERS = (
     "<|im_end|>",
     "<|endoftext|>",
@@ -42,10 +42,10 @@ def as_rollout(
     Args:
         prompt: plain text, or chat messages; the last user message is then the query.
         completion: plain text, or the chat messages that the policy added; see `final_text`.
-        metadata: the dataset's columns. The task gets them, and the output too: here no workflow stands in between that
-            would hand a judge its `target` and `nums`. `task_id` names the task; without one it is a digest of prompt
-            and metadata.
-        gym_env: the environment the episode ran in, for judges that ask it.
+        metadata: the dataset's columns. The task gets them, and so does the output, because there is no workflow here
+            that would pass `target` and `nums` to the judge. `task_id` names the task; without one it is a digest of
+            prompt and metadata.
+        gym_env: the environment the episode ran in, for judges that ask the environment.
     """
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
@@ -59,7 +59,7 @@ def as_rollout(
 
 
 def is_chat(value: object) -> bool:
-    """Whether `value` is a list of chat messages, and not an empty one."""
+    """Whether `value` is a list of chat messages that is not empty."""
     turns = value if isinstance(value, list) else []
     return bool(turns) and all(isinstance(turn, Mapping) and "role" in turn for turn in turns)
 
@@ -79,7 +79,7 @@ def final_text(completion: Prompt) -> str:
 def message_text(content: object) -> str:
     """The text of a chat message's content: a str, a list of blocks whose texts are joined, or None.
 
-    Thoughts are not said: blocks of other types than text do not count.
+    Only text blocks count: a model's thoughts, for example, do not.
     """
     if isinstance(content, str):
         return content
@@ -118,7 +118,7 @@ def _json_object(text: str) -> object:
 
 
 def _plain(value: object) -> Any:
-    """Parquet columns come as numpy arrays and scalars, which judges cannot compare with `==`."""
+    """`value` without numpy's arrays and scalars, as Parquet columns hold them: judges cannot compare them by `==`."""
     if type(value).__module__ == "numpy":
         return _plain(value.tolist())  # type: ignore[attr-defined]
     if isinstance(value, Mapping):
@@ -129,8 +129,9 @@ def _plain(value: object) -> Any:
 
 
 def _named(task_id: object) -> str:
-    """A column's value as the task's id; empty where it names none. A data frame makes a float of each integer where a
-    cell is missing, and NaN of the missing one: as a name it would make one group of strangers."""
+    """A column's value as the task's id; empty where there is no id. Where a cell is missing, a data frame turns
+    integers into floats and the missing cell into NaN; NaN as an id would put unrelated rows into one group.
+    """
     plain = _plain(task_id)
     if isinstance(plain, float):
         return str(int(plain)) if plain.is_integer() else "" if math.isnan(plain) else str(plain)
@@ -138,5 +139,5 @@ def _named(task_id: object) -> str:
 
 
 def _digest(prompt: Prompt, metadata: Mapping[str, Any]) -> str:
-    """Equal for the completions of one advantage group, which share a prompt and its columns."""
+    """An id that is equal for the completions of one advantage group, which share a prompt and its columns."""
     return hashlib.blake2b(repr((prompt, dict(metadata))).encode("utf-8", "replace"), digest_size=6).hexdigest()

@@ -25,10 +25,10 @@ def read(row: Mapping[str, Any]) -> Pair:
 
 
 def as_pair(sample: Any) -> Pair:
-    """A `Sample` as a task and its output: the label is the ground truth, the sample's metadata stand beside it.
+    """A `Sample` as a task and its output: the label is the ground truth; the sample's metadata are added.
 
     Raises:
-        JudgeError: it has no prompt or response of slime's kind.
+        JudgeError: the sample has no prompt or response of slime's type.
     """
     metadata = getattr(sample, "metadata", None)
     return pair(
@@ -43,7 +43,7 @@ def decode_request(payload: Mapping[str, Any]) -> Pair:
     """The sample in slime's `{"prompt": …, "response": …, "label": …}`.
 
     Raises:
-        JudgeError: it is not of that shape.
+        JudgeError: the request has another shape.
     """
     missing = [key for key in ("prompt", "response", "label") if key not in payload]
     if missing:

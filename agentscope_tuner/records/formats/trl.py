@@ -1,4 +1,4 @@
-"""TRL: rows of its data sets with a completion beside them, and of its completion logs."""
+"""TRL: rows of its data sets with a completion, and rows of its completion logs."""
 
 from __future__ import annotations
 

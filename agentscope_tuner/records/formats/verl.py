@@ -1,4 +1,4 @@
-"""verl: rows of its data sets with a response beside them, and of the files under `trainer.rollout_data_dir`."""
+"""verl: rows of its data sets with a response, and rows of the files under `trainer.rollout_data_dir`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(row: Mapping[str, Any]) -> Pair:
     rest = {
         key: value for key, value in row.items() if key not in (prompt_key, answer_key, "reward_model", "extra_info")
     }
-    # as in the adapter: extra_info may have an `answer` of its own, and the ground truth wins
+    # As in the adapter: extra_info may have an `answer` of its own, but the ground truth wins
     truth = truth_of(model, "ground_truth") if isinstance(model, Mapping) else truth_of(row, "ground_truth", "gts")
     metadata = {**rest, **info, **truth}
     if "index" in info and "data_source" in row:
