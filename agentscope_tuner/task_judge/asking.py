@@ -1,4 +1,4 @@
-"""How one judge is asked under its deadline: where it is called, in a thread, on the judges' loop, or in a process."""
+"""Calls one judge under its deadline: directly, in a thread, on the judges' loop, or in a process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 @contextmanager
 def _kept() -> Iterator[Callable[[Any], Any]]:
-    """Gives what puts the calls that are made inside onto a result; a JudgeError that leaves carries them."""
+    """A context that records model calls. Its function adds them to a result; a JudgeError gets them, too."""
     with recorded() as calls:
 
         def keep(result: Any) -> Any:
@@ -39,16 +39,16 @@ def _kept() -> Iterator[Callable[[Any], Any]]:
 class Asking:
     """Asks `judge` about single outputs and whole groups.
 
-    A judge that computes is asked in child processes, which can be killed: in a thread, a computation inside one call
-    of compiled code would stop every other thread, those that watch the time too.
+    A judge that computes is called in child processes, because they can be killed. In a thread, a computation inside
+    one call of compiled code would stop all other threads, even those that watch the time.
 
     Args:
         judge: the judge.
         traits: its traits.
         deadline: seconds for one verdict, or for the one call that ranks a group; None for a judge that is not watched.
         max_abandoned: see TimeLimit.
-        recipe: what makes the same judge in another process; None where only this process has it.
-        keep_calls: whether rewards and errors carry what judge models were asked and replied.
+        recipe: how another process makes the same judge; None where only this process has it.
+        keep_calls: whether rewards and errors carry the questions to judge models and their replies.
     """
 
     def __init__(
@@ -73,14 +73,15 @@ class Asking:
             self._processes = JudgingProcesses(traits.name, deadline, recipe)
 
     def unwatched(self) -> Asking:
-        """The same without a deadline, for a process that is killed when its verdict takes too long."""
+        """A copy without a deadline, for a process that is killed when its verdict takes too long."""
         other = copy.copy(self)
         other._limit = other._processes = None
         return other
 
     def at_once(self, concurrency: int) -> int:
-        """How many rows the judge is to be asked about at once, `concurrency` where it awaits: rows that wait for a
-        thread or a process lose their time."""
+        """How many rows to ask the judge about at once, `concurrency` where it awaits. More rows would lose time while
+        they wait for a thread or a process.
+        """
         if self._processes is not None:
             return self._processes.most
         return concurrency if self._traits.awaits else _loop.THREADS_AT_ONCE
@@ -125,7 +126,7 @@ class Asking:
         if (question := self._question(task, output)) is not None:
             return await _loop.in_thread(self._asked, question)
         if self._traits.awaits:
-            # an environment's connections may belong to the loop that the workflow ran on
+            # An environment's connections may belong to the loop that the workflow ran on
             here = task.gym_env is not None
             return await limit.awaited(task.task_id, judge.acompute_reward, task, output, on_this_loop=here)
         return await limit.acall(task.task_id, judge.compute_reward, task, output)
@@ -156,8 +157,8 @@ class Asking:
         return await self._limit.acall(task.task_id, ranking, self._judge, task, outputs)
 
     def _question(self, task: WorkflowTask, about: object) -> bytes | None:
-        """What a judging process is sent; None where the judge is asked in this process."""
-        # a live environment is of this process alone
+        """The message to a judging process; None where the judge is asked in this process."""
+        # A live environment works in this process only
         return None if self._processes is None or task.gym_env is not None else self._processes.question(task, about)
 
     def _asked(self, question: bytes) -> Any:
@@ -166,5 +167,5 @@ class Asking:
 
 
 def ranking(judge: BaseJudge, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Any]:
-    """`compute_rewards`, worked off: a generator would be read outside of the time limit."""
+    """`compute_rewards` as a list: a generator would be read outside of the time limit."""
     return list(judge.compute_rewards(task, list(outputs))) if outputs else []

@@ -19,14 +19,15 @@ _VERDICTS = {"compute_reward", "acompute_reward", "compute_rewards"}
 
 
 class Reward(tuple[float, bool]):
-    """`(raw_reward, is_success)`, as the trainer takes it, with its explanation along.
+    """`(raw_reward, is_success)`, as the trainer takes it, with its explanation.
 
     Attributes:
         reason: why, in one line of words.
         metrics: numbers about how the verdict was reached (calls, tokens, seconds …), for logs.
-        filtered_by: the name of the judge's own cheap check that decided the verdict, as a rule would; else empty.
-        violations: ids of rules that the judge itself found broken, as one does that asks a judge elsewhere.
-        calls: what judge models were asked and replied, where they are kept; filled in by TaskJudge.
+        filtered_by: the name of the judge's own cheap check, if such a check decided the verdict like a rule; else
+            empty.
+        violations: ids of rules that the judge itself found broken, such as those of a judge behind a service.
+        calls: the questions to judge models and their replies, where these are kept; filled in by TaskJudge.
     """
 
     reason: str
@@ -78,7 +79,8 @@ def _rebuild_reward(
 
 
 class BaseJudge:
-    """Base of every judge. Your own overrides `compute_reward`, or `acompute_reward` when it awaits something.
+    """The base of every judge. Your own judge overrides `compute_reward`, or `acompute_reward` when it awaits
+    something.
 
     `config` is the whole training configuration; a judge's own settings go under `astuner.task_judge.judge_kwargs`.
     Store it, and change nothing in it. One judge serves many rollouts, from several threads at once.
@@ -94,9 +96,10 @@ class BaseJudge:
             that hands verdicts on to foreign code sets it False for itself.
         reference_keys: the keys of `task.metadata` that together are the reference: two tasks of one id must have the
             same. By default `answer`; a class whose tasks have no reference names none.
-        takes_kwargs: whether `judge_kwargs` may hold settings. Said for its own class alone: a subclass may read some.
-        reads_own_reward: whether it passes on the reward that the workflow set on its output.
-        metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which take the same ones of every
+        takes_kwargs: whether `judge_kwargs` may hold settings. It holds for its own class alone, because a subclass may
+            read settings.
+        reads_own_reward: whether the judge passes on the reward that the workflow set on its output.
+        metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which need the same metrics for every
             sample; `astuner.task_judge.metric_names` names others.
     """
 
@@ -108,7 +111,7 @@ class BaseJudge:
     metric_names: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """Keeps the two forms of a verdict together.
+        """Keeps the sync and the async form of a verdict together.
 
         A subclass that overrides only `compute_reward` must not inherit its parent's `acompute_reward`: trainers that
         await would get the parent's verdicts. An overridden `acompute_reward` may call the inherited `compute_reward`.
@@ -119,7 +122,7 @@ class BaseJudge:
         if "compute_rewards" in cls.__dict__ and "ranks_groups" not in cls.__dict__:
             cls.ranks_groups = BaseJudge.ranks_groups  # type: ignore[method-assign]
         if not _VERDICTS.isdisjoint(cls.__dict__):
-            # The parent spoke of its own verdicts: the subclass has others
+            # The parent's values describe the parent's verdicts, not the subclass's
             if "judge_kind" not in cls.__dict__:
                 cls.judge_kind = "io"
             if "bounds_itself" not in cls.__dict__:
@@ -145,7 +148,7 @@ class BaseJudge:
         return _loop.run(self.acompute_reward(workflow_task, workflow_output))
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
-        """The same for callers inside an event loop; unless overridden, `compute_reward` in a thread."""
+        """`compute_reward` for callers inside an event loop; unless overridden, it runs in a thread."""
         return await _loop.in_thread(self.compute_reward, workflow_task, workflow_output)
 
     def compute_rewards(
@@ -153,7 +156,7 @@ class BaseJudge:
     ) -> Sequence[tuple[float, bool]]:
         """Judge an advantage group: outputs of one task, one verdict each, in order. Listwise judges rank here.
 
-        An output that alone has no verdict may have its JudgeError in its place; an error that is raised fails all.
+        A single output without a verdict may have a JudgeError in its place; a raised error fails the whole group.
         """
         return [self.compute_reward(workflow_task, output) for output in workflow_outputs]
 
@@ -184,7 +187,7 @@ class BaseJudge:
         return None
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-        """Whether two values of `reference_keys` state the same; a judge that knows more than equality overrides it."""
+        """Whether two values of `reference_keys` mean the same; override it where equality is too strict."""
         return first == second
 
     def estimate(
@@ -193,8 +196,8 @@ class BaseJudge:
         """What judging these outputs of one task would use of judge models, found without asking any. By default
         nothing, which is not `complete` for a judge that may wait for others.
 
-        A judge that asks judge models of ours gives their questions to `reckoner.reckon`; one that asks other judges
-        adds up theirs, `Estimate.perhaps` for those that are asked only under a condition.
+        A judge that asks this package's judge models gives their questions to `reckoner.reckon`. A judge that asks
+        other judges adds up their estimates, with `Estimate.perhaps` for judges that are asked only under a condition.
 
         Raises:
             JudgeError: there would be no verdict.
@@ -204,24 +207,24 @@ class BaseJudge:
         return Estimate(complete=self.judge_kind == "cpu")
 
     def run_notes(self) -> list[str]:
-        """What a person should look at after a run, one line each: patterns that no single verdict shows."""
+        """Notes for a person after a run, one line each: patterns that no single verdict shows."""
         return self.notes_on(self.take_counts())
 
     def take_counts(self) -> Counts:
-        """What `notes_on` goes by, counted since it was last taken: counts of several processes are added up."""
+        """The counts for `notes_on` since the last call; the counts of several processes are added up."""
         return {}
 
     def notes_on(self, counts: Counts) -> list[str]:
-        """The notes of a run, whose processes counted `counts` together."""
+        """The notes of a run, from the sum of its processes' counts."""
         return []
 
     async def aready(self) -> None:
-        """Returns when this judge could judge now; a judge that depends on an endpoint asks whether that answers.
+        """Returns if this judge could judge now; a judge that depends on an endpoint checks that the endpoint answers.
 
-        Must come back soon, cost nothing, and change nothing: a service's readiness check awaits it every few seconds.
+        It must return soon, cost nothing, and change nothing: a service's readiness check awaits it every few seconds.
 
         Raises:
-            JudgeError: it could not, and why.
+            JudgeError: the judge could not judge now; the message says why.
         """
 
 

@@ -32,17 +32,18 @@ _TURN_SECONDS = 0.005
 
 
 class ConfiguredJudge:
-    """`load_judge(config)` with what every adapter needs of it.
+    """`load_judge(config)` with the methods that every adapter needs.
 
     Args:
         config: as `load_judge` takes it; not changed.
-        logs: whether verdicts are written to `log_dir`, where the configuration names one: those of an audit, or of a
-            second opinion, are no rows of the run.
+        logs: whether verdicts are written to `log_dir`, where the configuration names one: the verdicts of an audit or
+            of a second opinion are no rows of the run.
 
     Attributes:
         name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
         listwise: whether the judge ranks whole advantage groups.
-        metric_names: the metrics that trainers get of every sample: `astuner.task_judge.metric_names`, or its class's.
+        metric_names: the metrics that trainers get for every sample: `astuner.task_judge.metric_names`, or those of the
+            judge's class.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -68,7 +69,7 @@ class ConfiguredJudge:
             self._run_log = RunLog(Path(section.log_dir), share=section.log_share)
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
-        """One verdict, or the account of why there is none."""
+        """One verdict, or the reason why there is none."""
         return self._logged([(task, output)], [self._judge.judge(task, output)])[0]
 
     async def ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
@@ -78,16 +79,18 @@ class ConfiguredJudge:
     async def _ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         try:
             return await self._judge.ajudge(task, output)
-        # A server handles Ctrl-C by a signal handler, so the judge itself raised it: it must not end the server
+        # A server handles Ctrl-C by a signal handler, so the judge itself raised this error, and it must not end the
+        # server
         except KeyboardInterrupt as exc:
             error = JudgeError(f"{self.name}: {exc!r}", task_id=task.task_id, cause=Cause.BUG)
             return Judgement.failed(error)
 
     async def aready(self, limit: TimeLimit) -> None:
-        """Returns when what the judge depends on answers; see `BaseJudge.aready`.
+        """Returns if the judge could judge now; see `BaseJudge.aready`.
 
         Args:
-            limit: on the answer. A judge that does not bound itself may block its loop, so the judges' loop asks it.
+            limit: seconds for the answer. A judge that does not bound itself may block its loop, so it is asked on the
+                judges' loop.
 
         Raises:
             DeadlineError: no answer in time.
@@ -95,7 +98,7 @@ class ConfiguredJudge:
         await limit.awaited("", self._judge.inner.aready, on_this_loop=self._judge.traits.bounded)
 
     def judge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        """A verdict for each pair, in order. Neighbours with one task id are a group, whole for listwise judges."""
+        """A verdict for each pair, in order. Neighbours with one task id are a group, which listwise judges see whole."""
         return self._judge_groups(pairs) if self.listwise else _loop.run(self.ajudge_batch(pairs))
 
     async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
@@ -103,10 +106,10 @@ class ConfiguredJudge:
         return cast("list[Judgement]", await self.ajudge_until(pairs, None))
 
     async def ajudge_until(self, pairs: Sequence[Pair], ends_at: float | None) -> list[Judgement | None]:
-        """`ajudge_batch` up to a moment; None for each row that has no verdict by then. Their judging is cancelled.
+        """`ajudge_batch` until a given time; rows without a verdict by then are cancelled and get None.
 
         Args:
-            ends_at: by the running loop's clock; None for no end.
+            ends_at: the end, by the running loop's clock; None for no end.
         """
         judgements: list[Judgement | None] = [None] * len(pairs)
         try:
@@ -118,7 +121,7 @@ class ConfiguredJudge:
         return judgements
 
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
-        """A verdict for each output of an advantage group, in order. The first task stands for all of them."""
+        """A verdict for each output of an advantage group, in order. The first task is used for all of them."""
         refused = self._refused(group)
         judged = refused or self._judge.judge_group(group[0][0], [output for _, output in group])
         return self._logged(group, judged)
@@ -155,7 +158,7 @@ class ConfiguredJudge:
         return 0.0 if judgement.reward is None and self._zero_on_error else judgement.reward
 
     def reward_or_raise(self, judgement: Judgement) -> float:
-        """`reward` for trainers that have no way to say "no verdict" but to stop.
+        """`reward` for trainers that can only stop when there is no verdict.
 
         Raises:
             JudgeError: there is no verdict; the message names the task and the judge.
@@ -183,7 +186,7 @@ class ConfiguredJudge:
             for index, (task, output) in rows:
                 judgements[index] = await self._ajudge(task, output)
                 if time.monotonic() > turn:
-                    # Many cheap rows in a row must not block the rest of the event loop
+                    # A long run of cheap rows must not block the rest of the event loop
                     waiting.cancel()
                     await asyncio.sleep(0)
                     waiting = loop.call_soon(help_out)
@@ -212,15 +215,16 @@ class ConfiguredJudge:
 
 
 def groups(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    """Runs of neighbours that share a task id: trainers lay a group's completions side by side.
+    """Runs of neighbours that share a task id: trainers put a group's completions side by side.
 
-    One without a task id is a group of its own: ranking strangers together would pay one for what another wrote.
+    A row without a task id is a group by itself, because ranking unrelated rows together would give meaningless
+    rewards.
     """
     return [list(run) for _, run in groupby(pairs, key=lambda pair: pair[0].task_id or object())]
 
 
 def mean_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """The mean of each metric that the judge gives, over the verdicts that have it."""
+    """The mean of each of the judge's metrics, over the verdicts that have it."""
     values: dict[str, list[float]] = {}
     for judgement in judgements:
         for metric, value in judgement.metrics.items():
@@ -230,7 +234,9 @@ def mean_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
 
 def located(config: str | Path) -> str:
     """The absolute path of a configuration file. A relative one is looked for in the working directory and then along
-    `sys.path`, as the judge's module is: trainers hand the path to workers that may stand in another directory."""
+    `sys.path`, like the judge's module, because trainers pass the path to workers that may have another working
+    directory.
+    """
     path = Path(config)
     if path.is_absolute():
         return str(path)
@@ -244,7 +250,7 @@ _loaded: dict[str, ConfiguredJudge] = {}
 
 
 def _forget_lock_after_fork() -> None:
-    # another thread may have held it, loading a judge, and the child has only one thread
+    # A thread of the parent may have held the lock while it loaded a judge, and the child has only one thread
     global _lock
     _lock = threading.Lock()
 

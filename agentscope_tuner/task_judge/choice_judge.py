@@ -22,22 +22,22 @@ class ChoiceConfig(StrictSection):
 
     #: the letters of the options, where a task does not list its options
     letters: str = Field(default="ABCDEFGH", pattern=r"^[A-Z]{2,26}$")
-    #: the key of the task's metadata that lists them, where there is such a key: texts in order, a mapping of letters
-    #: to texts, or `{label: [...], text: [...]}` as ARC has them
+    #: the key of the task's metadata that lists the options, where there is such a key: texts in order, a mapping of
+    #: letters to texts, or `{label: [...], text: [...]}` as ARC has them
     options: str = "options"
 
 
 class ChoiceJudge(TextJudge):
-    r"""1.0 and success for exactly the letters of `task.metadata["answer"]`, else 0.0.
+    r"""Gives 1.0 and success for exactly the letters of `task.metadata["answer"]`, else 0.0.
 
     The reference is a letter, several (`"AC"`, `"A, C"`, `["A", "C"]`), or the text of an option that the task lists.
-    The letter is found however it is said: `(B)`, `B.`, `Answer: b`, `option B`, `选B`, `\boxed{B}`, `B. Paris`, or the
+    The letter is found in many forms: `(B)`, `B.`, `Answer: b`, `option B`, `选B`, `\boxed{B}`, `B. Paris`, or the
     option's text alone. Two letters, `A or B`, and a letter with the text of another option are 0.0; see
     `verify.text.choice`.
 
     Raises:
-        JudgeError: of a verdict: the reference or the options cannot be read. A number is no reference, for nothing
-            says whether it counts from 0 or from 1.
+        JudgeError: of a verdict: the reference or the options cannot be read. A number is no reference, because it may
+            count from 0 or from 1.
     """
 
     def __init__(self, config: Any) -> None:
@@ -86,7 +86,7 @@ def _right(metadata: Mapping[str, Any], letters: str, options: Mapping[str, str]
         text = item.strip().upper()
         read = LetterReader(letters).read(text, 0)
         named = [letter for letter, option in options.items() if plain(option) == plain(item)]
-        # `AB` is the blood type where just one option says so, and else two letters
+        # `AB` is the blood type where exactly one option has this text, else two letters
         several = read is not None and len(read.letters) > 1 and len(named) == 1
         if read is not None and not several and not text[read.end :].strip(" ."):
             found += read.letters

@@ -1,4 +1,4 @@
-"""What can be known of a judge before its first rollout: that it can be asked, and that it reads its settings."""
+"""Checks a judge's class before the first rollout: it can be called, and it reads its settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 
 _DEFAULTS = TaskJudgeConfig()
-# judges that a protocol names, by their class: the module of each
+# The judges of this package by class name, each with its module
 _BUILT_IN = {
     "ChoiceJudge": "choice_judge",
     "CountdownAnswerAsJudge": "countdown_answer_as_judge",
@@ -41,7 +41,7 @@ def parts_of(protocol: str) -> tuple[str, str]:
     """The module and the class that a `module->Class` string names.
 
     Raises:
-        ConfigError: it reads otherwise; the message shows how it would read.
+        ConfigError: the string has another form; the message shows the right form.
     """
     module, arrow, name = (part.strip() for part in protocol.partition("->"))
     if not (arrow and module and name):
@@ -81,22 +81,23 @@ def _module_of(path: str) -> str:
     file = PurePath(path.replace("\\", "/"))
     if file.is_absolute():
         for folder in (os.getcwd(), *sys.path):
-            # every file lies below the root: it names no module
+            # Every file lies below the root, so the root names no module
             if folder.strip(os.sep) and file.is_relative_to(folder):
                 file = file.relative_to(folder)
                 break
         else:
-            # its folder has to be put on Python's path
+            # The file's folder has to be added to Python's path
             file = PurePath(file.name)
     parts = [part for part in file.with_suffix("").parts if part not in (".", "..")]
     return ".".join(parts[:-1] if parts[-1:] == ["__init__"] else parts)
 
 
 def check_class(judge_class: type, protocol: str) -> None:
-    """Whether `judge_class` can be asked for verdicts.
+    """Check that `judge_class` can give verdicts.
 
     Raises:
-        ConfigError: it is no BaseJudge, defines no verdict, or one that awaits where it must not, or the reverse.
+        ConfigError: the class is no BaseJudge, defines no verdict, or a method is async where it must be sync, or the
+            reverse.
     """
     if not issubclass(judge_class, BaseJudge):
         raise ConfigError(f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge")
@@ -132,7 +133,7 @@ def _check_signature(judge_class: type[BaseJudge], name: str, protocol: str) -> 
 
 
 def check_type(section: TaskJudgeConfig) -> None:
-    """Whether the settings of judges that ask others stand where they are read.
+    """Check that the settings of judges that ask other judges are at places where they are read.
 
     Raises:
         ConfigError: a setting is given that this `judge_type` does not read; names the place where it belongs.
@@ -156,10 +157,10 @@ def check_type(section: TaskJudgeConfig) -> None:
 
 
 def check_kwargs(judge_class: type, kwargs: Mapping[str, Any]) -> None:
-    """Whether `judge_kwargs` may hold anything for this class.
+    """Check that `judge_kwargs` is empty for a class that reads no settings.
 
     Raises:
-        ConfigError: the built-in judge reads none of it; names the place where the setting belongs.
+        ConfigError: the built-in judge reads no `judge_kwargs`; names the place where the setting belongs.
     """
     # Read the class's own attribute, not an inherited one: a subclass may read settings that its base refuses
     if not kwargs or vars(judge_class).get("takes_kwargs", True):
@@ -173,7 +174,7 @@ def check_kwargs(judge_class: type, kwargs: Mapping[str, Any]) -> None:
 
 
 def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
-    # imported where a message needs it: the graders under it take time
+    # Imported only for the message, because the graders under it take long to import
     from agentscope_tuner.rubrics.config import AutoGraderConfig
 
     yield from (("math", MathConfig), ("rubrics_auto_grader", AutoGraderConfig))

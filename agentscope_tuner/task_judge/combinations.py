@@ -1,4 +1,4 @@
-"""What the rewards of parts make together. Each is exact in this sense: the order of the parts changes no bit."""
+"""Combines the rewards of parts. Every combination is independent of the parts' order, to the last bit."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ def weighted_sum(weights: Weights, rewards: Rewards) -> float:
 
 
 def weighted_mean(weights: Weights, rewards: Rewards) -> float:
-    """`weighted_sum` over the sum of the weights; of parts that were asked, so that a skipped one moves nothing."""
+    """`weighted_sum` over the sum of the weights of the parts that were asked, so a skipped part changes nothing."""
     return math.fsum(map(mul, weights, rewards)) / math.fsum(weights)
 
 
 def product(weights: Weights, rewards: Rewards) -> float:
-    """The rewards multiplied; a weight is no factor."""
+    """The product of the rewards; the weights do not count."""
     # sorted: a product of floats is rounded at each step, and depends on their order
     return math.prod(sorted(rewards))
 
 
 def least(weights: Weights, rewards: Rewards) -> float:
-    """The least of the rewards; a weight is no factor."""
+    """The smallest reward; the weights do not count."""
     return min(rewards)
 
 
@@ -40,7 +40,7 @@ COMBINATIONS: Mapping[str, Callable[[Weights, Rewards], float]] = {
 
 
 def written(combination: str, names: Sequence[str], weights: Weights, rewards: Rewards) -> str:
-    """The combination as one reads it: `1 × 1 (correct) + 0.3 × 0.5 (style)`."""
+    """The combination as a formula for people: `1 × 1 (correct) + 0.3 × 0.5 (style)`."""
     if combination in ("weighted_sum", "weighted_mean"):
         terms = " + ".join([f"{w:g} × {r:g} ({name})" for name, w, r in zip(names, weights, rewards, strict=True)])
         terms = terms.replace(" + -", " - ") if " + -" in terms else terms

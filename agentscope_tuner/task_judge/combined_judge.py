@@ -1,4 +1,4 @@
-"""CombinedJudge: several judges as one, whose reward is what theirs make together."""
+"""CombinedJudge: several judges as one, whose rewards are combined."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _GRACE_SECONDS = 1.0
 class CombinedJudge(AsksJudges):
     """`judge_type: combined`: asks the judges under `parts`, and combines their rewards as `reward` says.
 
-    Cheap parts are asked first, those that wait at the same time, and a part with `when` only where that holds. A part
-    that fails fails the verdict, unless it is optional or has weight 0.
+    Cheap parts are asked first, then the parts that wait, at the same time. A part with `when` is asked only where its
+    condition holds. If a part fails, the verdict fails, unless the part is optional or has weight 0.
 
     Raises:
         ConfigError: the section is wrong, or a part cannot be loaded.
@@ -62,17 +62,17 @@ class CombinedJudge(AsksJudges):
         self.reference_keys = tuple(dict.fromkeys(key for judge in inner for key in judge.reference_keys))
         self.reads_own_reward = any(judge.reads_own_reward for judge in inner)
         self._ranks = any(part.judge.traits.ranks for part in self.parts)
-        # parts that wait one after the other have a deadline each; together they have the whole's
+        # Parts in successive stages have a deadline each; all together have the combined judge's deadline
         self._waits = sum(stage.waits for stage in self.stages)
 
     def own_traits(self) -> Traits:
         """See AsksJudges."""
-        # a function of the parts is foreign code: it is watched
+        # A user's function of the parts is foreign code, so it is watched
         ends = self._function is None and all(bounded(part.judge, part.settings.deadline) for part in self.parts)
         return Traits.over(self, [part.judge.traits for part in self.parts], bounded=ends)
 
     def ranks_groups(self) -> bool:
-        """With a part that ranks."""
+        """True if a part ranks."""
         return self._ranks
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -96,7 +96,7 @@ class CombinedJudge(AsksJudges):
             return self.reward_of(found)
 
     def ask(self, found: PartVerdicts, ask: Callable[[Part], Judgement]) -> Reward:
-        """Ask the parts one after the other by `ask`, to look at a verdict part by part; `found` is filled meanwhile.
+        """Ask the parts one after another by `ask`, and fill `found`, to show a verdict part by part.
 
         Raises:
             JudgeError: there is no verdict.
@@ -110,7 +110,7 @@ class CombinedJudge(AsksJudges):
         """Ask the stages from `first` on.
 
         Raises:
-            DeadlineError: they took longer together than the whole may.
+            DeadlineError: the parts together took longer than the combined judge's deadline.
         """
         seconds = self._section.deadline if self._waits > 1 else None
         try:
@@ -126,7 +126,7 @@ class CombinedJudge(AsksJudges):
             raise DeadlineError(f"the parts took more than {seconds:g} s together: {found.said()}") from None
 
     def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> Sequence[Any]:
-        """Judge a group: parts that rank see all of it, the others each output by itself."""
+        """Judge a group: parts that rank see the whole group, all others see each output by itself."""
         if not self._ranks:
             return super().compute_rewards(workflow_task, workflow_outputs)
         group = [PartVerdicts() for _ in workflow_outputs]
@@ -150,7 +150,7 @@ class CombinedJudge(AsksJudges):
     def estimate(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
     ) -> Estimate:
-        """See BaseJudge: the sum of the parts, of those with a condition perhaps."""
+        """See BaseJudge: the sum over the parts; those with a condition count as perhaps asked."""
         total = Estimate()
         for part in self.parts:
             found = estimate_of(part.judge, workflow_task, workflow_outputs, reckoner)[1]
@@ -158,7 +158,7 @@ class CombinedJudge(AsksJudges):
         return total
 
     def _places(self, part: Part, group: Sequence[PartVerdicts], errors: dict[int, JudgeError]) -> list[int]:
-        """The outputs that a part is asked about. A rank is one among all: failed ones stay in the group."""
+        """The outputs that a part is asked about. A rank needs the whole group, so failed outputs stay in it."""
         if part.judge.traits.ranks:
             return list(range(len(group))) if len(errors) < len(group) else []
         return [place for place, found in enumerate(group) if place not in errors and found.asked((part,))]
@@ -174,15 +174,15 @@ class CombinedJudge(AsksJudges):
         """The reward that the parts' verdicts make.
 
         Raises:
-            JudgeError: a part that must have a verdict was not asked for another's failure, none of the parts that
-            count has one, or theirs make no finite number.
+            JudgeError: a required part was not asked because another part failed; no part that counts has a verdict; or
+                the combined reward is not finite.
         """
         counted, rewards = found.counted(self.parts)
         if found.lacking:
             self._check_lacking(found, counted)
         names = [part.name for part in counted]
         weights = [part.weight for part in counted]
-        # + 0.0: without the sign of a zero, which no reader expects
+        # + 0.0 removes the sign of a negative zero
         combined = self._combined(found, weights, rewards) + 0.0
         clipped = combined if self._clip is None else min(max(combined, self._clip[0]), self._clip[1])
         terms = written(self._section.reward, names, weights, rewards) if counted else "no part was asked"
@@ -198,7 +198,8 @@ class CombinedJudge(AsksJudges):
     def _check_lacking(self, found: PartVerdicts, counted: Sequence[Part]) -> None:
         if not counted and any(part.name in found.lacking for part in self.parts if part.counts):
             raise JudgeError(f"no part that counts has a verdict: {found.said()}")
-        # `optional` excuses the part that failed, not those whose condition reads it: left out, they would pay less
+        # `optional` excuses the failed part, not the parts whose condition reads it: without them the reward would be
+        # lower
         lost = [part.name for part in self.parts if part.name in found.lacking and not part.may_fail]
         if lost:
             raise JudgeError(f"{', '.join(lost)} was not asked, for a failure: {found.said()}")
@@ -207,7 +208,7 @@ class CombinedJudge(AsksJudges):
         if self._function is not None:
             return self._asked_function(found)
         if not rewards:
-            # conditions were not met, and what is not asked is not paid: of a sum alone, see check_weights
+            # All conditions were unmet: parts that are not asked add nothing. Only a sum comes here, see check_weights
             return 0.0
         try:
             combined = COMBINATIONS[self._section.reward](weights, rewards)
@@ -229,7 +230,7 @@ class CombinedJudge(AsksJudges):
                 return float(answer)
         except JudgeError:
             raise
-        # boundary: a user's function may fail in any way, and OverflowError is said of an int beyond every float
+        # boundary: a user's function may fail in any way; an int beyond the range of floats raises OverflowError
         except Exception as exc:
             raise JudgeError(f"{name} raised {type(exc).__name__}: {exc}", cause=Cause.BUG) from exc
         raise JudgeError(f"{name} must return a finite number, got {answer!r:.200}", cause=Cause.BUG)
@@ -240,16 +241,16 @@ class CombinedJudge(AsksJudges):
             return any(found.is_success(part.name) for part in counted)
         if success != "all":
             return found.is_success(success)
-        # a part that was not asked has not succeeded; an optional part without a verdict is left out
+        # A part that was not asked counts as no success; an optional part without a verdict is left out
         names = self._must_succeed.union([part.name for part in counted])
         return bool(names) and all(map(found.is_success, names))
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:
-        """See BaseJudge: what a part that ranks says."""
+        """See BaseJudge: the answer of a part that ranks."""
         return first_problem({f"part {part.name!r}": part.judge.inner.check_group(tasks) for part in self.parts})
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
-        """See BaseJudge: the first problem that a part has, of those that must not fail."""
+        """See BaseJudge: the first problem of a part that must not fail."""
         return first_problem(
             {
                 f"part {part.name!r}": part.judge.inner.check_task(task, output)
@@ -267,7 +268,7 @@ class CombinedJudge(AsksJudges):
         return {part.name: part.judge.inner for part in self.parts}
 
     async def aready(self) -> None:
-        """Whether the parts that must not fail could judge now."""
+        """See BaseJudge: asks the parts that must not fail."""
         for part in self.parts:
             if not part.may_fail:
                 try:
@@ -281,7 +282,7 @@ def _group_call(part: Part, task: WorkflowTask, outputs: list[WorkflowOutput]) -
 
 
 def _at_once(calls: Sequence[Callable[[], list[Judgement]]]) -> list[list[Judgement]]:
-    """The answers of calls that block; several have a thread each, which is one for a part and not one for a row."""
+    """The answers of blocking calls. Several calls run in threads: one thread for each part, not for each row."""
     if len(calls) == 1:
         return [calls[0]()]
     return [future.result() for future in [_threads.start(call) for call in calls]]

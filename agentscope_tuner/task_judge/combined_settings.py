@@ -1,4 +1,4 @@
-"""Settings of a combined judge that its parts' sections say nothing of: checked at load."""
+"""Checks, at load, the settings that belong to a combined judge as a whole."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PartsFunction = Callable[[Mapping[str, PartVerdict]], object]
 
 
 def function_of(reward: str) -> PartsFunction | None:
-    """The function that `reward` names, or None where it names a combination.
+    """The function that `reward` names, or None where `reward` is a built-in combination.
 
     Raises:
-        ConfigError: it names neither, or the function cannot be called with the parts.
+        ConfigError: `reward` names neither, or the function cannot be called with the parts.
     """
     if reward in COMBINATIONS:
         return None
@@ -43,7 +43,7 @@ def function_of(reward: str) -> PartsFunction | None:
 
 
 def clip_of(section: TaskJudgeConfig) -> tuple[float, float] | None:
-    """The bounds of the reward, which also hold for what rules and errors are paid.
+    """The bounds of the reward, which `rule_reward` and an error's reward must keep, too.
 
     Raises:
         ConfigError: they do not.
@@ -62,7 +62,7 @@ def clip_of(section: TaskJudgeConfig) -> tuple[float, float] | None:
 
 
 def check_success(section: TaskJudgeConfig) -> None:
-    """Whether `success` names a part that always says whether the task was solved.
+    """Check that `success` names a part that always tells whether the task was solved.
 
     Raises:
         ConfigError: it does not.
@@ -83,7 +83,7 @@ def check_success(section: TaskJudgeConfig) -> None:
 
 
 def check_weights(section: TaskJudgeConfig) -> None:
-    """Whether the parts' weights mean something in the combination.
+    """Check that the parts' weights have a meaning in the combination.
 
     Raises:
         ConfigError: they do not.

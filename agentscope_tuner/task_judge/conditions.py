@@ -32,14 +32,14 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 _WORDS = ("and", "or", "not")
-# a condition is a line that a person reads; the bound also keeps the parser's recursion short
+# A condition is one readable line; the bound also limits the parser's recursion
 _MOST_CHARS = 500
 _MOST_NESTED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that was read. Picklable: the text is read again in the other process.
+    """A parsed condition. It pickles as its text, which the other process parses again.
 
     Attributes:
         text: as it was configured.
@@ -52,7 +52,7 @@ class Condition:
     _known: Known
 
     def holds(self, values: Values) -> bool | None:
-        """Whether it holds for `values`; None where that depends on one of `names` that they lack.
+        """Whether the condition holds for `values`; None where that depends on a missing value.
 
         This is Kleene's logic of three values: `not` of None is None, False and None is False, True or None is True.
         """
@@ -186,7 +186,7 @@ class _Reader:
 
 
 def _joined(decisive: bool, tests: Sequence[_Test], values: Values) -> bool | None:
-    """Of `or` (`decisive` is True) and `and` (False): one test with that value decides, whatever the others need."""
+    """The value of an `or` (`decisive` is True) or an `and` (False): a single test with the decisive value decides."""
     held = [test(values) for test in tests]
     if decisive in held:
         return decisive

@@ -24,10 +24,10 @@ _MOST_NUMBERS = 100
 
 
 class CountdownAnswerAsJudge(BaseJudge):
-    r"""1.0 for a right equation, 0.1 for an attempt that is wrong, 0.0 for anything else.
+    r"""Gives 1.0 for a right equation, 0.1 for an attempt that is wrong, 0.0 for anything else.
 
     An attempt calculates: an operator stands between two numbers, and at least one of the given numbers is used. The
-    bare target, or any other single number, is none.
+    bare target, or any other single number, is no attempt.
 
     The equation is the last `\boxed{}` of `metadata["final_answer"]`. `target` and `nums` come from the task's
     metadata, else from the output's; where both have them and they differ the task's count, with a logged warning,
@@ -49,7 +49,7 @@ class CountdownAnswerAsJudge(BaseJudge):
         return Reward(verdict.reward, verdict.reward == countdown.RIGHT, reason=verdict.reason)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        # bounded to microseconds: not worth a thread
+        # A verdict takes microseconds, so it needs no thread
         return self.compute_reward(workflow_task, workflow_output)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
@@ -119,12 +119,12 @@ def _numbers(value: Any, key: str) -> list[Fraction]:
 
 
 def _number(value: Any, key: str) -> Fraction:
-    # numpy's scalars are numbers too: data sets read from Parquet hold those
+    # numpy's scalars are numbers, too: data sets from Parquet hold them
     if not isinstance(value, bool) and isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise JudgeError(f"{key} must be numeric, got {_shown(value)}", cause=Cause.REFERENCE)
-    # as it was written: 0.1 is a tenth in this game, not the nearest binary fraction
+    # Read as it is written: 0.1 is a tenth in this game, not the nearest binary fraction
     return Fraction(str(float(value)))
 
 

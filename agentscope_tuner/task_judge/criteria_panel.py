@@ -14,13 +14,13 @@ from agentscope_tuner.task_judge.jury import poll, spread
 
 @dataclass(frozen=True, slots=True)
 class PanelCriteria:
-    """What a panel says of an answer.
+    """A panel's verdict on the criteria of an answer.
 
     Attributes:
         met: for each criterion; of a jury's quotes the first one by a juror who agrees with it.
         disagreement: how far the jurors lie apart on a criterion, the mean over all criteria, 0 to 1.
-        told: who failed, in words that begin a reason; empty for a jury of one.
-        metrics: of the votes.
+        told: which jurors failed, as the beginning of a reason; empty for a jury of one.
+        metrics: metrics of the votes.
     """
 
     met: Sequence[Met]

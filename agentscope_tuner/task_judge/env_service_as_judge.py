@@ -1,4 +1,4 @@
-"""The judge of interactive tasks: the environment that ran the episode says what it was worth."""
+"""The judge of interactive tasks: the environment that ran the episode gives its score."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reward_from_score(score: float) -> tuple[float, bool]:
 
 
 class EnvServiceJudgeConfig(StrictSection):
-    """EnvServiceJudge's `astuner.task_judge.judge_kwargs`: what goes along with `evaluate`."""
+    """EnvServiceJudge's `astuner.task_judge.judge_kwargs`: the arguments of `evaluate`."""
 
     #: such as `{sparse: true}`, without which some environments answer a report instead of a score
     evaluate_params: dict[str, Any] = Field(default_factory=dict)
@@ -49,9 +49,9 @@ class EnvServiceJudge(BaseJudge):
 
     The handle is a `GymEnv` or any object with `evaluate()` or `evaluate(instance_id, params=...)`, sync or async; the
     instance id is `workflow_task.task_env_uuid`. A foreign handle must bound its own waiting: nothing here can stop a
-    thread that blocks. A task that came without a handle, from a file or over HTTP, is asked for at the configured
-    `astuner.task_reader.env_service.env_url`, with the token in ASTUNER_ENV_TOKEN. What an environment wants to be told
-    when it evaluates stands in `judge_kwargs`, see EnvServiceJudgeConfig.
+    thread that blocks. A task that came without a handle, from a file or over HTTP, is evaluated at the configured
+    `astuner.task_reader.env_service.env_url`, with the token in ASTUNER_ENV_TOKEN. Arguments for the environment's
+    evaluation stand in `judge_kwargs`, see EnvServiceJudgeConfig.
 
     Raises:
         BadScore: when the score is no finite number.
@@ -59,7 +59,7 @@ class EnvServiceJudge(BaseJudge):
     """
 
     metric_names = ("env_score",)
-    # the score is the environment's
+    # The environment itself computes the score
     reference_keys = ()
 
     def __init__(self, config: Any) -> None:
@@ -100,7 +100,7 @@ class EnvServiceJudge(BaseJudge):
         return None
 
     async def aready(self) -> None:
-        """Asks the configured env service whether it is up. Handles of tasks are their workflows' own."""
+        """Asks the configured env service whether it is up. The handles in tasks belong to their workflows."""
         if self._service is not None:
             await self._service.healthz()
 
@@ -112,7 +112,7 @@ def _told(config: Any, *, only_ours: bool) -> dict[str, dict[str, Any]]:
     if not isinstance(config, DictConfig):
         return {"params": {}}
     given = task_judge_section(config).judge_kwargs
-    # a subclass may have settings of its own
+    # A subclass may have settings of its own
     known = given if only_ours else {key: given[key] for key in EnvServiceJudgeConfig.model_fields if key in given}
     settings = validate_section(EnvServiceJudgeConfig, known, f"{SECTION}.judge_kwargs")
     told = {"params": settings.evaluate_params}
@@ -150,7 +150,7 @@ def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[s
     try:
         signature = inspect.signature(evaluate)
     except (TypeError, ValueError):
-        # some compiled callables tell nothing about themselves; the documented call has no argument
+        # Some compiled callables have no signature: use the documented call without arguments
         return partial(evaluate)
     args, keywords = _arguments(signature, instance_id, told)
     if lost := [name for name, value in told.items() if value and name not in keywords]:
@@ -171,7 +171,7 @@ def _bound_evaluate(gym_env: object, instance_id: str, told: Mapping[str, dict[s
 def _arguments(
     signature: inspect.Signature, instance_id: str, told: Mapping[str, dict[str, Any]]
 ) -> tuple[tuple[str, ...], dict[str, dict[str, Any]]]:
-    """The id where the first place is for one, and of what is `told` that which is taken by name."""
+    """The id, if the first parameter takes it, and those entries of `told` that the function takes by name."""
     parameters = list(signature.parameters.values())
     named = {parameter.name for parameter in parameters}
     # (*args, **kwargs) is a wrapper that hands everything on: it gets the documented call

@@ -1,4 +1,4 @@
-"""What a judge behind its rules would use of judge models, before any is asked."""
+"""Estimates the use of judge models by a judge behind its rules, without asking any model."""
 
 from __future__ import annotations
 

@@ -57,16 +57,16 @@ class FormatConfig(StrictSection):
 
 
 class FormatJudge(TextJudge):
-    r"""1.0 and success for an output of the required shape, else 0.0, with the first thing that is wrong as the reason.
+    r"""Gives 1.0 and success for an output of the required shape, else 0.0; the reason names the first error.
 
-    A form is no answer: as a part of a combined judge give it little weight, or gate it on correctness. Tags are
-    required in order, each once, as DeepSeek-R1's format reward has them; a box is one `\boxed{}`; JSON is strict (no
-    key twice, no `NaN`), at most 100,000 characters and 32 levels, and valid by `jsonschema`, with searches of
-    `pattern` bounded.
+    A right form is not a right answer. As a part of a combined judge, give it little weight, or gate it on correctness.
+    Tags are required in order, each once, as DeepSeek-R1's format reward has them; a box is one `\boxed{}`; JSON is
+    strict (no key twice, no `NaN`), at most 100,000 characters and 32 levels, and valid by `jsonschema`, with searches
+    of `pattern` bounded.
 
     Raises:
-        ConfigError: nothing is required; a schema that is none, points outside of itself, or has a bad pattern; or
-            `jsonschema` is not installed.
+        ConfigError: nothing is required; the schema is no JSON Schema, points outside of itself, or has a bad pattern;
+            or `jsonschema` is not installed.
         JudgeError: of a verdict: a pattern of the schema runs away.
     """
 

@@ -28,29 +28,29 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 _WHERE = f"{SECTION}.judge_kwargs"
-#: In which the client says how many seconds it will wait; the service gives the work up by then.
+#: The header with the seconds that the client will wait; the service then gives up the work.
 DEADLINE_HEADER = "X-Deadline-Seconds"
 _MOST_CHARS = 1000
 _DEADLINE_SECONDS = 300.0
-# apart from those of other processes that ask the same service
+# Begins the ids of rows: other processes may ask the same service
 _PROCESS_NAME = secrets.token_hex(4)
-# how the error of a failed verdict begins
+# The beginning of a failed verdict's error
 _TASK_NAMED = re.compile(r"\Atask (?:'[^']*'|\"[^\"]*\"): ")
-# a longer row travels alone: the service refuses by size
+# A longer row is sent alone, because the service refuses long requests
 _BATCH_BYTES = 2**20
 
 
 class HttpJudgeConfig(StrictSection):
     """HttpJudge's `astuner.task_judge.judge_kwargs`."""
 
-    #: the native wire of the judge that is asked: `http://host:8000/reward`, or `http://host:8000/math/reward`; or a
-    #: list of them, of which another is asked when one does not answer
+    #: the URL of the judge's native wire: `http://host:8000/reward`, or `http://host:8000/math/reward`; or a list of
+    #: URLs: when one does not answer, the next is asked
     url: str | list[str]
     #: a file that holds the service's bearer token; read again when the service refuses what was in it
     token_file: str | None = None
     #: sent with each request
     headers: dict[str, str] | None = None
-    #: certificates in PEM, which alone are trusted; else those that SSL_CERT_FILE names, or the usual ones
+    #: a PEM file with the only certificates to trust; else those that SSL_CERT_FILE names, or the usual ones
     ca_file: str | None = None
     #: seconds that one try may take; the service is told
     timeout: float = Field(default=60.0, gt=0)
@@ -63,27 +63,27 @@ class HttpJudgeConfig(StrictSection):
     max_connections: int = Field(default=16, ge=1)
     #: rows in one request, at most, when as many are asked for at the same time
     max_batch: int = Field(default=64, ge=1)
-    #: the judge over there ranks advantage groups: they are sent whole
+    #: whether the service's judge ranks advantage groups, which are then sent whole
     listwise: bool = False
 
 
 class HttpJudge(BaseJudge):
     """Asks a reward service for each verdict; configured by HttpJudgeConfig.
 
-    Rows that are asked for at the same time, as a trainer asks for a whole step's, share requests: one for each row
-    would cost many times more. Where a request fails, so do its rows; a row that fails over there fails alone, and one
-    that was not reached in the request's time, while others were, is sent again by itself.
+    Rows that are asked for at the same time, such as those of a training step, share requests, because a request for
+    each row would cost many times more. If a request fails, all its rows fail. A row that fails in the service fails
+    alone. A row that was not judged in the request's time, while others were, is sent again by itself.
 
-    Judging changes nothing, so a request that met a broken connection, 429, 502, 503 or 504 is sent again, after the
-    service's Retry-After where it names one. The reason, the metrics and the ids of the rules that were broken over
-    there are handed on, and rules of this side's own configuration run before anything is sent. The rollout must be
-    JSON: the `gym_env` of a task stays here, so an environment's judge cannot be asked this way.
+    Judging changes nothing, so after a broken connection, 429, 502, 503 or 504 a request is sent again, after the
+    service's Retry-After if there is one. The reason, the metrics and the ids of the rules that the service found
+    broken are passed on. Rules of this side's own configuration run before a row is sent. The rollout must be JSON: the
+    `gym_env` of a task stays here, so an environment's judge cannot be asked this way.
 
     One judge serves any number of threads and event loops, each loop with connections of its own, and forked children.
 
     Args:
         config: the whole training configuration.
-        transport: stands in for the network in tests: `httpx.MockTransport`.
+        transport: replaces the network in tests: `httpx.MockTransport`.
 
     Raises:
         ConfigError: the settings are wrong, or the token's file cannot be read.
@@ -125,14 +125,14 @@ class HttpJudge(BaseJudge):
                 )
 
     def ranks_groups(self) -> bool:
-        """With `listwise: true`: any other judge's groups need not fail as a whole, nor go one after another."""
+        """True with `listwise: true`. Other judges' groups need not fail as a whole, nor be sent one after another."""
         return self.settings.listwise
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
         row = wire_row(workflow_task, workflow_output)
         if self.ranks_groups():
-            # never with others in one request: those would be ranked with it
+            # Never in one request with other rows, which would be ranked with it
             (verdict,) = await self._ask([row])
         else:
             verdict = await self._gathered.ask(row)
@@ -155,7 +155,7 @@ class HttpJudge(BaseJudge):
         return rewards
 
     async def _ask(self, rows: Sequence[bytes], ends_at: float | None = None) -> Sequence[Reward | JudgeError]:
-        """One request: a verdict for each row, or the account of why there is none."""
+        """One request: a verdict for each row, or the reason why there is none."""
         if len(rows) == 1:
             return await self._one(rows[0], ends_at)
         # "pointwise": a judge that ranks must not take neighbours that came together by chance for a group
@@ -194,12 +194,12 @@ class HttpJudge(BaseJudge):
                 for (name, _), judgement in zip(named, judgements, strict=True)
             ]
 
-        # a busy service takes longer over many rows, and a try that is given up has judged most of them for nothing
+        # A busy service takes longer over many rows, and a try that is given up wastes the verdicts on most of them
         seconds = min(self.settings.timeout * len(rows), max(self.settings.timeout, self._deadline / 2))
         return await self._exchange.run(HttpCall("", body, where, parse, seconds, ends_at=ends_at))
 
     def _named(self, row: bytes) -> tuple[str, bytes]:
-        """An id for a row, which its verdict has to name, too, and the row with it."""
+        """A new id for a row, which its verdict must repeat, and the row with this id."""
         name = f"{_PROCESS_NAME}-{next(self._numbers)}"
         return name, b'{"id":"%s",%s' % (name.encode(), row[1:])
 
@@ -211,7 +211,7 @@ class HttpJudge(BaseJudge):
             path = ".".join(str(part) for part in first["loc"]) or "the judgement"
             raise malformed(answer, where, f"{path}: {first['msg']}") from exc
         if verdict.id not in {None, name}:
-            # a cache or a proxy on the way has mixed up answers: this is the verdict on another rollout
+            # A cache or a proxy has mixed up answers: this is the verdict on another rollout
             raise malformed(answer, where, f"the verdict is on row {verdict.id!r:.80}, asked was {name!r}")
         if verdict.status == "failed":
             # without the task's id, which this side names: summaries count failures by their words

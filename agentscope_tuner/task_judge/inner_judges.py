@@ -13,14 +13,14 @@ from agentscope_tuner.task_judge.task_judge import TaskJudge
 
 _ASKING_TYPES = ("combined", "routed")
 _DEFAULTS = TaskJudgeConfig()
-# of the whole run, not of one of its judges
+# Settings of the whole run, not of one of its judges
 _OF_THE_WHOLE = ("name", "concurrency")
 
 
 def load_inner(config: Any, section: TaskJudgeConfig, inner: TaskJudgeConfig, key: str) -> TaskJudge:
-    """The judge of `inner`, which is given the whole configuration with its own section for `astuner.task_judge`.
+    """The judge of `inner`, which gets the whole configuration with its own section as `astuner.task_judge`.
 
-    Its deadline is no longer than that of the whole.
+    Its deadline is no longer than the outer judge's.
 
     Args:
         config: the whole configuration, as a judge receives it; not changed.
@@ -29,7 +29,7 @@ def load_inner(config: Any, section: TaskJudgeConfig, inner: TaskJudgeConfig, ke
         key: where it stands in `section`, such as `parts.style`.
 
     Raises:
-        ConfigError: it cannot be loaded, or it asks judges that ask others.
+        ConfigError: the judge cannot be loaded, or judges are nested too deep.
     """
     where = f"{SECTION}.{key}"
     for name in _OF_THE_WHOLE:
@@ -64,7 +64,7 @@ def _sooner(first: float | None, second: float | None) -> float | None:
 
 
 def zeroed(judgement: Judgement) -> Judgement:
-    """What a failed verdict counts as under `on_error: zero`; it has been paid for all the same."""
+    """The reward of a failed verdict under `on_error: zero`; its cost is kept."""
     reason = f"no verdict, 0.0 by on_error: zero: {judgement.reason}"
     return Judgement("judged", 0.0, False, reason, metrics=judgement.metrics)
 
@@ -85,7 +85,7 @@ def bounded(judge: TaskJudge, deadline: float | None) -> bool:
 
 
 def first_problem(problems: Mapping[str, str | None]) -> str | None:
-    """The first of what inner judges say against a row, under its kind, naming the judge."""
+    """The first problem that inner judges find in a row, with its kind and the judge's name."""
     for key, problem in problems.items():
         if problem is not None:
             kind, colon, said = problem.partition(":")

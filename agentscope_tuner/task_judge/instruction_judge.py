@@ -25,11 +25,11 @@ class InstructionConfig(StrictSection):
 
 
 class InstructionJudge(TextJudge):
-    """How many of the task's instructions the output follows, 0.0 to 1.0; success is all of them.
+    """The share of the task's instructions that the output follows, 0.0 to 1.0; success means all of them.
 
     IFEval (arXiv 2311.07911) names 25 instructions that a program can check. A task lists its own under
     `metadata["instruction_id_list"]`, such as `length_constraints:number_words`, and the arguments of each, in the same
-    order, under `metadata["kwargs"]`. What stands in `<think>` tags is not the response. The docstring of
+    order, under `metadata["kwargs"]`. Text in `<think>` tags does not belong to the response. The docstring of
     `verify.text.instructions` says where a check differs from the paper's code.
 
     Raises:

@@ -1,4 +1,4 @@
-"""JsonAnswerJudge: an answer in JSON, paid by the fields that are right."""
+"""JsonAnswerJudge: an answer in JSON, whose reward is the share of right fields."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _Weight = Annotated[float, Field(gt=0, le=1e6)]
 class JsonAnswerConfig(StrictSection):
     """JsonAnswerJudge's `astuner.task_judge.judge_kwargs`."""
 
-    #: the fields that are compared, with their weights; all of the reference's, alike, when null
+    #: the fields to compare, with their weights; null: all fields of the reference, with equal weights
     fields: dict[str, _Weight] | None = Field(default=None, min_length=1)
-    #: whether an answer that is right in part is paid in part
+    #: whether a partly right answer gets a part of the reward
     partial: bool = True
     #: whether the JSON may be the only code block, with words around it
     allow_fence: bool = True

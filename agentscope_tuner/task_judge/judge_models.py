@@ -1,4 +1,4 @@
-"""Which judge models are asked: one, or several as a jury, and dearer ones where the first are unsure."""
+"""The judge models to ask: one, or several as a jury, and more expensive models where the first are unsure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNNAMED = re.compile(r"[^\w.-]+")
 
 
 class JurorModel(StrictSection):
-    """One judge model of several; what it does not say is the section's."""
+    """One judge model of several; settings that it lacks come from the section."""
 
     model_name: str = Field(min_length=1)
     name: str | None = Field(default=None, min_length=1, description="in metrics and reasons; the model's when None")
@@ -31,7 +31,7 @@ class JurorModel(StrictSection):
 
     @property
     def called(self) -> str:
-        """Its name in metrics and reasons."""
+        """The model's name in metrics and reasons."""
         return _UNNAMED.sub("_", self.name or self.model_name)
 
 
@@ -47,14 +47,14 @@ Jurors = Annotated[list[JurorModel], BeforeValidator(_jurors), Field(min_length=
 
 
 class Escalation(StrictSection):
-    """When a verdict is asked for again, and of whom."""
+    """When to ask again for a verdict, and which models."""
 
     when: str = Field(description="such as 0.3 < score < 0.7, or disagreement > 0.5: see conditions.py")
     to: Jurors
 
 
 class ModelsSection(StrictSection):
-    """The judge models of a section, and what a run may spend on all of them together."""
+    """The judge models of a section, and the budget of a run for all of them together."""
 
     model_name: str | None = Field(default=None, min_length=1, description="the one judge model; or `models`")
     models: Jurors | None = Field(default=None, description="a jury: each is asked, and their verdicts become one")
@@ -82,7 +82,7 @@ class ModelsSection(StrictSection):
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """The models by name: those asked first, and those asked where `when` holds of the first ones' verdict."""
+    """The models by name: those asked first, and those asked if `when` holds for the first verdict."""
 
     first: Mapping[str, ChatModel]
     dearer: Mapping[str, ChatModel]
@@ -124,12 +124,12 @@ def build_panels(section: ModelsSection, where: str, deadline: float | None, kno
         if both := sorted(set(first) & set(dearer)):
             raise ConfigError(f"{where}.escalate.to: {both[0]!r} is asked first already: give it another name")
     for model in [*first.values(), *dearer.values()]:
-        _ = model.endpoint, model.settings.markers  # a missing key or file is found now
+        _ = model.endpoint, model.settings.markers  # fails now for a missing key or file
     return Panels(first, dearer, when)
 
 
 def _settings(section: ModelsSection, juror: JurorModel, where: str, deadline: float | None) -> ChatSettings:
-    # a key belongs to a host: it does not go along to another one
+    # A key belongs to a host, so it is not sent to another host
     api_key = juror.api_key or (section.api_key if juror.base_url is None else None)
     fields: dict[str, Any] = {
         **section.client,
@@ -146,14 +146,14 @@ def _settings(section: ModelsSection, juror: JurorModel, where: str, deadline: f
 
 
 def _budget_name(section: ModelsSection, where: str) -> str:
-    """Names what all models of the section spend from; empty where each has its own budget, or none."""
+    """The name of the budget that all models of the section share; empty where each has its own budget, or none."""
     if section.budget is None:
         return ""
     return hashlib.sha256(f"{where} {section.model_dump_json()}".encode()).hexdigest()
 
 
 def within(settings: ChatSettings, deadline: float | None) -> ChatSettings:
-    """`settings` with `deadline` where theirs is longer."""
+    """`settings` with `deadline` where their own deadline is longer."""
     if deadline is None or settings.deadline_seconds <= deadline:
         return settings
     return settings.model_copy(update={"deadline_seconds": deadline})

@@ -13,7 +13,7 @@ Status = Literal["judged", "filtered", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One rollout's verdict, or the account of why there is none.
+    """One rollout's verdict, or the reason why there is none.
 
     Attributes:
         status: `judged` by the judge, `filtered` by a rule before it was asked, or `failed`: no verdict.
@@ -24,8 +24,8 @@ class Judgement:
         error: what went wrong, naming the task and the judge; None unless failed.
         metrics: numbers about how the verdict was reached.
         seconds: wall-clock time the verdict took.
-        cause: what has to be mended, as a word to count by; None unless failed.
-        calls: what judge models were asked and replied, where `keep_calls` is on (graders.client.calls).
+        cause: what has to be mended, as a word that machines can count; None unless failed.
+        calls: the questions to judge models and their replies, where `keep_calls` is on (graders.client.calls).
     """
 
     status: Status
@@ -48,7 +48,8 @@ class Judgement:
         Args:
             error: what went wrong. A JudgeError also says which task, which judge and, unless `cause` is given, why.
             cause: what has to be mended.
-            reason: the same without what differs from row to row: summaries count by it. Unless given, the message.
+            reason: the error without values that differ from row to row, because summaries count reasons. By default
+                the message.
             seconds: see the class.
         """
         metrics: Mapping[str, float] = {}

@@ -1,4 +1,4 @@
-"""Child processes that judge for this one: a verdict that takes too long is ended with its process."""
+"""Child processes that judge: when a verdict takes too long, its process is killed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentscope_tuner.workflow import WorkflowTask
 
 _log = logging.getLogger(__name__)
 
-# The host's other cores are other processes' of the trainer, each of which has such a pool
+# The host's other cores belong to the trainer's other processes, each of which has such a pool
 _MOST_PROCESSES = 4
 # Loading a judge is not the verdict's time, but must end too
 _START_SECONDS = 120.0
@@ -30,11 +30,11 @@ _MOST_STARTS = 20
 
 
 class JudgingProcesses:
-    """Up to `most` processes, each with the judge that `recipe` describes, started as there is work for them.
+    """Up to `most` processes, each with the judge that `recipe` describes, started when there is work for them.
 
     Args:
         judge: its name, for messages.
-        seconds: for one question, the wait for a free process included.
+        seconds: the time limit for one question, including the wait for a free process.
         recipe: the judge's configuration.
     """
 
@@ -49,7 +49,7 @@ class JudgingProcesses:
         return JudgingProcesses, (self._judge, self._seconds, self._recipe)
 
     def _forget(self) -> None:
-        # a forked child has none of its parent's processes, and another thread may have held the lock
+        # A forked child has none of its parent's processes, and a thread of the parent may have held the lock
         self._pid = os.getpid()
         self._free = threading.Semaphore(self.most)
         self._idle: list[ChildProcess] = []
@@ -68,8 +68,8 @@ class JudgingProcesses:
         """The judge's own answer, a list of them for a group.
 
         Raises:
-            DeadlineError: it took too long; its process is killed.
-            JudgeError: the judge's own, or its process died twice.
+            DeadlineError: the answer took too long; its process is killed.
+            JudgeError: the judge raised it, or its process died twice.
         """
         if self._pid != os.getpid():
             self._forget()
@@ -105,7 +105,7 @@ class JudgingProcesses:
                 ends += time.monotonic() - started
             kind, answer = pickle.loads(ask(child, question, wall_seconds=max(0.0, ends - time.monotonic())))
         except BaseException:
-            # end it: its next message would be the answer to this question
+            # End the process: its next message would be the answer to this question
             if child is not None:
                 self._end(child)
             raise
@@ -126,7 +126,7 @@ class JudgingProcesses:
         try:
             recipe = pickle.dumps(self._recipe, pickle.HIGHEST_PROTOCOL)
             problem = pickle.loads(ask(child, recipe, wall_seconds=_START_SECONDS))
-        # Ctrl-C, too: a process without an owner would never end
+        # Also on Ctrl-C: a process without an owner would never end
         except BaseException as exc:
             self._end(child)
             if isinstance(exc, ChildLost):

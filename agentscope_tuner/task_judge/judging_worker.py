@@ -1,4 +1,4 @@
-"""A judging process: loads the judge, then answers questions about tasks and outputs with what the judge answers."""
+"""A judging process: it loads the judge, then sends the judge's answers to questions about tasks and outputs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _answer(judge: TaskJudge, message: bytes) -> bytes:
 def _raised(error: JudgeError, frames: str = "") -> bytes:
     try:
         sent = pickle.dumps(("raised", (error, frames)), pickle.HIGHEST_PROTOCOL)
-        # an error of the judge's own class may refuse to be made again
+        # An error of the judge's own class may fail to unpickle
         pickle.loads(sent)
     # an error that cannot be pickled is sent as text
     except Exception:  # noqa: BLE001

@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ballot(Generic[T]):
-    """What the jurors answered.
+    """The jurors' answers.
 
     Attributes:
         votes: by the jurors' names, in their order; never empty.
-        failures: why the others gave none. A failure is no vote.
+        failures: why the other jurors gave no vote. A failure is no vote.
     """
 
     votes: Mapping[str, T]
@@ -27,7 +27,7 @@ class Ballot(Generic[T]):
 
     @property
     def size(self) -> int:
-        """How many were asked."""
+        """How many jurors were asked."""
         return len(self.votes) + len(self.failures)
 
     def metrics(self, disagreement: float) -> dict[str, float]:
@@ -38,7 +38,7 @@ class Ballot(Generic[T]):
         return {"jury_size": float(self.size), "jury_failed": failed, "jury_disagreement": disagreement}
 
     def told(self, votes: Mapping[str, str], rule: str) -> str:
-        """Who voted what, in words that begin a reason; empty for a jury of one."""
+        """Each juror's vote, as the beginning of a reason; empty for a jury of one."""
         if self.size == 1:
             return ""
         failed = "".join(f", {name} failed ({error.message:.120})" for name, error in self.failures.items())
@@ -49,8 +49,8 @@ async def poll(asked: Mapping[str, Awaitable[T]], failed_jurors: Literal["skip",
     """Ask all jurors at once.
 
     Raises:
-        JudgeError: one of one failed; one of several did and `failed_jurors` is `error`; half of them or more did;
-            or the budget of the run is spent, which says nothing of a juror.
+        JudgeError: the only juror failed; one of several failed and `failed_jurors` is `error`; half of the jurors or
+            more failed; or the run's budget is spent, which is no juror's failure.
     """
     results = await asyncio.gather(*asked.values(), return_exceptions=True)
     votes: dict[str, T] = {}

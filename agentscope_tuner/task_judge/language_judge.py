@@ -1,4 +1,4 @@
-"""LanguageJudge: how much of an output is written in the language that was asked for."""
+"""LanguageJudge: the share of an output that is in the required language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 class LanguageConfig(StrictSection):
     """LanguageJudge's `astuner.task_judge.judge_kwargs`."""
 
-    #: a code of ISO 639-1 such as `zh`, or where a task names its own, such as `task.metadata.language`
+    #: a code of ISO 639-1 such as `zh`, or the path of each task's own code, such as `task.metadata.language`
     language: str
     #: the smallest share of words in the language that counts as success: names and terms may stay foreign
     least: float = Field(default=0.9, gt=0, le=1)
@@ -30,9 +30,10 @@ class LanguageConfig(StrictSection):
 class LanguageJudge(TextJudge):
     """The share of words that are written in the language's scripts, 0.0 to 1.0; success from `least` on.
 
-    DeepSeek-R1's language consistency reward (arXiv 2501.12948, section 2.3.2), by scripts and without a model: English
-    for French goes unseen, English for Chinese does not. Code, formulas and links are left out, so an output that has
-    nothing else has no words in the language, and gets 0.0; what a policy hides in a code block is not looked at.
+    DeepSeek-R1's language consistency reward (arXiv 2501.12948, section 2.3.2), by scripts and without a model: it
+    cannot tell English from French, but it can tell English from Chinese. Code, formulas and links are left out, so an
+    output that has nothing else has no words in the language, and gets 0.0; text that a policy hides in a code block is
+    not checked.
 
     Raises:
         ConfigError: the language is not known.

@@ -1,4 +1,4 @@
-"""LengthJudge: pay by length, after DAPO or along a cosine."""
+"""LengthJudge: a reward for the output's length, as DAPO defines it or along a cosine."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class LengthConfig(StrictSection):
 
     #: `soft_overlong`: equation 13 of DAPO; `cosine`: the reward of "Demystifying Long Chain-of-Thought Reasoning"
     method: Literal["soft_overlong", "cosine"] = "soft_overlong"
-    #: where the length begins to cost something; DAPO's `L_max - L_cache`
+    #: the length from which the reward falls; DAPO's `L_max - L_cache`
     soft: int | None = Field(default=None, ge=0)
-    #: where it costs all; DAPO's and the cosine's `L_max`
+    #: the length from which the reward is lowest; DAPO's and the cosine's `L_max`
     hard: int = Field(ge=1)
     #: `tokens`: the estimate of the `max_tokens` rule; `chars`; or a path to a count that the trainer or the workflow
     #: leaves, such as `output.metadata.completion_tokens`
@@ -63,7 +63,7 @@ class LengthConfig(StrictSection):
 
 
 class LengthJudge(TextJudge):
-    """What the output's length is worth, whatever it says: a part of a combined judge.
+    """A reward for the output's length alone, whatever its content: use it as a part of a combined judge.
 
     `soft_overlong`: -1.0 to 0.0, as DAPO defines it (arXiv 2503.14476, equation 13); success is a length that costs
     nothing. `cosine`: within `right`, `wrong` and `exceed` (arXiv 2502.03373); success is a right answer below `hard`.

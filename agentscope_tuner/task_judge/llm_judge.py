@@ -1,4 +1,4 @@
-"""LLMJudge: a judge model asked by a prompt that the configuration names."""
+"""LLMJudge: asks a judge model with a prompt that the configuration names."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class LLMJudge(BaseJudge):
 
     Pointwise, the reward is the score, scaled to 0.0 to 1.0 unless `reward_scale: raw`; success is a scaled score of
     `success_threshold` or more. Listwise, an advantage group is ranked at once, as AutoGraderJudge ranks it.
-    With `models` a jury is asked; with `escalate` other models, too, where its condition holds of the first verdict:
-    theirs is then the verdict, and there is none where they fail.
+    With `models` a jury is asked; with `escalate` other models, too, where its condition holds for the first verdict.
+    Their verdict then replaces the first one; if they fail, there is no verdict.
 
     Raises:
         ConfigError: the section is wrong.
@@ -53,7 +53,7 @@ class LLMJudge(BaseJudge):
         dearer = {name: build_grader(mine, model, resolve_protocol) for name, model in self.panels.dearer.items()}
         self.grader: BaseGrader = next(iter(first.values()))
         if not type(self.grader).aevaluate.__module__.startswith("agentscope_tuner."):
-            # the deadline of our calls bounds no grader of a user's own
+            # The deadline of our calls does not bound a user's own grader
             self.bounds_itself = False
         self.range = self._range()
         self.paths = self._paths()
@@ -71,7 +71,7 @@ class LLMJudge(BaseJudge):
         return names
 
     def ranks_groups(self) -> bool:
-        """With a listwise grader."""
+        """True with a listwise grader."""
         return self.grader.mode is GraderMode.LISTWISE
 
     def _range(self) -> tuple[float, float]:
@@ -82,7 +82,7 @@ class LLMJudge(BaseJudge):
         return self.settings.scale.min, self.settings.scale.max
 
     def _paths(self) -> dict[str, str]:
-        """From each variable that the grader is shown to where it is read."""
+        """The path of each variable of the grader's prompt."""
         paths, own = {**USUAL_PATHS, **self.settings.reads}, self.settings.reads
         for name, path in own.items():
             check_path(path, f"{WHERE}.reads.{name}")
@@ -188,7 +188,7 @@ class LLMJudge(BaseJudge):
 
     @property
     def response_path(self) -> str:
-        """Where the answer is read."""
+        """The path of the answer."""
         return self.paths["response"]
 
     @property
@@ -207,7 +207,7 @@ class LLMJudge(BaseJudge):
             await probe(endpoint)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
-        """See BaseJudge: `missing`, what the judge model is shown of the task."""
+        """See BaseJudge: `missing`, for a field of the task that the judge model is shown."""
         optional = self.grader.optional if isinstance(self.grader, LLMGrader) else tuple(self.paths)
         for name, path in self.paths.items():
             if not path.startswith("task."):

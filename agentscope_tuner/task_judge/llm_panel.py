@@ -1,4 +1,4 @@
-"""A jury's verdict on one answer, or on several: each juror's own, and the one that they become."""
+"""A jury's verdict on one answer, or on several: each juror's verdict, and the common verdict."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from agentscope_tuner.task_judge.llm_settings import LLMJudgeConfig
 
 @dataclass(frozen=True, slots=True)
 class PanelScore:
-    """What a panel says of one answer.
+    """A panel's verdict on one answer.
 
     Attributes:
         score: in the graders' range.
         share: the same from 0 to 1.
         disagreement: how far the jurors' scores lie apart, or a single juror's votes; a share of the range.
-        reason: who voted what, and the words of a juror whose score is nearest to the panel's.
+        reason: each juror's vote, and the reason of the juror whose score is nearest to the panel's.
         metrics: of the votes.
         by_name: each juror's score.
         filtered_by: see `Reward`.
@@ -55,7 +55,7 @@ class LLMPanel:
 
     Args:
         graders: by the jurors' names.
-        settings: how their verdicts become one.
+        settings: how the jurors' verdicts are combined.
         span: the range of scores.
     """
 

@@ -40,7 +40,7 @@ class Scale(StrictSection):
 
 
 class LLMJudgeConfig(ModelsSection):
-    """How a judge model, or several, are asked about a rollout, and what the answer is worth."""
+    """How to ask one or several judge models about a rollout, and how their score becomes a reward."""
 
     language: Literal["en", "zh"] = "en"
 
@@ -71,7 +71,7 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
     Args:
         config: the section.
         model: the judge model.
-        find: from `module->Class` to the class.
+        find: finds the class for `module->Class`.
 
     Raises:
         ConfigError: none or several prompts, a prompt without `{response}`, an unknown grader, a range that is

@@ -1,4 +1,4 @@
-"""One row of a training's log, encoded fast: a log that costs as much as the judge would be switched off."""
+"""One row of a training's log, encoded fast, because users would switch off a log that costs as much as the judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LoggedRow(msgspec.Struct, gc=False, omit_defaults=True):
     task: dict[str, Any]
     output: LoggedOutput
     judgement: Judgement
-    # a number, formatted once for its whole batch
+    # The time as text, formatted once for a whole batch
     time: msgspec.Raw
     step: int | None = None
 

@@ -1,4 +1,4 @@
-r"""Judge a mathematical answer: what the output states as its answer against the task's reference."""
+r"""Judges a mathematical answer: compares the answer that the output states with the task's reference."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 
-# a float of this size has no digits behind the point
+# A float of this size has no fractional digits
 _MOST_EXACT = 2**53
 
 
 class MathAnswerAsJudge(BaseJudge):
-    r"""1.0 and success for an answer that equals the reference mathematically, else 0.0.
+    r"""Gives 1.0 and success for an answer that equals the reference mathematically, else 0.0.
 
     The answer stands in `workflow_output.metadata["final_answer"]`, unless configured otherwise in its last `\boxed{}`;
     the reference is `workflow_task.task.metadata["answer"]`. Settings: `astuner.task_judge.math`.
@@ -96,7 +96,9 @@ class MathAnswerAsJudge(BaseJudge):
         return None
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-        """See BaseJudge. By value, as answers are compared; what needs a worker to tell counts as different."""
+        """See BaseJudge. By value, as answers are compared; references that only a worker could compare count as
+        different.
+        """
         if self._settings.equivalence == "exact" or first == second:
             return first == second
         try:
@@ -108,12 +110,12 @@ class MathAnswerAsJudge(BaseJudge):
     def _symbolic(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
     ) -> tuple[Verdict, str]:
-        # most rows never get here, and do not look for the pool
+        # Most rows never get here, so they do not look for the pool
         return self._sandbox.compare(answer, ground_truth, question=question, stage=stage)
 
     @property
     def _sandbox(self) -> Sandbox:
-        # looked up each time: the judge may have been pickled or forked into another process since
+        # Looked up each time: meanwhile the judge may have been pickled or forked into another process
         return shared(self._settings.workers, self._settings.deadline)
 
     def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
@@ -166,7 +168,7 @@ def _reference(task: Task) -> str:
 
 
 def _kind(value: object, error: JudgeError) -> str:
-    """In one word or two what is wrong with a reference that `error` refuses."""
+    """The kind of problem, in one or two words, of a reference that `error` refuses."""
     if value is None or (isinstance(value, str) and not value.strip(" $#\n\t")):
         return "missing"
     if not isinstance(value, str):

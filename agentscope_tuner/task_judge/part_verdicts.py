@@ -1,4 +1,4 @@
-"""What the parts of a combined judge said of one rollout, so far."""
+"""The verdicts of a combined judge's parts on one rollout, so far."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class PartVerdicts:
     """The verdicts of the parts of one combined judge on one rollout.
 
     Attributes:
-        judged: the verdicts, by part; a failed one only of a part that may fail.
+        judged: the verdicts, by part; a failed verdict only for a part that may fail.
         skipped: why a part was not asked.
-        failed: what went wrong, by part: of those that may fail, and those whose failures count as 0.0.
-        lacking: parts without a verdict for a failure, their own or of a part that their condition reads.
+        failed: the errors, by part, of parts that may fail, or whose failures count as 0.0.
+        lacking: parts without a verdict because of a failure: their own, or that of a part that their condition reads.
         spent: what judge models were paid so far, by whichever parts, as metrics: also for verdicts that failed.
     """
 
@@ -36,7 +36,7 @@ class PartVerdicts:
         self.spent: dict[str, float] = {}
 
     def asked(self, parts: Sequence[Part]) -> list[Part]:
-        """Those of `parts` that are to be asked; of the others it is noted why not."""
+        """The `parts` that are to be asked; for the others the reason is noted."""
         asked = []
         for part in parts:
             if part.when is None or (held := part.when.holds(self._values(part))):
@@ -64,12 +64,14 @@ class PartVerdicts:
         """Note a part's verdict.
 
         Raises:
-            JudgeError: it has none, and must.
+            JudgeError: the part has no verdict, and must have one.
         """
         self._add(part, self._counted(outcome))
 
     def add_all(self, parts: Sequence[Part], outcomes: Sequence[Judgement | JudgeError]) -> None:
-        """Note the verdicts of parts that were asked at the same time; all have been paid for where one fails."""
+        """Note the verdicts of parts that were asked at the same time; if one fails, the costs of all are still
+        counted.
+        """
         for part, judgement in zip(parts, list(map(self._counted, outcomes)), strict=True):
             self._add(part, judgement)
 
@@ -92,7 +94,7 @@ class PartVerdicts:
 
     @contextmanager
     def accounted(self) -> Iterator[None]:
-        """A JudgeError that leaves carries what was spent: summaries and `--resume` add it up."""
+        """A context that adds the costs to a JudgeError, so that summaries and `--resume` add them up."""
         try:
             yield
         except JudgeError as error:
@@ -104,7 +106,7 @@ class PartVerdicts:
         return judgement is not None and judgement.reward is not None
 
     def counted(self, parts: Sequence[Part]) -> tuple[list[Part], list[float]]:
-        """Those of `parts` that make the reward and have a verdict, and their rewards."""
+        """The `parts` that count for the reward and have a verdict, and their rewards."""
         counted, rewards = [], []
         for part in parts:
             judgement = self.judged.get(part.name)
@@ -118,14 +120,14 @@ class PartVerdicts:
         return name in self.judged and bool(self.judged[name].is_success)
 
     def verdict(self, part: Part) -> PartVerdict:
-        """The part's, as a function of the parts is told."""
+        """The part's verdict, as a user's function of the parts gets it."""
         judgement = self.judged.get(part.name)
         if judgement is None:
             return PartVerdict(part.name, part.weight, "skipped", None, None)
         return PartVerdict(part.name, part.weight, judgement.status, judgement.reward, judgement.is_success)
 
     def said(self) -> str:
-        """In words, of parts that failed or were not asked."""
+        """The parts that failed or were not asked, in words."""
         told = [f"{name} failed: {why}" for name, why in self.failed.items()]
         told += [f"{name} skipped: {why}" for name, why in self.skipped.items()]
         return "; ".join(told) or f"{', '.join(self.judged) or 'none'} answered"

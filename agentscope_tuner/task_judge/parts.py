@@ -1,4 +1,4 @@
-"""The parts of a combined judge: loaded, checked against each other, and put into the order in which they are asked."""
+"""Loads the parts of a combined judge, checks them against each other, and puts them into the order of asking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentscope_tuner.task_judge.task_judge import TaskJudge
 
 WHERE = f"{SECTION}.parts"
 _NAME = re.compile(r"[^\W\d][\w-]{0,63}")
-# words that a condition or `success` gives a meaning
+# Names with a meaning in a condition or in `success`
 _RESERVED = ("all", "and", "any", "not", "or")
 
 
@@ -30,8 +30,8 @@ class Part:
         settings: its section.
         when: the condition under which it is asked; None for always.
         needs: the parts that the condition reads.
-        counts: whether it is a part of the reward: a part of weight 0 is not, and only looks on.
-        may_fail: whether the verdict goes on without it where it has none: it is optional, or only looks on.
+        counts: whether it counts for the reward: a part of weight 0 does not, it only observes.
+        may_fail: whether the verdict goes on if this part fails: it is optional, or only observes.
         zero_on_error: whether a failure counts as a reward of 0.0, which a user asked for by name.
         key: `part/<name>`.
     """
@@ -49,13 +49,13 @@ class Part:
 
     @property
     def is_cheap(self) -> bool:
-        """Whether it computes, and waits for nobody."""
+        """Whether the part computes, and waits for no service."""
         return self.judge.traits.kind == "cpu"
 
 
 @dataclass(frozen=True, slots=True)
 class PartVerdict:
-    """What a function of the parts is told of one.
+    """A part's verdict, as a user's function of the parts gets it.
 
     Attributes:
         name: the part's.
@@ -74,7 +74,7 @@ class PartVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Parts that depend on none but those of earlier stages: one cheap part, or some that wait, at the same time."""
+    """Parts that depend only on earlier stages: one cheap part, or several parts that wait at the same time."""
 
     parts: tuple[Part, ...]
     waits: bool
@@ -89,7 +89,7 @@ def load_parts(config: Any, section: TaskJudgeConfig, *, weighs: bool) -> list[P
         weighs: whether a weight of 0 takes a part out of the reward; a function of the parts decides that itself.
 
     Raises:
-        ConfigError: none, a name or a condition that cannot be used, or a part that cannot be loaded.
+        ConfigError: there are no parts, a name or a condition cannot be used, or a part cannot be loaded.
     """
     if not section.parts:
         raise ConfigError(f"{WHERE} is missing: name at least one part, each with a task_judge section of its own")
@@ -115,7 +115,7 @@ def load_parts(config: Any, section: TaskJudgeConfig, *, weighs: bool) -> list[P
 
 def _load(config: Any, section: TaskJudgeConfig, name: str) -> TaskJudge:
     judge = load_inner(config, section, section.parts[name], f"parts.{name}")
-    # the outer judge warns of a passed-over reward: once is enough
+    # The outer judge warns of an ignored reward: once is enough
     judge.heeds_own_reward = True
     if judge.traits.ranks and section.parts[name].when is not None:
         raise ConfigError(

@@ -20,7 +20,7 @@ class Prefilter:
         self._rules = rules
         self._has_rules = bool(rules)
         self._rule_reward = rule_reward
-        # The judge of an environment never reads the answer, so without a rule on it the output may lack one
+        # An environment's judge never reads the answer, so without a rule on the answer the output may lack it
         self._reads_answer = "output" in rules.targets
 
     def check(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Judgement | None, tuple[str, ...]]:

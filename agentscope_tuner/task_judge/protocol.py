@@ -1,4 +1,4 @@
-"""From configuration to a judge: `module->Class` strings, and `load_judge`, the one door."""
+"""Makes a judge from a configuration: `module->Class` strings, and `load_judge`, the only entry point."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BY_TYPE = {
 
 
 def resolve_protocol(protocol: str) -> type:
-    """The class a `module->Class` string names; modules of the working directory are found too.
+    """The class that a `module->Class` string names; it may be in a module of the working directory.
 
     Raises:
         ConfigError: the string is malformed, the module cannot be imported, or it has no such class.
@@ -51,7 +51,7 @@ def resolve_protocol(protocol: str) -> type:
 
 
 def resolve_function(protocol: str) -> Callable[[Any], object]:
-    """The function that a `module->function` string names; modules of the working directory are found too.
+    """The function that a `module->function` string names; it may be in a module of the working directory.
 
     Raises:
         ConfigError: the string is malformed, the module cannot be imported, or it has no such function.
@@ -74,7 +74,7 @@ def _imported(module: str, protocol: str) -> ModuleType:
 
 
 def _said(exc: BaseException) -> str:
-    """What was raised and, unless the message or this package is the place, where."""
+    """The exception in words, and its place, unless the message has it or it is in this package."""
     if isinstance(exc, ConfigAttributeError | ConfigKeyError):
         return f"it reads {exc.full_key}, which the configuration does not set"
     place = "" if isinstance(exc, ImportError | SyntaxError) else place_of(exc)
@@ -96,7 +96,7 @@ def _packaged_twin(module: str, protocol: str) -> str:
 
 
 def load_judge(config: Source) -> TaskJudge:
-    """Build the judge that `config` describes, rules compiled; nothing about it can fail later for being misconfigured.
+    """Build the judge that `config` describes, with compiled rules; every mistake in the configuration is found here.
 
     Args:
         config: a YAML file's path, or a configuration already read. It is not changed.

@@ -1,4 +1,4 @@
-"""What a judge's own code raised: a place for the error, the frames for the log, and for whom it was meant."""
+"""Exceptions from a judge's own code: their place, their frames for the log, and whether they are the caller's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def place_of(exc: BaseException) -> str:
     """
     deepest, here = "", _working_directory()
     for raised in _chain(exc):
-        # not extract_tb, which reads the source files: a judge may raise on every row
+        # Not extract_tb, which reads the source files: a judge may raise on every row
         for frame, line in reversed(list(traceback.walk_tb(raised.__traceback__))):
             file, function = frame.f_code.co_filename, frame.f_code.co_name
             place = f"{file.removeprefix(here)}:{line} in {function}"
@@ -43,9 +43,11 @@ class FramesOf:
 
 
 def is_the_callers(exc: BaseException) -> bool:
-    """Whether it was meant for whoever called the judge; the judge's own would end them, or the loop's thread."""
+    """Whether the exception belongs to the judge's caller; one from the judge would end the caller, or the loop's
+    thread.
+    """
     if isinstance(exc, KeyboardInterrupt):
-        # Ctrl-C strikes no other
+        # Ctrl-C is raised in no other thread
         return threading.current_thread() is threading.main_thread()
     if isinstance(exc, asyncio.CancelledError):
         try:
@@ -57,7 +59,7 @@ def is_the_callers(exc: BaseException) -> bool:
 
 
 def _chain(exc: BaseException) -> Iterator[BaseException]:
-    """The exception and what it was raised from: a thread's boundary wraps some exceptions."""
+    """The exception and its causes: a thread's boundary wraps some exceptions."""
     seen: set[int] = set()
     found: BaseException | None = exc
     while found is not None and id(found) not in seen:
@@ -70,5 +72,5 @@ def _working_directory() -> str:
     try:
         return os.getcwd() + os.sep
     except OSError:
-        # it was removed, which is no reason to lose the error
+        # The working directory was removed, which must not hide the error
         return ""

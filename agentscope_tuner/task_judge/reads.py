@@ -1,4 +1,4 @@
-"""What a judge model is shown of a rollout: paths such as `output.metadata.final_answer`, checked at load."""
+"""The fields of a rollout that judge models see: paths such as `output.metadata.final_answer`, checked at load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-#: Where a grader's variables are read when nothing else is configured.
+#: The default paths of a grader's variables.
 USUAL_PATHS = {
     "response": "output.metadata.final_answer",
     "query": "task.main_query",
@@ -36,10 +36,10 @@ def check_path(path: str, where: str) -> None:
 
 
 def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
-    """What stands at `path`; chat messages as `Trajectory`.
+    """The value at `path`; chat messages become a `Trajectory`.
 
     Raises:
-        JudgeError: nothing stands there.
+        JudgeError: there is no value at `path`.
     """
     root, *rest = path.split(".")
     value: Any = task.task if root == "task" else output

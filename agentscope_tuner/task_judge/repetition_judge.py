@@ -1,4 +1,4 @@
-"""RepetitionJudge: take something off for what an output says again and again."""
+"""RepetitionJudge: a penalty for repeated text in an output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RepetitionConfig(StrictSection):
 
 
 class RepetitionJudge(TextJudge):
-    """`-penalty * share`, where the share is that of n-grams which stood before already: -`penalty` to 0.0.
+    """`-penalty * share`, where the share is that of n-grams which appeared before: -`penalty` to 0.0.
 
     The n-gram repetition penalty of "Demystifying Long Chain-of-Thought Reasoning in LLMs" (arXiv 2502.03373). Success
     is a share of at most `most`. An output of fewer than `n` words repeats nothing, so the empty one is not punished:
@@ -44,6 +44,6 @@ class RepetitionJudge(TextJudge):
         settings = self._settings
         found = repetition(final_answer(output), settings.n)
         reason = f"{found.total - found.distinct:,} of {found.total:,} {settings.n}-grams stood before"
-        # not -0.0 where nothing repeats
+        # Avoid -0.0 where nothing repeats
         reward = 0.0 - settings.penalty * found.share
         return Reward(reward, found.share <= settings.most, reason=reason, metrics={"repeated": found.share})

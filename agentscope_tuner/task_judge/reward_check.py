@@ -1,4 +1,4 @@
-"""Whether what a judge answered is a reward: everything it returns comes from foreign code."""
+"""Checks that a judge's answer is a reward, because every answer may come from foreign code."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.judgement import Judgement, Status
 
-# reasons may quote an answer at any length; logs and rollout files want a line
+# Reasons may quote an answer of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
 
-#: Of the rules: the verdict, where they reached one, and the ids of those that were broken.
+#: The result of the rules: their verdict, if there is one, and the ids of the broken rules.
 Check = tuple[Judgement | None, tuple[str, ...]]
 
 
@@ -25,10 +25,10 @@ def no_reward(message: str) -> JudgeError:
 
 
 def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
-    """The judgement that `result` makes, beside the `violations` of rules that ran before the judge.
+    """The judgement from `result`, with the `violations` of the rules that ran before the judge.
 
     Raises:
-        JudgeError: it is no `(raw_reward, is_success)` with a finite reward.
+        JudgeError: `result` is no `(raw_reward, is_success)` with a finite reward.
     """
     if type(result) is Reward and (plain := _plain(result, violations)) is not None:
         return plain
@@ -55,7 +55,7 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
 
 
 def _plain(result: Reward, violations: tuple[str, ...]) -> Judgement | None:
-    """What `checked` makes of a reward with a reason alone, which is what most rewards are: in half of the time."""
+    """`checked` for a reward with only a reason, as most rewards are, in half of the time."""
     raw_reward, is_success = result
     if (
         type(raw_reward) is not float
@@ -93,7 +93,7 @@ def _checked_metrics(metrics: Any) -> dict[str, float]:
 
 
 def _are_plain(metrics: dict[Any, Any]) -> bool:
-    """Whether they are what nearly all judges give: a loop, since this runs for every verdict."""
+    """Whether the metrics have the usual types; a plain loop, because it runs for every verdict."""
     for name, value in metrics.items():
         if type(name) is not str or type(value) is not float or not math.isfinite(value):
             return False
@@ -103,7 +103,7 @@ def _are_plain(metrics: dict[Any, Any]) -> bool:
 def _is_finite(value: object) -> bool:
     if type(value) is float:
         return math.isfinite(value)
-    # Real, not float: judges compute with numpy, whose scalars are numbers too
+    # Real, not float: judges compute with numpy, whose scalars are numbers, too
     return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 

@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 
 
 class RubricTasks:
-    """What `astuner check` asks about the tasks of rubrics, and about the samples they are learned from."""
+    """The checks of `astuner check` on the tasks of rubrics, and on the samples that rubrics are learned from."""
 
-    # one query has many answers: two rows of one task id contradict nothing
+    # One query has many answers, so two rows of one task id do not contradict each other
     reference_keys: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, settings: AutoGraderConfig) -> None:
@@ -70,7 +70,7 @@ class AutoGraderJudge(BaseJudge):
             self.metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
         if self.settings.auto_learn:
             learn_once(self.settings, self.path)
-        # read here, not later: a grader that is missing, damaged or unproven must stop the run before its first rollout
+        # Read it here: a grader that is missing, damaged or unproven must stop the run before its first rollout
         self.saved = load(self.path, self.settings)
         check_proven(self.saved, self.path, self.settings)
         if self.saved.model_name != self.settings.model_name:
@@ -80,10 +80,10 @@ class AutoGraderJudge(BaseJudge):
                 self.settings.model_name,
             )
         self.grader = make_grader(_within_deadline(self.settings, config), in_prompt(self.saved.rubrics))
-        _ = self.grader.model.endpoint  # a missing key is found now, too
+        _ = self.grader.model.endpoint  # fails now for a missing key, too
 
     def ranks_groups(self) -> bool:
-        """With `grader_mode: listwise`."""
+        """True with `grader_mode: listwise`."""
         return self.settings.grader_mode == "listwise"
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -211,10 +211,10 @@ def _within_deadline(settings: AutoGraderConfig, config: Any) -> AutoGraderConfi
 
 
 def _candidates(task: WorkflowTask) -> list[str]:
-    """The other answers of a task that brings some: its `metadata["candidates"]`.
+    """The other answers to a task: its `metadata["candidates"]`.
 
     Raises:
-        JudgeError: it has none, or other things than answers.
+        JudgeError: the task has no candidates, or they are no answers.
     """
     candidates = task.task.metadata.get("candidates")
     if not isinstance(candidates, list) or not candidates:

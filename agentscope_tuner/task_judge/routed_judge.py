@@ -1,4 +1,4 @@
-"""RoutedJudge: several judges for mixed data, one of which is asked about each task."""
+"""RoutedJudge: several judges for mixed data; each task goes to one of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SHOWN = 20
 
 
 class RoutedJudge(AsksJudges):
-    """`judge_type: routed`: reads at `by` which kind of task it is, and asks the judge of that route.
+    """`judge_type: routed`: reads the kind of a task at `by`, and asks the judge of this route.
 
     The metric `route/<name>` of a verdict is its reward. A value that names no route goes to the route `default`, where
     there is one; a value that is missing, or a blank text, goes nowhere.
@@ -66,14 +66,14 @@ class RoutedJudge(AsksJudges):
         return Traits.over(self, [judge.traits for judge in self.routes.values()], bounded=ends)
 
     def ranks_groups(self) -> bool:
-        """With a route that ranks."""
+        """True if a route ranks."""
         return self._ranks
 
     def route(self, task: Task, output: WorkflowOutput | None = None) -> str:
         """The name of the route that an output to `task` takes.
 
         Raises:
-            JudgeError: nothing or a blank text stands at `by`, or no route has that value and there is no `default`.
+            JudgeError: the value at `by` is missing or blank, or no route has this value and there is no `default`.
         """
         value = read_path(self.by, WorkflowTask(task=task), output or WorkflowOutput())
         name = route_name(value)
@@ -81,7 +81,7 @@ class RoutedJudge(AsksJudges):
             return name
         cause = Cause.REFERENCE if self.by.startswith("task.") else Cause.INPUT
         known = f"the routes are {_shown(self.routes)}"
-        # an empty cell of a CSV file is a blank text where Parquet has None and pandas NaN
+        # An empty cell is a blank text in a CSV file, None in Parquet and NaN in pandas
         if name is None or not name.strip():
             raise JudgeError(
                 f"{self.by} must be a text or a number that names a route, got {value!r:.100}; {known}", cause=cause
@@ -101,7 +101,7 @@ class RoutedJudge(AsksJudges):
         return self.pass_on(name, await self.routes[name].ajudge(workflow_task, workflow_output))
 
     def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> Sequence[Any]:
-        """Judge a group, which goes one way as a whole: its task says which."""
+        """Judge a group, which takes one route as a whole: the route of its task."""
         if not self._ranks:
             return super().compute_rewards(workflow_task, workflow_outputs)
         name = self.route(workflow_task.task)
@@ -128,7 +128,7 @@ class RoutedJudge(AsksJudges):
         """The reward of a verdict that the route `name` gave.
 
         Raises:
-            JudgeError: it gave none.
+            JudgeError: the route gave no reward.
         """
         if judgement.reward is None:
             if self._section.routes[name].on_error != "zero":
@@ -158,7 +158,7 @@ class RoutedJudge(AsksJudges):
         )
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
-        """See BaseJudge: `unrouted`, or what the judge of its route says."""
+        """See BaseJudge: `unrouted`, or the answer of the route's judge."""
         if output is None and self.by.startswith("output."):
             return None
         try:
@@ -182,7 +182,7 @@ class RoutedJudge(AsksJudges):
         return {name: judge.inner for name, judge in self.routes.items()}
 
     async def aready(self) -> None:
-        """Whether the judge of every route could judge now."""
+        """See BaseJudge: asks the judge of every route."""
         for name, judge in self.routes.items():
             try:
                 await judge.inner.aready()

@@ -1,4 +1,4 @@
-"""What a training's judge said, row by row, on disk: `astuner.task_judge.log_dir`."""
+"""Writes the verdicts of a training to disk, row by row: `astuner.task_judge.log_dir`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class RunLog:
     Each process appends to files of its own, `judged-<host>-<pid>-<token>-<n>.jsonl`, and begins another after 64 MB:
     no restart, no other host and no second log of the process writes into them. A row waits for at most half a second
     until it is written, together with those after it, in one block of whole lines; rows that come after a pause of
-    half a second are written at once. A process that is killed loses those that wait, at most; its verdicts were
-    handed on.
+    half a second are written at once. A process that is killed loses at most the waiting rows; the trainer already has
+    their verdicts.
 
     Args:
-        folder: made with the first row.
-        share: of the advantage groups, which are logged whole or not at all; over 0, at most 1.
-        file_bytes: where another file begins.
+        folder: the folder; it is made with the first row.
+        share: the share of advantage groups that are logged, each whole or not at all; over 0, at most 1.
+        file_bytes: the size at which another file begins.
     """
 
     def __init__(self, folder: Path, *, share: float = 1.0, file_bytes: int = _FILE_BYTES) -> None:
@@ -64,7 +64,7 @@ class RunLog:
     def add(
         self, pairs: Iterable[tuple[WorkflowTask, WorkflowOutput]], judgements: Iterable[Judgement], step: int | None
     ) -> None:
-        """Append a row each.
+        """Append a row for each verdict.
 
         Raises:
             ConfigError: the folder cannot be written: rows that are silently missing would look like a shorter run.
@@ -93,10 +93,10 @@ class RunLog:
         for verdict in verdicts:
             task = verdict[0][0]
             group = task.task_id or task.task.main_query
-            # a group's rows are neighbours, as a rule
+            # A group's rows are usually neighbours
             if group != last:
                 last = group
-                # the same in every process: a group whose rows several processes judge is logged whole
+                # The same choice in every process: a group whose rows several processes judge is logged whole
                 chosen = zlib.crc32(f"{group}\0{step}".encode("utf-8", "replace")) < self._share * 2**32
             if chosen:
                 yield verdict
@@ -107,7 +107,7 @@ class RunLog:
         try:
             self._timer.start()
         except RuntimeError:
-            # the interpreter shuts down and starts no more threads
+            # The interpreter shuts down and starts no more threads
             self._timer = None
             self._write()
 
@@ -117,7 +117,7 @@ class RunLog:
             try:
                 self._write()
             except ConfigError as exc:
-                # no caller waits in a timer: log it; the next row tries again, and raises
+                # A timer has no caller to raise to: log the error; the next row tries again, and raises
                 _log.warning("%s", exc)
 
     def _write(self) -> None:
@@ -132,7 +132,7 @@ class RunLog:
         except OSError as exc:
             raise ConfigError(f"cannot write log_dir {str(self.folder)!r}: {exc}") from exc
         finally:
-            # a full disk takes half of a block: the next write goes on where this one ended
+            # A full disk may take half of a block: the next write goes on where this one ended
             self._waiting, self._waiting_bytes = [block] if block else [], len(block)
         self._last = time.monotonic()
         if self._written >= self._file_bytes:
@@ -141,7 +141,7 @@ class RunLog:
     def _opened(self) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self._files:
-            # also in children of multiprocessing, which end without atexit's functions
+            # Also in children of multiprocessing, which end without running atexit's functions
             Finalize(None, flush_logs, exitpriority=0)
         host = re.sub(r"[^0-9A-Za-z]+", "-", socket.gethostname())[:40]
         self._files, self._written = self._files + 1, 0

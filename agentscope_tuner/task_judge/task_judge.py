@@ -1,4 +1,4 @@
-"""TaskJudge: rules first, then the judge, then a check of what it answered."""
+"""TaskJudge: runs the rules, then the judge, then checks the judge's answer."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 _log = logging.getLogger(__name__)
 
 _Outcome = Judgement | JudgeError
-# reasons may quote an answer or an exception at any length; logs and rollout files want a line
+# Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
 
 
 class TaskJudge:
-    """What a trainer holds: the configured judge behind its rules. Build one with `load_judge`.
+    """The configured judge behind its rules, as a trainer uses it. Build one with `load_judge`.
 
     `compute_reward` gives the trainer's pair or raises; `judge` gives the full `Judgement` and does not raise for a
     broken judge. `acompute_reward` and `ajudge` are the same for callers inside an event loop; `compute_rewards`,
@@ -44,15 +44,15 @@ class TaskJudge:
         rule_reward: the reward of a rollout that a rule marks bad.
         on_error: `raise` a JudgeError when there is no verdict, or, where a user asked for it by name, `zero`:
             `compute_reward` then answers `(0.0, False)`. `judge` reports the failure either way.
-        deadline: seconds for one verdict, or for the one call that ranks a group; past it there is none, but a
+        deadline: seconds for one verdict, or for the one call that ranks a group; after it the verdict is a
             DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is not watched.
-        max_abandoned: verdicts beyond their deadline that nothing can end, at which the judge is asked no more.
-        recipe: what `load_judge` makes the same judge of in another process: there a judge that computes is asked.
-        keep_calls: whether a judgement keeps what judge models were asked and replied.
+        max_abandoned: how many verdicts may hang beyond their deadline before the judge is asked no more.
+        recipe: the configuration for `load_judge` in another process, where a judge that computes is asked.
+        keep_calls: whether a judgement keeps the questions to judge models and their replies.
 
     Attributes:
         inner: the judge itself.
-        heeds_own_reward: whether nobody needs to be told that a reward which the workflow set is passed over.
+        heeds_own_reward: whether no warning is needed that the workflow's own reward is ignored.
     """
 
     def __init__(
@@ -71,23 +71,23 @@ class TaskJudge:
         self.prefilter = Prefilter(rules, rule_reward)
         self._on_error = on_error
         self._traits = Traits.of(judge)
-        # said once: a workflow that sets a reward sets it on every rollout
+        # Warn once: a workflow that sets a reward sets it on every rollout
         self.heeds_own_reward = judge.reads_own_reward
         self._asking = Asking(judge, self._traits, deadline, max_abandoned, recipe, keep_calls=keep_calls)
 
     @property
     def traits(self) -> Traits:
-        """How the judge wants to be asked."""
+        """How the judge must be called."""
         return self._traits
 
     def without_deadline(self) -> TaskJudge:
-        """The same judge, unwatched, for a process that is killed when its verdict takes too long."""
+        """The same judge without a deadline, for a process that is killed when its verdict takes too long."""
         other = copy.copy(self)
         other._asking = self._asking.unwatched()
         return other
 
     def around(self, judge: BaseJudge) -> TaskJudge:
-        """The same rules, without a deadline, around a judge that stands for this one."""
+        """The same rules, without a deadline, around a judge that replaces this one."""
         other = copy.copy(self)
         other.inner, other._asking = judge, Asking(judge, self._traits, None, 1, None)
         return other
@@ -97,7 +97,7 @@ class TaskJudge:
         return self._asking.at_once(concurrency)
 
     def ask(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> object:
-        """The judge's own answer, past the rules and unchecked, for a process that judges for another.
+        """The judge's own answer, without rules and checks, for a process that judges for another process.
 
         Raises:
             JudgeError: as `compute_reward`, whatever `on_error` says.
@@ -218,7 +218,7 @@ class TaskJudge:
     def _filtered(
         self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]
     ) -> tuple[list[Check], list[WorkflowOutput]]:
-        """What the rules say of each output, and the outputs that the judge is asked about."""
+        """The rules' result for each output, and the outputs that the judge is asked about."""
         if not self.heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
             self.heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
         checks = [self.prefilter.check(task, output) for output in outputs]
@@ -234,7 +234,7 @@ class TaskJudge:
             raise self._caught(exc, task) from exc
 
     def _caught(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
-        """What was raised, as a JudgeError: a user's judge may fail in any way, sys.exit included."""
+        """The raised exception as a JudgeError: a user's judge may fail in any way, sys.exit included."""
         if isinstance(exc, KeyboardInterrupt | asyncio.CancelledError | GeneratorExit) and is_the_callers(exc):
             raise exc
         error = self._failure(exc, task)
@@ -244,10 +244,10 @@ class TaskJudge:
     def _failure(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
         """`exc` as a JudgeError that names the task and the judge."""
         try:
-            # a copy: a judge may raise one stored error for many tasks
+            # A copy, because a judge may raise one stored error for many tasks
             error = copy.copy(exc) if isinstance(exc, JudgeError) else _unexpected(exc, str(exc))
             error.message = error.message[:_MOST_CHARS]
-        # a class of the judge's own may refuse to be copied, or to say what is wrong
+        # An error of the judge's own class may fail to copy or to print
         except Exception:  # noqa: BLE001
             error = _unexpected(exc, f"{getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}")
         error.task_id = error.task_id or task.task_id
@@ -255,7 +255,7 @@ class TaskJudge:
         return error
 
     def reward_of(self, outcome: Judgement | JudgeError) -> Reward:
-        """What the trainer's call makes of an outcome; see `compute_reward`."""
+        """The trainer's reward from an outcome; see `compute_reward`."""
         if isinstance(outcome, Judgement):
             assert outcome.reward is not None
             assert outcome.is_success is not None
@@ -270,7 +270,7 @@ def _unexpected(exc: BaseException, message: str) -> JudgeError:
     cause = Cause.CONFIG if isinstance(exc, ConfigError) else Cause.BUG
     error = JudgeError(f"{type(exc).__name__}: {message}", cause=cause)
     error.place = place_of(exc)
-    # frames alone: the message may quote an answer, and is in the error
+    # Log the frames only: the message may quote an answer, and is in the error
     _log.info("the judge raised %s\n%s", type(exc).__name__, FramesOf(exc))
     return error
 
@@ -279,7 +279,7 @@ def judgement_of(outcome: Judgement | JudgeError, started: float) -> Judgement:
     """The full account of an outcome that was asked for when `perf_counter` showed `started`."""
     if isinstance(outcome, JudgeError):
         return Judgement.failed(outcome, seconds=time.perf_counter() - started)
-    # spelled out: `replace` takes longer than a cheap verdict
+    # Written out, because `replace` takes longer than a cheap verdict
     return Judgement(
         outcome.status,
         outcome.reward,

@@ -1,4 +1,4 @@
-"""TaskRubricsJudge: each task brings its own list of criteria, and a judge model says yes or no to each."""
+"""TaskRubricsJudge: each task has its own list of criteria, and a judge model says yes or no to each criterion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REASON_CRITERIA = 6
 
 
 class TaskRubricsReads(StrictSection):
-    """Where the parts of a rollout are read."""
+    """The paths of a rollout's fields."""
 
     rubrics: str = "task.metadata.rubrics"
     query: str = USUAL_PATHS["query"]
@@ -40,7 +40,7 @@ class TaskRubricsReads(StrictSection):
 
 
 class TaskRubricsConfig(ModelsSection):
-    """How the criteria of each task are asked about and added up."""
+    """How a judge model is asked about each task's criteria, and how they are added up."""
 
     language: Literal["en", "zh"] = "en"
     reads: TaskRubricsReads = Field(default_factory=TaskRubricsReads)
@@ -158,7 +158,7 @@ class TaskRubricsJudge(BaseJudge):
     def _rubrics(self, value: Any) -> Rubrics:
         try:
             rubrics = read_rubrics(value)
-            # whether it can be added up as asked is known before a call is paid for
+            # Check that the criteria can be added up before a call is paid for
             aggregated(rubrics, [0.0] * len(rubrics.criteria), self.settings.aggregation, self.settings.gate_must_haves)
         except ValueError as exc:
             raise JudgeError(f"{self.settings.reads.rubrics}: {exc}", cause=Cause.REFERENCE) from exc
@@ -167,7 +167,7 @@ class TaskRubricsJudge(BaseJudge):
     def _order(self, task: WorkflowTask, rubrics: Rubrics) -> list[int]:
         order = list(range(len(rubrics.criteria)))
         if self.settings.shuffle_seed is not None:
-            # by the task: all answers of an advantage group are asked about in one order
+            # The order depends on the task, so that all answers of an advantage group are judged in the same order
             random.Random(f"{self.settings.shuffle_seed} {task.task_id} {task.task.main_query}").shuffle(order)
         return order
 
@@ -219,7 +219,7 @@ class TaskRubricsJudge(BaseJudge):
         """All models that may be asked."""
         return self.panels.every
 
-    # criteria have no range of scores: injected texts ask for ten points
+    # Criteria have no range of scores, so injected texts ask for ten points
     top_score = 10.0
 
     async def aready(self) -> None:

@@ -31,7 +31,7 @@ class TextJudge(BaseJudge):
         return self.verdict(workflow_task, workflow_output)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        # bounded: not worth a thread
+        # A verdict is bounded, so it needs no thread
         return self.verdict(workflow_task, workflow_output)
 
 

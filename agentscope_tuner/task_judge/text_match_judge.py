@@ -22,7 +22,7 @@ class TextMatchConfig(StrictSection):
 
     #: the reward: 1.0 for an exact match, or the F1 over words
     metric: Literal["exact", "f1"] = "exact"
-    #: f1: a lower value is paid as 0.0
+    #: f1: a lower value gives 0.0
     least: float = Field(default=0.0, ge=0, le=1)
     #: where the answer stands, in order of preference, as for MathAnswerAsJudge; when null, all of the output but its
     #: reasoning
@@ -33,10 +33,9 @@ class TextMatchJudge(TextJudge):
     """The best match of the answer with `task.metadata["answer"]`, a text or a list of aliases.
 
     Success is an exact match.
-    Exact match and F1 are SQuAD's (arXiv 1606.05250), Chinese by characters; see `verify.text.text_match`. F1 pays for
-    words, whatever is said with them: an answer of n words that holds all r of the reference gets 2r / (n + r), so that
-    naming four cities for one gets 0.4. `least` takes such answers' pay, and an exact match is what training should end
-    with.
+    Exact match and F1 are SQuAD's (arXiv 1606.05250), Chinese by characters; see `verify.text.text_match`. F1 rewards
+    words, whatever their order or meaning: an answer of n words that holds all r of the reference gets 2r / (n + r), so
+    that naming four cities for one gets 0.4. `least` gives such answers 0.0. Training should end with an exact match.
 
     Raises:
         JudgeError: of a verdict: the reference is no text.

@@ -1,7 +1,7 @@
-"""A time limit for verdicts of judges that set themselves none.
+"""A time limit for the verdicts of judges that set no limit themselves.
 
-A judge that awaits is cancelled. A judge that does not works in a thread, which nothing can end: it is no longer waited
-for, and counted. Too many of those would use up the process, so from some number on the judge is asked no more.
+An async judge is cancelled. A sync judge works in a thread, which cannot be ended: it is counted, and no longer waited
+for. Too many such threads would use up the process, so from some number on the judge is asked no more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agentscope_tuner.errors import DeadlineError
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-# for a judge that was cancelled to end, and then for its event loop to show that it is not blocked
+# Seconds for a cancelled judge to end, and then for its event loop to show that it is not blocked
 _GRACE_SECONDS = 0.25
 # Verdicts that began together hang together. When the first one's time ends, those whose time ends within this share of
 # the limit count as hanging, too
@@ -39,7 +39,7 @@ class TimeLimit:
     Args:
         judge: its name, for messages.
         seconds: for one verdict, or for the one call that ranks a group.
-        max_abandoned: verdicts that were left behind and still hang, at which the judge is asked no more.
+        max_abandoned: how many abandoned verdicts may hang before the judge is asked no more.
     """
 
     def __init__(self, judge: str, seconds: float, max_abandoned: int) -> None:
@@ -49,12 +49,12 @@ class TimeLimit:
         self._forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # in another process nothing hangs yet
+        # In another process no verdict hangs yet
         return TimeLimit, (self._judge, self._seconds, self._max_abandoned)
 
     def _forget(self) -> None:
         self._pid = os.getpid()
-        # verdicts that cannot be ended, and when their time is over, by time.monotonic
+        # Verdicts that cannot be ended, and when their time is over, by time.monotonic
         self._left: dict[object, float] = {}
         self._slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
             weakref.WeakKeyDictionary()
@@ -64,7 +64,7 @@ class TimeLimit:
         """`function(*args)` for a caller that does not await.
 
         Raises:
-            DeadlineError: it took too long, or too many others hang.
+            DeadlineError: the call took too long, or too many others hang.
         """
         future = self._start(self._seconds, function, *args)
         try:
@@ -91,7 +91,7 @@ class TimeLimit:
             raise self._error() from None
         try:
             future = self._start(end - loop.time(), function, *args)
-        # no thread was started: nobody else gives the slot back
+        # No thread was started, so no thread will free the slot
         except BaseException:
             slot.release()
             raise
@@ -99,7 +99,7 @@ class TimeLimit:
         try:
             await asyncio.wait({answer}, timeout=end - loop.time())
         except asyncio.CancelledError:
-            # the thread works on: another may take its place when it ends, or counts as hanging
+            # The thread works on: its slot is free when the thread ends, or counts as hanging
             future.add_done_callback(lambda _: _call_soon(loop, slot.release))
             loop.call_at(end, slot.release)
             answer.cancel()
@@ -117,8 +117,8 @@ class TimeLimit:
         """`await function(*args)`; it is cancelled when its time is over.
 
         Args:
-            on_this_loop: run it on the caller's loop, where its connections live; else on the judges' own, where one
-                that blocks its loop or refuses to be cancelled holds up nobody but its likes.
+            on_this_loop: run it on the caller's loop, where its connections live; else on the judges' own loop, where a
+                judge that blocks, or ignores its cancellation, delays only other foreign judges.
 
         Raises:
             DeadlineError: as for `call`.
@@ -160,7 +160,7 @@ class TimeLimit:
     def _start(self, seconds: float, function: Callable[..., T], *args: Any) -> Future[T]:
         self._check(self._seconds * _NEARLY)
         future = _threads.start(function, *args)
-        # count it from its start: its caller may give up before it ends
+        # Count the verdict from its start: its caller may give up before it ends
         self._left[future] = time.monotonic() + seconds
         future.add_done_callback(self._end)
         return future
@@ -198,7 +198,7 @@ class TimeLimit:
 
 
 class _Slot:
-    """One hold on a semaphore, let go once."""
+    """One slot of a semaphore, which is released only once."""
 
     def __init__(self, slots: asyncio.Semaphore) -> None:
         self._slots = slots
@@ -217,7 +217,7 @@ class _Slot:
 async def _perform(
     function: Callable[[], Awaitable[Any]], outcome: asyncio.Future[_Outcome], home: asyncio.AbstractEventLoop
 ) -> None:
-    """Bring the judge's result, or whatever it raised, to the loop of its caller."""
+    """Pass the judge's result, or its exception, to the loop of its caller."""
     try:
         told: _Outcome = (await function(), None)
     # boundary: SystemExit and KeyboardInterrupt would end the loop; the caller decides what each of them means
@@ -230,7 +230,7 @@ async def _perform(
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *args: Any) -> None:
-    # the loop was closed: no caller waits there
+    # The loop was closed, so no caller waits there
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function, *args)
 

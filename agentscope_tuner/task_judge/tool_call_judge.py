@@ -1,4 +1,4 @@
-"""ToolCallJudge: the tools that an agent called, with their arguments, against those that it should have."""
+"""ToolCallJudge: compares an agent's tool calls, with their arguments, with the expected calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolCallConfig(StrictSection):
     order: Literal["any", "strict"] = "any"
     #: whether calls beyond the expected ones are allowed, or punished
     allow_extra: bool = False
-    #: whether an agent that made some of the calls is paid in part
+    #: whether an agent that made some of the calls gets a part of the reward
     partial: bool = True
 
 

@@ -1,4 +1,4 @@
-"""How a judge wants to be asked: computed here, once, for the trainers' adapters, the engines and the service."""
+"""How a judge must be called: computed here, once, for the trainers' adapters, the engines and the service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What the class of a judge, and for some its settings, say about judging with it.
+    """How to call a judge, from its class, and for some judges from its settings.
 
     Attributes:
         name: the class name, for metrics, logs and errors.
@@ -46,7 +46,7 @@ class Traits:
 
     @classmethod
     def over(cls, judge: BaseJudge, asked: Sequence[Traits], *, bounded: bool) -> Traits:
-        """Those of `judge`, which asks judges with the traits `asked`."""
+        """The traits of `judge`, which asks judges with the traits `asked`."""
         return cls(
             name=type(judge).__name__,
             kind="cpu" if all(traits.kind == "cpu" for traits in asked) else "io",
@@ -63,7 +63,7 @@ class Traits:
 
 
 class AsksJudges(BaseJudge):
-    """Base of judges that ask other judges: how such a judge wants to be asked follows from those it asks."""
+    """The base of judges that ask other judges; their traits follow from the judges that they ask."""
 
     def own_traits(self) -> Traits:
         """The traits of this judge."""

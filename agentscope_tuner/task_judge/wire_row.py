@@ -1,4 +1,4 @@
-"""A rollout as a reward service is sent it."""
+"""A rollout in the form in which it is sent to a reward service."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def wire_row(task: WorkflowTask, output: WorkflowOutput) -> bytes:
     """The rollout as JSON; numpy's arrays and numbers as lists and numbers, NaN as null: an empty cell of a data frame.
 
     Raises:
-        JudgeError: it holds something else that JSON has no form for.
+        JudgeError: the rollout holds another value that JSON cannot hold.
     """
-    # a rollout's own names win over those of the task it plays, as they do for a judge on this side
+    # A rollout's own fields win over its task's fields, as they do for a local judge
     known = {"task_id": task.task_id, "env_type": task.env_type}
     row: dict[str, Any] = {"task": task.task.model_dump() | known, "output": output.model_dump()}
     if task.task_env_uuid:
@@ -39,7 +39,7 @@ def of_numpy(value: object) -> Any:
     """A list of numpy's array, a number of its scalar.
 
     Raises:
-        TypeError: it is of another package.
+        TypeError: the value is not numpy's.
     """
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return value.tolist()

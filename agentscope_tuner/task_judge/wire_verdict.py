@@ -1,4 +1,4 @@
-"""A verdict as a reward service sends it."""
+"""A verdict in the form in which a reward service sends it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentscope_tuner.errors import DeadlineError
 
 
 class WireVerdict(BaseModel):
-    """A `Judgement` as it comes over the wire; nothing is filled in that the service did not say."""
+    """A `Judgement` as it comes over the wire, without defaults for fields that the service did not send."""
 
     model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
 
@@ -27,4 +27,4 @@ class WireVerdict(BaseModel):
 
 
 class LateError(DeadlineError):
-    """The request's time was over before this row's verdict; others have theirs."""
+    """The request's time was over before this row's verdict; other rows have theirs."""

@@ -15,8 +15,8 @@ _log = logging.getLogger(__name__)
 class WorkflowRewardJudge(BaseJudge):
     """`workflow_output.reward` and `workflow_output.is_success`, as the workflow set them.
 
-    Rules run before it, as before any judge. The workflow is trusted: what it computes from the policy's text is not
-    looked at again.
+    Rules run before it, as before any judge. The workflow is trusted: its reward is not checked against the policy's
+    text.
 
     Raises:
         JudgeError: the workflow set no reward, one that is not finite, or no `is_success`.
@@ -45,7 +45,7 @@ class WorkflowRewardJudge(BaseJudge):
 
 
 def warn_passed_over(reward: float | None, judge: str) -> bool:
-    """Say that the workflow's own `reward` is passed over; True, for whoever notes that it was said."""
+    """Warn that the workflow's own `reward` is ignored; returns True, for the caller's note that it has warned."""
     _log.warning(
         "the workflow set a reward of its own, %r, which is passed over: %s judges. To keep the workflow's, set "
         "judge_protocol: %s->%s",
