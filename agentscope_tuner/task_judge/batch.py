@@ -98,7 +98,7 @@ class ConfiguredJudge:
         await limit.awaited("", self._judge.inner.aready, on_this_loop=self._judge.traits.bounded)
 
     def judge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        """A verdict for each pair, in order. Neighbours with one task id are a group, which listwise judges see whole."""
+        """A verdict for each pair, in order. Neighbours with one task id are a group, whole for listwise judges."""
         return self._judge_groups(pairs) if self.listwise else _loop.run(self.ajudge_batch(pairs))
 
     async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
