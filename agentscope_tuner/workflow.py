@@ -1,4 +1,4 @@
-"""What crosses the boundary between a trainer, a workflow and a judge: tasks, outputs, rollouts."""
+"""The types that a trainer, a workflow and a judge exchange: tasks, outputs, rollouts."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def ask(child: ChildProcess, question: bytes | None, *, wall_seconds: float, cpu
 
 
 async def aask(child: ChildProcess, question: bytes | None, *, wall_seconds: float) -> bytes:
-    """`ask` for callers inside an event loop, without a limit on CPU time. Meanwhile nobody may close the child."""
+    """`ask` for callers inside an event loop, without a limit on CPU time. Do not close the child meanwhile."""
     dialogue = Dialogue(child)
     dialogue.put(question)
     steps = dialogue.steps(wall_seconds, None)

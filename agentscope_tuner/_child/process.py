@@ -32,7 +32,7 @@ _PIECE = 2**16
 
 @dataclass(frozen=True, slots=True)
 class ChildProgram:
-    """What a child runs: `module.main(channel, *arguments)`.
+    """The program of a child: `module.main(channel, *arguments)`.
 
     Attributes:
         module: the full name of a module whose `main` takes a `ParentChannel` and `arguments`.

@@ -20,7 +20,7 @@ from agentscope_tuner.records.scored_rows import scored_rows
 
 
 class FailOn(StrEnum):
-    """What ends `astuner compare` with exit code 1."""
+    """The findings that end `astuner compare` with exit code 1."""
 
     REGRESSION = "regression"
     CHANGE = "change"

@@ -36,7 +36,7 @@ from agentscope_tuner.storage.stored_file import is_pattern, is_url
 
 
 class AlarmKind(StrEnum):
-    """What ends `astuner watch` with exit code 1."""
+    """The alarms that end `astuner watch` with exit code 1."""
 
     GAMED = "gamed"
     ANY = "any"

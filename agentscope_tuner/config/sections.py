@@ -66,7 +66,7 @@ class MathConfig(StrictSection):
     workers: int = Field(default=1, ge=1, le=256)
     # CPU seconds that the symbolic stage may take over one answer
     deadline: float = Field(default=0.5, gt=0, le=3600)
-    # an answer that nobody can check within the bounds: 0.0 with its reason, or a JudgeError
+    # an answer that cannot be checked within the bounds: 0.0 with its reason, or a JudgeError
     on_undecided: Literal["zero", "error"] = "zero"
 
 

@@ -43,11 +43,11 @@ class RolloutJudge(Undivided[Rollout, Judgement]):
         self.deadline = settings.task_judge.deadline
 
     def run_notes(self) -> list[str]:
-        """What the judge noticed over the run; see `BaseJudge.run_notes`."""
+        """The judge's notes on the run; see `BaseJudge.run_notes`."""
         return self._judge.inner.run_notes()
 
     def take_counts(self) -> Counts:
-        """What the judge counted; see `BaseJudge.take_counts`."""
+        """The judge's counts; see `BaseJudge.take_counts`."""
         return self._judge.inner.take_counts()
 
     def units(self, items: Iterable[Rollout]) -> Iterator[Unit[Rollout, Judgement]]:
@@ -175,11 +175,13 @@ class LineJudge(Undivided[Line, ScoredLine]):
         self.deadline = self._rollouts.deadline
 
     def run_notes(self) -> list[str]:
-        """What the judge noticed over the run: see `BaseJudge.run_notes`. Judges in other processes keep theirs."""
+        """The judge's notes on the run: see `BaseJudge.run_notes`. Notes of judges in other processes are not among
+        them.
+        """
         return self._rollouts.run_notes()
 
     def take_counts(self) -> Counts:
-        """What the judge counted in this process; see `BaseJudge.take_counts`."""
+        """The judge's counts in this process; see `BaseJudge.take_counts`."""
         return self._rollouts.take_counts()
 
     def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:

@@ -102,7 +102,7 @@ class Work(Protocol[In, Out]):
         """How many notes the judging of all `items` gives."""
 
     def cut(self, unit: Unit[In, Out], steps: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
-        """The part of a unit that its first `steps` steps judge, and the rest, or None where nothing is left."""
+        """The part that the first `steps` steps (at least one) judge, and the rest; None where nothing is left."""
 
     def split(self, unit: Unit[In, Out], span: int) -> tuple[Unit[In, Out], Unit[In, Out] | None]:
         """A part of a unit, about `span` long, and the rest; a unit that has to be judged as a whole is not split."""

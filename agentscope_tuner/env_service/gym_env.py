@@ -102,7 +102,7 @@ class GymEnv:
         return self._scores[key]
 
     def get_info(self, params: Mapping[str, Any] | None = None) -> Any:
-        """What the environment tells about the episode: any JSON value."""
+        """The environment's information about the episode: any JSON value."""
         return self.client.get_info(self.instance_id, params=params)
 
     def release(self) -> bool:

@@ -22,7 +22,7 @@ _ANSWER_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """What a server allows.
+    """The limits of a server.
 
     Attributes:
         max_instances: episodes under way at once; a further create is answered 429.

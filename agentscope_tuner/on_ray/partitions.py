@@ -202,7 +202,7 @@ def has_source(partition: Partition, record: PartitionRecord) -> bool:
 
 
 def damage(folder: Path) -> list[str]:
-    """What is wrong with a finished output, a line for each damaged partition; empty when nothing has changed.
+    """The damage of a finished output, a line for each damaged partition; empty when nothing has changed.
 
     Raises:
         ConfigError: there is no manifest: the run is not finished.

@@ -165,7 +165,7 @@ class _FirstReferences:
 def _contradiction(
     references: _FirstReferences, task_id: str, reference: Mapping[str, Any] | None, where: str, judge: ChecksTasks
 ) -> str | None:
-    """What is wrong when an earlier row of the same task id has another reference."""
+    """The problem of a row whose task id has another reference in an earlier row."""
     text = kept = None
     if reference is not None:
         text = kept = json.dumps(reference, default=str, sort_keys=True)

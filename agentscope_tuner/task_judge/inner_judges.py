@@ -72,7 +72,7 @@ def zeroed(judgement: Judgement) -> Judgement:
 def failure_of(key: str, judge: TaskJudge, judgement: Judgement) -> JudgeError:
     """The error of a judge whose inner judge `key` has no verdict.
 
-    The message leaves the task to whoever names it: summaries count failures by their words.
+    The message does not name the task, because summaries count failures by their words; the caller adds the name.
     """
     error = judge_error(f"{key} ({judge.traits.name}): {judgement.reason}", judgement.cause or Cause.JUDGE)
     error.metrics = judgement.metrics

@@ -51,7 +51,7 @@ class PartVerdicts:
         return asked
 
     def _values(self, part: Part) -> dict[str, float | bool]:
-        """What its condition reads, of parts that have a verdict."""
+        """The values that a part's condition reads, from parts that have a verdict."""
         values: dict[str, float | bool] = {}
         for name in part.needs:
             judgement = self.judged.get(name)

@@ -15,7 +15,7 @@ SettingsT = TypeVar("SettingsT", bound=StrictSection)
 
 
 class TextJudge(BaseJudge):
-    """A judge that computes, asks nobody, and ends within a bound whatever the policy wrote.
+    """A judge that computes, calls no service, and ends within a bound whatever the policy wrote.
 
     A subclass defines `verdict`; both forms of the trainer's call come from it.
     """

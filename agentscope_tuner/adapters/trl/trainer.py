@@ -23,7 +23,7 @@ _LEAVES_OUT_SINCE = (1, 10)
 
 
 class NamedFunction(Protocol):
-    """A reward function of ours: TRL logs it under its `__name__`."""
+    """A reward function of this package: TRL logs it under its `__name__`."""
 
     __name__: str
 
@@ -35,7 +35,7 @@ class Caller:
     Attributes:
         group_size: completions of one prompt, side by side in the batch; None where the call does not tell.
         beside: names of the trainer's other reward functions, where the called one counts.
-        leaves_none_out: whether a completion that nobody scored is left out of the advantages.
+        leaves_none_out: whether a completion without any score is left out of the advantages.
     """
 
     group_size: int | None

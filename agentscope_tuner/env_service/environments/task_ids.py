@@ -24,7 +24,7 @@ def check_task_id(task_id: str) -> str:
 
 
 def text_of(action: dict[str, object]) -> str:
-    """What the policy wrote: the content of its chat message."""
+    """The policy's text: the content of its chat message."""
     content = action.get("content")
     if not isinstance(content, str):
         raise ValueError(f"the action must be a message with a text as its content, got {content!r:.200}")
