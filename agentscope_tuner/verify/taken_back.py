@@ -7,42 +7,68 @@ about wrong attempts is no concern of its answer.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from agentscope_tuner.verify.labels import labelled
 
 _BEFORE, _AFTER = 100, 400
 _SPACES = re.compile(r"\s+")
 # formula delimiters, emphasis and brackets between a word and a box
-_OPENING = re.compile(
-    r"(?:[\s$*_`:：,，(\[{“\"]|\\[(\[,;:! ]|\\(?:displaystyle|quad|qquad|Large|large|mathbf|bf)(?![a-zA-Z]))+$"
-)
+_OPENING = ' \t\r\n\f\v\u00a0\u3000$*_`:：,，([{“"\\'
+_OPENING_COMMAND = re.compile(r"\\(?:[;!]|displaystyle|quad|qquad|Large|large|mathbf|bf)\Z")
+_ENDING = " \t\r\n$*_`)]}.\\"
 _CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 _STOPS = re.compile(r"(?:[\s$*_`)\]}”\".,;:!?。，；：！？…—–-]|\\[)\],;:! ])*")
 _THE_ANSWER = (
     r"(?:(?:that|the|my|our|its|this|final|correct|right|total|it)\s+){0,4}"
     r"(?:(?:answer|result|value|sum|total|solution|number|it)\s+)?(?:is|was|were|equals|be|are)"
 )
-_DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+(?:be|equal(?:\s+to)?|the\s+answer|necessarily|really|actually|exactly|simply))*$"
-    r"|\b(?:instead\s+of|rather\s+than|other\s+than|anything\s+but|different\s+from|except|no\s+longer(?:\s+(?:be|equal))?"
-    r"|rul(?:e|es|ed|ing)\s+out|as\s+opposed\s+to|neither|nor|unlike|far\s+from)$"
-    r"|(?:\b(?:not|never|cannot)|n['’]t|\bdoubt|\bdeny|\bfalse|\bwrong|\bunlikely|\bimpossible)"
+# matched at each word of `_DENIALS`, in lower case: a search would take longer than the verdict
+_DENIED = re.compile(
+    r"(?:not|never|cannot|n't)(?:\s+(?:be|equal(?:\s+to)?|the\s+answer|necessarily|really|actually|exactly|simply))*$"
+    r"|(?:instead\s+of|rather\s+than|other\s+than|anything\s+but|different\s+from|except"
+    r"|(?<=\bno )longer(?:\s+(?:be|equal))?|rul(?:e|es|ed|ing)\s+out|(?<=\bas )opposed\s+to|neither|nor|unlike"
+    r"|far\s+from)$"
+    r"|(?:not|never|cannot|n't|doubt|deny|false|wrong|unlikely|impossible)"
     r"(?:\s+(?:really|actually|think|believe|say|claim|mean|conclude|agree|true|certain|sure|clear|likely|possible|the|case))"
     rf"{{0,3}}\s+{_THE_ANSWER}$"
-    rf"|\b(?:if|whether|suppose|supposing|assume|assuming|unless|pretend)\s+{_THE_ANSWER}$"
-    r"|(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$",
-    re.IGNORECASE,
+    rf"|(?:if|whether|suppose|supposing|assume|assuming|unless|pretend)\s+{_THE_ANSWER}$"
 )
+_DENIED_IN_CHINESE = re.compile(
+    r"(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$"
+)
+# each of these sentences ends in one of these words ...
+_LAST_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """not never cannot be equal equals to answer necessarily really actually exactly simply of than but from except
+        longer out neither nor unlike is was were are wrong incorrect false mistaken result value guess solution total
+        sum write say choose pick put box give accept submit""",
+    )
+)
+# ... and begins with one of these
+_DENIALS = frozenset(
+    re.findall(
+        r"\w+",
+        """not cannot never instead rather other anything different except longer rule rules ruled ruling opposed
+        neither nor unlike far doubt deny false wrong unlikely impossible if whether suppose supposing assume assuming
+        unless pretend incorrect mistaken""",
+    )
+)
+_WORD = re.compile(r"[a-z']+")
+# the longest of them has so many characters
+_MOST_DENIED = 64
 # `no number except`, `没有别的，除了`: the box is all that is left
 _EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
 _NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
 _CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 # of a value only: the statement that is wrong may be asked for
 _CALLED_WRONG_BEFORE = re.compile(
-    r"\b(?:wrong|incorrect|false|mistaken)(?:\s+(?:answer|result|value|guess|solution|total|sum))?(?:\s+(?:would\s+be|is|was))?$"
-    r"|\b(?:do\s+not|don['’]t|never|(?:should|must|can)\s*not|cannot)\s+(?:answer|write|say|choose|pick|put|box|give|accept|submit)$"
-    r"|(?:错误|不正确|错)的?(?:答案|结果)?[是为]?$|(?:不能|不要|不应|不可|别)(?:填|写|选|答|取|是|为)?$",
-    re.IGNORECASE,
+    r"(?:wrong|incorrect|false|mistaken)(?:\s+(?:answer|result|value|guess|solution|total|sum))?(?:\s+(?:would\s+be|is|was))?$"
+    r"|(?:never|not|n't|cannot)\s+(?:answer|write|say|choose|pick|put|box|give|accept|submit)$"
+)
+_CALLED_WRONG_IN_CHINESE = re.compile(
+    r"(?:错误|不正确|错)的?(?:答案|结果)?[是为]?$|(?:不能|不要|不应|不可|别)(?:填|写|选|答|取|是|为)?$"
 )
 # what is struck out, hidden or commented out
 _HIDDEN = re.compile(
@@ -50,11 +76,14 @@ _HIDDEN = re.compile(
     r"|<!--[^>]{0,40}|<(?:s|del|strike)>)\s*\$?\Z"
     r"|(?:\A|\n)[^\S\n]*%[^\n]{0,60}\Z"
 )
+_HIDING = ("%", "~~", "<", "phantom", "sout", "\\st", "cancel", "iffalse", "comment", "white")
 # a part of a longer number or of a formula
 _PART_BEFORE = re.compile(r"(?:(?:\A|[\s$=(:：])[-−]|\d|(?<![\d.])0\.)\$?\Z")
+_PARTING = (*"0123456789-−.",)
 _PART_BEHIND = re.compile(r"\s?\^(?!\s*\{?\s*(?:\\circ|\\prime|\*))|\d|\.\d")
 # another integer beside the box: one of several candidates, or what the box is said to equal
 _OR_BEFORE = re.compile(r"(?P<other>[-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?\Z", re.IGNORECASE)
+_OR_ENDS = ("r", "R", "者", "或", "是")
 _OR_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?(?P<other>[-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
 _EQUATED = re.compile(
     r"\s*\$?\s*(?:=|→|->|\\(?:right)?(?:to|arrow)\b)\s*\$?\s*(?P<other>[-−]?\d[\d,]*)\s*(?:\$|\.?\s*\Z|\\[)\]])"
@@ -109,20 +138,26 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
         end: where it ends.
         inside: the text in the box.
     """
-    before = _OPENING.sub("", text[max(start - _BEFORE, 0) : start])
-    denied = _DENIED_BEFORE.search(before)
-    if denied is not None and not _is_denied_twice(before, denied):
+    before = _without_opening(text[max(start - _BEFORE, 0) : start]).lower()
+    denials = list(_denials(before))
+    if any(_denies(before, at) for at in denials):
         return True
+    is_value = _IS_VALUE.search(inside) is not None
+    if is_value and (_is_hidden(text, start) or any(_calls_wrong(before, at) for at in denials)):
+        return True
+    behind = text[end : end + _AFTER]
+    if not behind.strip(_ENDING):
+        return is_value and _is_one_of_two(text, start, "", inside)
     # a run of spaces could be parted in many ways
-    behind = _SPACES.sub(" ", text[end : end + _AFTER])
-    if _IS_VALUE.search(inside) is not None and _is_lost(text, start, before, behind, inside):
+    behind = _SPACES.sub(" ", behind)
+    if is_value and (_PART_BEHIND.match(behind) or _is_one_of_two(text, start, behind, inside)):
         return True
     at = _CLOSING.match(behind)
     assert at is not None
     rest = behind[at.end() :]
     if rest[:1] in ("?", "？"):
         return _CONFIRMED.match(rest) is None
-    if not rest or _IS_VALUE.search(inside) is None:
+    if not rest or not is_value:
         return False
     found = _CALLED_WRONG.match(rest, _past_stops(rest, 0))
     if found is None and (counted := _COUNTED.match(rest)) is not None:
@@ -138,23 +173,68 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     return again is None or _VALUE.sub("", again.text) != said
 
 
-def _is_denied_twice(before: str, denied: re.Match[str]) -> bool:
-    return _EXCEPTING.search(denied[0]) is not None and _NO_OTHER.search(before, 0, denied.start()) is not None
+def _denies(before: str, at: int) -> bool:
+    found = (
+        _DENIED_IN_CHINESE.search(before, at) if before[-1] >= "\u4e00" else _DENIED.match(before.replace("’", "'"), at)
+    )
+    if found is None:
+        return False
+    return _EXCEPTING.search(found[0]) is None or _NO_OTHER.search(before, 0, found.start()) is None
 
 
-def _is_lost(text: str, start: int, before: str, behind: str, inside: str) -> bool:
-    """Whether a value is called wrong before it stands, is hidden, or is a part of something else."""
+def _calls_wrong(before: str, at: int) -> bool:
+    if before[-1] >= "\u4e00":
+        return _CALLED_WRONG_IN_CHINESE.search(before, at) is not None
+    return _CALLED_WRONG_BEFORE.match(before.replace("’", "'"), at) is not None
+
+
+def _without_opening(text: str) -> str:
+    """The text up to the last word before a box, without delimiters, emphasis and brackets behind it."""
+    while True:
+        rest = text.rstrip(_OPENING)
+        command = _OPENING_COMMAND.search(text, max(len(text) - 14, 0))
+        if command is not None:
+            rest = text[: command.start()]
+        if rest == text:
+            return text
+        text = rest
+
+
+def _denials(before: str) -> Iterator[int]:
+    """Where a sentence that denies a box may begin before it."""
+    last, at = before[-1:], max(len(before) - _MOST_DENIED, 0)
+    if last >= "\u4e00":
+        yield at
+    elif last.isalpha():
+        plain = before.replace("’", "'")
+        if "not" not in plain and "n't" not in plain and _DENIALS.isdisjoint(plain.replace("(", " ").split()):
+            return
+        words = list(_WORD.finditer(plain, at))
+        if words and (words[-1][0] in _LAST_WORDS or words[-1][0].endswith("n't")):
+            for word in words:
+                if word[0] in _DENIALS:
+                    yield word.start()
+                elif word[0].endswith("n't"):
+                    yield word.end() - 3
+
+
+def _is_hidden(text: str, start: int) -> bool:
+    """Whether a value is struck out or commented out, or is a part of something else, by the text before it."""
     near = text[max(start - _BEFORE, 0) : start]
-    if start > _BEFORE:
-        # the window begins within a line
-        near = "…" + near
-    if _CALLED_WRONG_BEFORE.search(before) or _HIDDEN.search(near) or _PART_BEFORE.search(near):
-        return True
-    if _PART_BEHIND.match(behind):
-        return True
+    for hiding in _HIDING:
+        # a mark before the text where the window begins within a line
+        if hiding in near and _HIDDEN.search("…" + near if start > _BEFORE else near):
+            return True
+    return near.removesuffix("$")[-1:] in _PARTING and _PART_BEFORE.search(text, max(start - 4, 0), start) is not None
+
+
+def _is_one_of_two(text: str, start: int, behind: str, inside: str) -> bool:
+    """Whether another integer stands beside an integer, as a second candidate or as what it equals."""
     if _INTEGER.fullmatch(inside) is None:
         return False
-    others = (_OR_BEFORE.search(near), _OR_BEHIND.match(behind), _EQUATED.match(behind))
+    near = text[max(start - _BEFORE, 0) : start]
+    alternative = _OR_BEFORE.search(near) if near.rstrip("$ \n")[-1:] in _OR_ENDS else None
+    others = (alternative, _OR_BEHIND.match(behind), _EQUATED.match(behind))
     return any(found is not None and _digits(found["other"]) != _digits(inside) for found in others)
 
 
