@@ -56,6 +56,7 @@ _DENIALS = frozenset(
     )
 )
 _WORD = re.compile(r"[a-z']+")
+_FIRST_HAN = "\u4e00"
 # the longest of them has so many characters
 _MOST_DENIED = 64
 # `no number except`, `没有别的，除了`: the box is all that is left
@@ -138,78 +139,90 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
         end: where it ends.
         inside: the text in the box.
     """
-    before = _without_opening(text[max(start - _BEFORE, 0) : start]).lower()
+    before = _without_opening(text[max(start - _BEFORE, 0) : start]).lower().replace("’", "'")
     denials = list(_denials(before))
     if any(_denies(before, at) for at in denials):
         return True
-    is_value = _IS_VALUE.search(inside) is not None
-    if is_value and (_is_hidden(text, start) or any(_calls_wrong(before, at) for at in denials)):
-        return True
     behind = text[end : end + _AFTER]
-    if not behind.strip(_ENDING):
-        return is_value and _is_one_of_two(text, start, "", inside)
-    # a run of spaces could be parted in many ways
-    behind = _SPACES.sub(" ", behind)
-    if is_value and (_PART_BEHIND.match(behind) or _is_one_of_two(text, start, behind, inside)):
-        return True
+    # most outputs end with the box
+    behind = _SPACES.sub(" ", behind) if behind.strip(_ENDING) else ""
+    if _IS_VALUE.search(inside) is None:
+        return behind != "" and _is_asked(_words_behind(behind))
+    return (
+        any(_calls_wrong(before, at) for at in denials)
+        or _is_hidden(text, start)
+        or _PART_BEHIND.match(behind) is not None
+        or _is_one_of_two(text, start, behind, inside)
+        or (behind != "" and _is_corrected(_words_behind(behind), text[end:], inside))
+    )
+
+
+def _words_behind(behind: str) -> str:
     at = _CLOSING.match(behind)
     assert at is not None
-    rest = behind[at.end() :]
-    if rest[:1] in ("?", "？"):
-        return _CONFIRMED.match(rest) is None
-    if not rest or not is_value:
-        return False
-    found = _CALLED_WRONG.match(rest, _past_stops(rest, 0))
-    if found is None and (counted := _COUNTED.match(rest)) is not None:
-        found = _CALLED_WRONG.match(rest, _past_stops(rest, counted.end()))
+    return behind[at.end() :]
+
+
+def _is_asked(words: str) -> bool:
+    """Whether a question mark stands behind the box, and no yes behind the mark."""
+    return words[:1] in ("?", "？") and _CONFIRMED.match(words) is None
+
+
+def _is_corrected(words: str, rest: str, inside: str) -> bool:
+    """Whether the words behind a value ask for it, call it wrong, or give another value in its place.
+
+    Args:
+        words: the words, up to a bounded number of characters.
+        rest: all of the text behind the box.
+        inside: the text in the box.
+    """
+    if words[:1] in ("?", "？"):
+        return _is_asked(words)
+    found = _CALLED_WRONG.match(words, _past_stops(words, 0))
+    if found is None and (counted := _COUNTED.match(words)) is not None:
+        found = _CALLED_WRONG.match(words, _past_stops(words, counted.end()))
     if found is None:
         return False
     said = _VALUE.sub("", inside)
     other = found["other"] or found["meant"]
     if other is not None and _VALUE.sub("", other) == said:
         return False
-    again = labelled(text[end:])
-    # looked at once more, and found right
+    again = labelled(rest)
+    # The text looked at the value once more, and found it right
     return again is None or _VALUE.sub("", again.text) != said
 
 
 def _denies(before: str, at: int) -> bool:
-    found = (
-        _DENIED_IN_CHINESE.search(before, at) if before[-1] >= "\u4e00" else _DENIED.match(before.replace("’", "'"), at)
-    )
+    found = _DENIED_IN_CHINESE.search(before, at) if before[-1] >= _FIRST_HAN else _DENIED.match(before, at)
     if found is None:
         return False
     return _EXCEPTING.search(found[0]) is None or _NO_OTHER.search(before, 0, found.start()) is None
 
 
 def _calls_wrong(before: str, at: int) -> bool:
-    if before[-1] >= "\u4e00":
+    if before[-1] >= _FIRST_HAN:
         return _CALLED_WRONG_IN_CHINESE.search(before, at) is not None
-    return _CALLED_WRONG_BEFORE.match(before.replace("’", "'"), at) is not None
+    return _CALLED_WRONG_BEFORE.match(before, at) is not None
 
 
 def _without_opening(text: str) -> str:
     """The text up to the last word before a box, without delimiters, emphasis and brackets behind it."""
-    while True:
-        rest = text.rstrip(_OPENING)
-        command = _OPENING_COMMAND.search(text, max(len(text) - 14, 0))
-        if command is not None:
-            rest = text[: command.start()]
-        if rest == text:
-            return text
-        text = rest
+    text = text.rstrip(_OPENING)
+    # the command's backslash is near: most texts end in a word, which a search would walk through
+    while "\\" in text[-14:] and (command := _OPENING_COMMAND.search(text, max(len(text) - 14, 0))) is not None:
+        text = text[: command.start()].rstrip(_OPENING)
+    return text
 
 
 def _denials(before: str) -> Iterator[int]:
     """Where a sentence that denies a box may begin before it."""
     last, at = before[-1:], max(len(before) - _MOST_DENIED, 0)
-    if last >= "\u4e00":
+    if last >= _FIRST_HAN:
         yield at
     elif last.isalpha():
-        plain = before.replace("’", "'")
-        if "not" not in plain and "n't" not in plain and _DENIALS.isdisjoint(plain.replace("(", " ").split()):
+        if "not" not in before and "n't" not in before and _DENIALS.isdisjoint(before.replace("(", " ").split()):
             return
-        words = list(_WORD.finditer(plain, at))
+        words = list(_WORD.finditer(before, at))
         if words and (words[-1][0] in _LAST_WORDS or words[-1][0].endswith("n't")):
             for word in words:
                 if word[0] in _DENIALS:
