@@ -9,6 +9,8 @@ _MACRO = "\\boxed"
 # An escaped character is skipped whole, so that `\{` opens nothing and `\\}` (a line break, then a brace) closes.
 # Not the backslash of a box: behind a line break, or doubled as in JSON, it opens a box all the same
 _EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\(?!\\(?:boxed|fbox)(?![a-zA-Z])).|[{}]", re.DOTALL)
+# the usual box, whose braces are commands' arguments. Possessive: a long text is read once, whatever it holds
+_FLAT = re.compile(r"\\boxed\s*+\{[^{}\\]*+(?:(?:\\[a-zA-Z]|\{[^{}\\]*+(?:\\[a-zA-Z][^{}\\]*+)*+\})[^{}\\]*+)*+\}")
 _BARE_LOOK = 16
 _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 
@@ -84,6 +86,9 @@ def inside(text: str, box: Box) -> str:
 
 
 def _one_box(text: str, start: int) -> Box | None:
+    flat = _FLAT.match(text, start)
+    if flat is not None:
+        return Box(start, text.index("{", start) + 1, flat.end())
     depth = 0
     inside = start
     for event in _EVENT.finditer(text, start):

@@ -23,7 +23,7 @@ def sole_answer(answers: Sequence[str]) -> Found:
     """The one answer in `answers`, however often it stands there; different answers are a contradiction."""
     if len(answers) > 1 and len({re.sub(r"[\s$]", "", answer) for answer in answers}) > 1:
         return Found("", CONTRADICTION)
-    return Found(answers[-1].strip(), raw=answers[-1])
+    return Found(answers[-1].strip(), "", answers[-1])
 
 
 _DENIED = re.compile(

@@ -7,7 +7,6 @@ about wrong attempts is no concern of its answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from agentscope_tuner.verify.labels import labelled
 
@@ -56,6 +55,7 @@ _DENIALS = frozenset(
     )
 )
 _WORD = re.compile(r"[a-z']+")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 _FIRST_HAN = "\u4e00"
 # the longest of them has so many characters
 _MOST_DENIED = 64
@@ -139,21 +139,25 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
         end: where it ends.
         inside: the text in the box.
     """
-    before = _without_opening(text[max(start - _BEFORE, 0) : start]).lower().replace("’", "'")
-    denials = list(_denials(before))
-    if any(_denies(before, at) for at in denials):
+    near = text[max(start - _BEFORE, 0) : start]
+    before = _without_opening(near).lower().replace("’", "'")
+    denials = _denials(before)
+    if denials and any(_denies(before, at) for at in denials):
         return True
     behind = text[end : end + _AFTER]
     # most outputs end with the box
     behind = _SPACES.sub(" ", behind) if behind.strip(_ENDING) else ""
     if _IS_VALUE.search(inside) is None:
         return behind != "" and _is_asked(_words_behind(behind))
+    if (denials and any(_calls_wrong(before, at) for at in denials)) or _is_hidden(near, text, start):
+        return True
+    if not behind:
+        return _is_second_of_two(near, inside)
     return (
-        any(_calls_wrong(before, at) for at in denials)
-        or _is_hidden(text, start)
-        or _PART_BEHIND.match(behind) is not None
-        or _is_one_of_two(text, start, behind, inside)
-        or (behind != "" and _is_corrected(_words_behind(behind), text[end:], inside))
+        _PART_BEHIND.match(behind) is not None
+        or _is_second_of_two(near, inside)
+        or _is_first_of_two(behind, inside)
+        or _is_corrected(_words_behind(behind), text[end:], inside)
     )
 
 
@@ -214,26 +218,27 @@ def _without_opening(text: str) -> str:
     return text
 
 
-def _denials(before: str) -> Iterator[int]:
-    """Where a sentence that denies a box may begin before it."""
+def _denials(before: str) -> list[int]:
+    """Where a sentence that denies a box may begin before it; nowhere before most boxes."""
     last, at = before[-1:], max(len(before) - _MOST_DENIED, 0)
     if last >= _FIRST_HAN:
-        yield at
-    elif last.isalpha():
-        if "not" not in before and "n't" not in before and _DENIALS.isdisjoint(before.replace("(", " ").split()):
-            return
-        words = list(_WORD.finditer(before, at))
-        if words and (words[-1][0] in _LAST_WORDS or words[-1][0].endswith("n't")):
-            for word in words:
-                if word[0] in _DENIALS:
-                    yield word.start()
-                elif word[0].endswith("n't"):
-                    yield word.end() - 3
+        return [at]
+    word = before[len(before.rstrip(_LETTERS)) :]
+    if word not in _LAST_WORDS and not word.endswith("n't"):
+        return []
+    if "not" not in before and "n't" not in before and _DENIALS.isdisjoint(before.replace("(", " ").split()):
+        return []
+    words = _WORD.finditer(before, at)
+    starts = (found.start() if found[0] in _DENIALS else found.end() - 3 for found in words if _may_deny(found[0]))
+    return list(starts)
 
 
-def _is_hidden(text: str, start: int) -> bool:
+def _may_deny(word: str) -> bool:
+    return word in _DENIALS or word.endswith("n't")
+
+
+def _is_hidden(near: str, text: str, start: int) -> bool:
     """Whether a value is struck out or commented out, or is a part of something else, by the text before it."""
-    near = text[max(start - _BEFORE, 0) : start]
     for hiding in _HIDING:
         # a mark before the text where the window begins within a line
         if hiding in near and _HIDDEN.search("…" + near if start > _BEFORE else near):
@@ -241,14 +246,22 @@ def _is_hidden(text: str, start: int) -> bool:
     return near.removesuffix("$")[-1:] in _PARTING and _PART_BEFORE.search(text, max(start - 4, 0), start) is not None
 
 
-def _is_one_of_two(text: str, start: int, behind: str, inside: str) -> bool:
-    """Whether another integer stands beside an integer, as a second candidate or as what it equals."""
+def _is_second_of_two(near: str, inside: str) -> bool:
+    """Whether an integer stands behind another integer as a second candidate."""
+    if near.rstrip("$ \n")[-1:] not in _OR_ENDS or _INTEGER.fullmatch(inside) is None:
+        return False
+    return _is_other(_OR_BEFORE.search(near), inside)
+
+
+def _is_first_of_two(behind: str, inside: str) -> bool:
+    """Whether another integer stands behind an integer, as a second candidate or as what it equals."""
     if _INTEGER.fullmatch(inside) is None:
         return False
-    near = text[max(start - _BEFORE, 0) : start]
-    alternative = _OR_BEFORE.search(near) if near.rstrip("$ \n")[-1:] in _OR_ENDS else None
-    others = (alternative, _OR_BEHIND.match(behind), _EQUATED.match(behind))
-    return any(found is not None and _digits(found["other"]) != _digits(inside) for found in others)
+    return _is_other(_OR_BEHIND.match(behind), inside) or _is_other(_EQUATED.match(behind), inside)
+
+
+def _is_other(found: re.Match[str] | None, inside: str) -> bool:
+    return found is not None and _digits(found["other"]) != _digits(inside)
 
 
 def _digits(text: str) -> str:
