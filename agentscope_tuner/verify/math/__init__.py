@@ -1,1 +1,1 @@
-"""Mathematics as models write it: read, compared, and decided in a worker process where cheap stages cannot."""
+"""Mathematics as models write it: read and compared. A worker process decides the pairs that cheap stages cannot."""

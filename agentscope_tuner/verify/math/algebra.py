@@ -1,7 +1,8 @@
 """The last stage, sympy (worker side): integrals, limits, endless sums, identities over the whole numbers.
 
-It decides only what the symbolic stage leaves undecided, and never the other way: what has a value at points is decided
-there. Equal is what sympy proves; different is what differs by far at many digits; anything else stays undecided.
+sympy is asked only about pairs that the symbolic stage leaves undecided; every pair with values at points is decided
+there. The verdict is equal if sympy proves it, different if a value of the difference is far from zero. Any other pair
+stays undecided.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _POINTS = 3
 
 
 class AlgebraComparer(SymbolicComparer):
-    """Leaves that only algebra evaluates; every other one as before."""
+    """Compares with sympy the leaves that need it, and all others as the symbolic stage does."""
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if not needs_sympy(ref, ans):
@@ -35,14 +36,18 @@ class AlgebraComparer(SymbolicComparer):
 
 
 def same(ref: Node, ans: Node, seed: str) -> Outcome:
-    """Whether sympy proves that the two are equal, or many digits that they differ."""
+    """EQUAL if sympy proves it, DIFFERENT if many digits show it, else UNKNOWN.
+
+    Raises:
+        NotTranslated: a side has no form in sympy.
+    """
     translator = Translator()
     left, right = translator.of(ref), translator.of(ans)
     if isinstance(left, sympy.MatrixBase) or isinstance(right, sympy.MatrixBase):
         return UNKNOWN
     variable = _indefinite(ref)
     if variable is None and _indefinite(ans) is not None:
-        # work that is still to be done, up to a constant
+        # The answer is an integral still to be computed, and it is known only up to a constant
         return UNKNOWN
     left, right = _evaluated(left), _evaluated(right)
     difference = left - right
@@ -64,7 +69,7 @@ def _evaluated(expression: Expression) -> Expression:
 
 
 def _product(product: Expression) -> Expression:
-    """An endless product as the limit of the finite one, whose factors sympy knows one by one."""
+    """An endless product as the limit of its finite products: sympy evaluates those by the product's factors."""
     counter, first, last = product.limits[0]
     inside = sympy.factor(product.function)
     if last != sympy.oo:
@@ -81,12 +86,12 @@ def _infinite(left: Expression, right: Expression) -> Outcome:
 
 
 def _is_open(expression: Expression) -> bool:
-    """Whether something in it was not evaluated."""
+    """Whether the expression holds infinity, or an integral, limit, sum or product that sympy did not evaluate."""
     return bool(expression.has(sympy.Integral, sympy.Limit, sympy.Sum, sympy.Product, sympy.oo, -sympy.oo))
 
 
 def _indefinite(node: Node) -> str | None:
-    """The variable of an integral without bounds."""
+    """The variable of the first integral without bounds; None if there is no such integral, or several names in it."""
     for n in walk(node):
         if isinstance(n, BigOperator) and n.sign == "int" and not n.bounds:
             names = sorted(symbols(n) - {"d", "C", "c", "K"})
@@ -95,7 +100,7 @@ def _indefinite(node: Node) -> str | None:
 
 
 def _is_far(difference: Expression, seed: str) -> bool:
-    """Whether the difference has a value that is no rounding error, at whole numbers for what counts."""
+    """Whether the difference has a value too large for a rounding error at some point, whole for integer symbols."""
     names = sorted(difference.free_symbols, key=str)
     for at in range(_POINTS if names else 1):
         point = {}
@@ -109,6 +114,6 @@ def _is_far(difference: Expression, seed: str) -> bool:
 
 
 def warm_up() -> None:
-    """What the first question would otherwise pay for."""
+    """Run sympy once, so that the first pair does not wait for its caches."""
     x = sympy.Symbol("x", real=True)
     sympy.simplify(sympy.Integral(x, (x, 0, 1)).doit() - sympy.Rational(1, 2))

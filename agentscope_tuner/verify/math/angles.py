@@ -1,8 +1,8 @@
-r"""Sines and cosines of multiples of symbols, exactly: $\sin 2x$ and $2\sin x\cos x$ have one value at a point.
+r"""Exact sines and cosines of multiples of symbols: $\sin 2x$ and $2\sin x\cos x$ have the same value at a point.
 
-A symbol and $e^{ix}$ are independent as functions, so beside a symbol's value its angle has a value of its own: a
-rational point of the unit circle. What agrees there, agrees everywhere, but for the chance of every random point; what
-differs there, differs.
+The functions $x$ and $e^{ix}$ are algebraically independent. So a symbol's angle may have a value that does not depend
+on the symbol's own value: a rational point of the unit circle. Two expressions that differ at these points are
+different. Two that agree there are equal, apart from the small chance of error of every random point.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FUNCTIONS = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
 def angle(node: Node) -> Angle | None:
-    """The argument as a sum of halves of symbols and of pi; None where it is anything else, or a constant."""
+    """The argument in halves: for each symbol and pi, how many halves of it. None for a constant or another form."""
     found: dict[str, Fraction] = {}
     if not _collect(node, Fraction(2), found):
         return None
@@ -59,7 +59,7 @@ def on_circle(halves: Angle, tangent: Callable[[str], int]) -> tuple[Fraction, F
     """The cosine and the sine of an angle.
 
     Args:
-        tangent: a number for each symbol, the tangent of a quarter of its angle.
+        tangent: gives for a symbol's name the tangent of a quarter of its angle.
     """
     real, imaginary, size = 1, 0, 1
     for name, times in halves.items():

@@ -21,7 +21,7 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _OTHER_MONEY = re.compile(r"€|£|¥|\b(?:euros?|pounds?|cents?|yen|yuan|rupees?)\b", re.IGNORECASE)
-# a rate that the question states, and does not ask for: `$45 per hour`
+# A rate that the question gives, not asks for: `$45 per hour`
 _GIVEN_RATE = re.compile(
     r"(?:[$€£¥]|\\\$)?\s?\d[\d,.]*\$?\s*(?:[a-z]+\s+){0,2}?(?:(?:per|an?|each|every)\s+[a-z]+|/\s*[a-z]+)"
     r"|每[^，。？0-9]{0,8}\d[\d.]*[^，。？]{0,4}|\d[\d.]*[^，。？\d]{1,3}/[^，。？]{1,3}",
@@ -33,7 +33,7 @@ _RATE = re.compile(
     r"|pressure|(?:what|which) price)\b|/|[每率]|速度|单价|平均",
     re.IGNORECASE,
 )
-# `a pencil`, of which the price is asked
+# `a pencil`: the question may ask for its price
 _ONE = re.compile(r"\b(?:an?|one|1)\s+((?:[a-z]+\s*){1,3})", re.IGNORECASE)
 _AMOUNT = re.compile(
     r"\bhow (?:many|much|far|long|tall|high|deep|heavy)\b|\b(?:total|altogether|distance)\b|多少|一共|共", re.IGNORECASE
@@ -46,7 +46,7 @@ _MAX_CHARS = 5_000
 
 
 def asked_units(text: str) -> frozenset[PhysicalUnit]:
-    """What is asked for by name, as it measures; ordinary words and counted things are none."""
+    """The units that the question asks for by name; ordinary words and counted nouns are not units."""
     found: set[PhysicalUnit] = set()
     if (money := _MONEY.search(text[:_MAX_CHARS])) is not None and "$" in text:
         found |= _measured([("dollar", 1)]) if not _OTHER_MONEY.search(money.string) else set()
@@ -59,10 +59,12 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
 
 
 class AskedAmount(NamedTuple):
-    """Attributes:
-    rate: whether what is asked may be a rate, since words elsewhere than beside a rate that is given say so.
-    amount: whether an amount is asked for.
-    ones: the words behind `a` and `one`: what the rate may be for one of.
+    """The kind of amount that a question asks for.
+
+    Attributes:
+        rate: whether the question may ask for a rate. Words like `per` say so, unless they belong to a given rate.
+        amount: whether the question asks for an amount.
+        ones: the words after `a`, `an` and `one`: a rate may be for one such thing.
     """
 
     rate: bool
@@ -71,7 +73,7 @@ class AskedAmount(NamedTuple):
 
 
 def asked_amount_of(text: str) -> AskedAmount:
-    """Whether a question asks how much of something, or how much for one of something else."""
+    """Whether a question asks for an amount, or for a rate: an amount for each unit of something else."""
     text = text[-_MAX_CHARS:]
     asked = " ".join(_SENTENCE.findall(text)) or text
     asked = _GIVEN_RATE.sub(" ", asked)
@@ -101,7 +103,7 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
 
 def _is_unit(word: str) -> bool:
     one = singular(word)
-    # a letter alone may be a name: `in m`
+    # A single letter may be a name: `in m`
     return (len(word) > 1 and known(one) and one not in COUNTED) or word.lower() in COMPOUND
 
 

@@ -26,12 +26,12 @@ from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable
 from agentscope_tuner.verify.math.tree import is_collection, is_matrix, number
 
 MAX_DIGITS = 1_000
-# letters that name functions where a bracket follows; any other letter before a bracket is a factor
+# Letters that name functions if a bracket follows; any other letter before a bracket is a factor
 _FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
 
 
 class AtomParser(PostfixParser):
-    """Operands; the levels above are `Parser`'s."""
+    """Parses operands; `Parser` has the levels above them."""
 
     def operand(self) -> Node:
         """One operand, without its postfixes."""
@@ -92,7 +92,7 @@ class AtomParser(PostfixParser):
         return number(recurring(text, digits))
 
     def _until_dot(self) -> str:
-        r"""The digits up to the second dot of `0.\dot{1}42\dot{7}`; nothing where there is one dot alone."""
+        r"""The digits after the first dotted digit of `0.\dot{1}42\dot{7}`; empty if only one digit is dotted."""
         texts = [t.text for t in self.tokens[self.at : self.at + 5] if t.text not in ("{", "}")]
         between, rest = (texts[0], texts[1:]) if texts and texts[0].isdigit() else ("", texts)
         if rest[:1] != ["\\dot"] or len(rest) < 2 or not rest[1].isdigit():
@@ -118,7 +118,7 @@ class AtomParser(PostfixParser):
         return Symbol(name)
 
     def _is_defined(self) -> bool:
-        """Whether `(x) =` follows: the letter before it is a function's name."""
+        """Whether `(x) =` follows: then the letter before it is the name of a function."""
         after = self.tokens[self.at : self.at + 4]
         return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind == "sym"
 
@@ -173,7 +173,7 @@ class AtomParser(PostfixParser):
         return Apply("det" if is_matrix(inside) else "abs", (inside,))
 
     def _outward(self) -> Node:
-        """`]a, b[`, an open interval as some countries write it."""
+        """The interval of `]a, b[`, which is how some countries write `(a, b)`."""
         self.outward = True
         inside = self.items()
         self.outward = False

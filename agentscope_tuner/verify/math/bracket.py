@@ -1,4 +1,4 @@
-"""What a pair of brackets makes of what stands inside."""
+"""The node that a pair of brackets and its contents form."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def bracketed(opener: str, closer: str, inside: Node) -> Node:
 
 
 def infix(name: str, above: Node, below: Node) -> Node:
-    r"""What TeX's `{a \over b}` and `{a \choose b}` stand for."""
+    r"""The fraction or binomial that TeX's `{a \over b}` and `{a \choose b}` stand for."""
     return Quotient(above, below) if name == "\\over" else Apply("binom", (above, below))
 
 
 def is_builder(tokens: Sequence[Token]) -> bool:
-    """Whether the braces that these tokens follow hold a condition, as in `x | x > 0`."""
+    """Whether these tokens, which follow an opening brace, hold a condition, as in `x | x > 0`."""
     depth = bars = 0
     for token in tokens:
         depth += (token.kind == "open") - (token.kind == "close")

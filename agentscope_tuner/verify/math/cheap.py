@@ -1,4 +1,4 @@
-"""The stages that run in the caller's process: exact numbers and exact identities, linear in the text."""
+"""The stages that run in the caller's process: exact numbers and exact identities, in time linear in the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _FLIP = {">": "<", ">=": "<="}
 
 
 class _Known(NamedTuple):
-    """What one expression is worth at the point; kept, since each element of a list meets all the others."""
+    """The facts about one expression at the random point.
+
+    They are kept for reuse: each element of a list is compared with all elements of the other list.
+    """
 
     node: Node
     value: Fraction | None
@@ -32,11 +35,11 @@ class _Known(NamedTuple):
 
 
 class CheapComparer(Comparer):
-    """Decides what rational arithmetic decides; leaves the rest unknown.
+    """Decides the pairs that rational arithmetic can decide; the outcome of all others is UNKNOWN.
 
     Args:
-        seed: the two texts, which choose the evaluation points.
-        question: what says how a sign is meant.
+        seed: the two texts; they choose the evaluation points.
+        question: chooses between the meanings of a sign, such as percent.
     """
 
     def __init__(self, seed: str, question: Question | None = None) -> None:
@@ -44,7 +47,7 @@ class CheapComparer(Comparer):
         self.question = question
         self.work = ExactBudget()
         self._closed = ClosedForms()
-        # by identity, as hashing a tree walks it; the entry keeps its node alive
+        # Keyed by identity, because hashing a tree walks all of it. The entry keeps its node alive, so no id is reused
         self._known: dict[int, _Known] = {}
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
@@ -72,7 +75,7 @@ class CheapComparer(Comparer):
         if ref.value == ans.value:
             return EQUAL
         if ref.opaque or ans.opaque:
-            # a root is a function like any other at the point
+            # At a random point a root has an arbitrary value, so unequal values prove nothing
             return UNKNOWN if ref.symbolic or ans.symbolic else self._closed.same(ref_node, ans_node)
         if ref.rational and ans.rational:
             return EQUAL if close(ref_node, ref.value, ans_node, ans.value) else DIFFERENT
@@ -125,7 +128,10 @@ class CheapComparer(Comparer):
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:
-    """`left op right` as an operator among = != < <= and the difference that it compares with zero."""
+    """The relation as an operator (`=`, `!=`, `<` or `<=`) and a difference to compare with zero.
+
+    None for any other node, also for a chain of relations.
+    """
     match node:
         case Relation((left, right), (">" | ">=" as name,)):
             return _FLIP[name], difference(right, left)
@@ -135,14 +141,14 @@ def oriented(node: Node) -> tuple[str, Node] | None:
 
 
 def is_rational(node: Node) -> bool:
-    """Whether no symbol, constant or function stands in the expression."""
+    """Whether the expression is made of numbers, rational operations and functions of whole numbers like factorials."""
     return all(
         isinstance(n, _ARITHMETIC) or (isinstance(n, Apply) and n.function in _WHOLE_FUNCTIONS) for n in walk(node)
     )
 
 
 def based(ref: Node, ans: Node) -> Outcome:
-    """Digits in a base: an answer may leave the reference's base out, never name another."""
+    """Compare digits in a base: an answer may leave out the reference's base, but not name another base."""
     match ref, ans:
         case Digits(), Digits():
             return EQUAL if ref.base == ans.base and int(ref.text) == int(ans.text) else DIFFERENT
@@ -157,5 +163,5 @@ def based(ref: Node, ans: Node) -> Outcome:
 
 
 def near(exact: Fraction, rough: Fraction) -> bool:
-    """Within two percent: what a person writes after a wavy equals sign."""
+    r"""Whether `rough` is within two percent of `exact`, as people round after a `\approx`."""
     return abs(exact - rough) * 50 <= abs(exact)

@@ -1,4 +1,4 @@
-"""Formulas without fractions or absolute values: equations are then compared by the ratio of their sides."""
+"""Formulas without fractions or absolute values, so that equations can be compared by the ratio of their sides."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HALF = Fraction(1, 2)
 
 
 def cleared(node: Node) -> Node:
-    """The expression times the least product of its denominators: `y - 1/x` is `xy - 1`."""
+    """The expression times the least common multiple of its denominators: `y - 1/x` becomes `xy - 1`."""
     known: dict[Key, Node] = {}
     return _fraction(node, known)[0]
 
@@ -70,8 +70,10 @@ def _product(below: Denominators, known: dict[Key, Node]) -> Node:
 
 
 def equations_as_product(node: Node) -> Node:
-    """`x = y or x = -y` and `|x| = |y|` as the one equation `(x-y)(x+y) = 0`, a root that is a number as its square;
-    anything else as it is.
+    r"""Two forms of statements as single equations without roots or absolute values; any other node as it is.
+
+    `x = y or x = -y` and `|x| = |y|` become `(x-y)(x+y) = 0`. A square root equal to a positive number is squared:
+    `\sqrt{x} = 3` becomes `x = 3 \cdot 3`.
     """
     match node:
         case Connective("or", parts) if parts and all(map(is_equation, parts)):
@@ -86,7 +88,11 @@ def equations_as_product(node: Node) -> Node:
 
 
 def without_absolutes(node: Node, name: str) -> Iterator[Node]:
-    """The expression with each absolute value opened either way."""
+    """The expression with every choice of sign for its absolute values, then the contents of each absolute value.
+
+    Raises:
+        TooComplex: more absolute values than the bound.
+    """
     inside = [n for n in walk(node) if is_applied(n, "abs") and name in symbols(n)]
     if len(inside) > _MAX_ABS:
         raise TooComplex("too many absolute values")

@@ -10,7 +10,7 @@ _NOON = 12
 
 
 def time_of_day(text: str) -> tuple[int, bool] | None:
-    """The seconds since midnight, and whether the text says which half of the day; None where it is no time."""
+    """The seconds since midnight, and whether the text says am or pm; None where the text is not a time."""
     match = _TIME.fullmatch(_WRITING.sub("", text))
     if match is None:
         return None

@@ -1,9 +1,9 @@
 r"""Constants made of rational numbers, square roots, pi and natural logarithms, decided exactly, without a worker.
 
 Such a constant is a sum of rational multiples of $\sqrt d\,\pi^k$ and $\sqrt d\,\ln p$ (d without square factors, p
-prime). The roots are independent over the rationals (Besicovitch 1940), the powers of pi over all algebraic numbers
-(Lindemann 1882), and 1, pi and the logarithms of primes as well (Baker 1966). So two sums are equal where their terms
-are, and different where they are not; only a sum with logarithms beside other powers of pi is left open.
+prime). The roots are linearly independent over the rationals (Besicovitch 1940). Over the algebraic numbers, the powers
+of pi are independent (Lindemann 1882), and so are 1, pi and the logarithms of primes (Baker 1966). So two sums are
+equal exactly if their terms are equal. A sum of logarithms and other powers of pi is not covered, and stays undecided.
 """
 
 from __future__ import annotations
@@ -29,13 +29,19 @@ from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outc
 from agentscope_tuner.verify.math.powers import Exponents, NotFactored, primes_of
 
 _MOST_TERMS, _MOST_BITS, _MOST_POWER, _MOST_ROOTS = 32, 400, 12, 4
-# about a tenth of a second for one comparison
+# These bounds allow about a tenth of a second for one comparison
 _MOST_STEPS, _MOST_FACTORING, _LARGE = 20_000, 500, 10_000
 _HALF = Fraction(1, 2)
 
 
 class Term(NamedTuple):
-    """What a rational number multiplies: the number under the root, the power of pi, the prime under `ln` (0: none)."""
+    r"""The irrational factor of one term of a sum.
+
+    Attributes:
+        root: the number under the square root; 1 for no root.
+        pi: the exponent of pi.
+        log: the prime inside `ln`; 0 for no logarithm.
+    """
 
     root: int = 1
     pi: int = 0
@@ -47,19 +53,19 @@ _UNIT = Term()
 
 
 class _NotClosed(Exception):
-    """The constant is made of something else, or is too large."""
+    """The constant has another form, or is too large."""
 
 
 class ClosedForms:
-    """The closed forms of one comparison's constants; each is worked out once, within a budget for all of them."""
+    """The closed forms of one comparison's constants. Each is computed once; a budget of steps covers all of them."""
 
     def __init__(self) -> None:
         self._left = _MOST_STEPS
-        # by identity, as hashing a tree walks it; the entry keeps its node alive
+        # Keyed by identity, because hashing a tree walks all of it. The entry keeps its node alive, so no id is reused
         self._known: dict[int, tuple[Node, Form | None]] = {}
 
     def same(self, ref: Node, ans: Node) -> Outcome:
-        """Whether two constants are the same number; UNKNOWN where one has no closed form, or may be rounded."""
+        """Whether two constants are the same number; UNKNOWN if a side has no closed form or may be rounded."""
         mine, theirs = self._of(ref), self._of(ans)
         if mine is None or theirs is None:
             return UNKNOWN
@@ -133,7 +139,11 @@ class ClosedForms:
         return _bounded(found)
 
     def _inverse(self, form: Form, roots: int = 0) -> Form:
-        """One over the form: a sum of roots is made rational, one prime under its roots after the other."""
+        """The form's reciprocal.
+
+        Multiplying a sum of roots by its conjugate removes one prime from under the roots. Repeating this for each
+        prime makes the denominator rational.
+        """
         if not form or roots > _MOST_ROOTS or any(term.log for term in form):
             raise _NotClosed
         if len(form) == 1:
@@ -141,7 +151,7 @@ class ClosedForms:
             return {Term(term.root, -term.pi): 1 / (value * term.root)}
         prime = next((p for term in form for p in self._primes(term.root)), None)
         if prime is None:
-            # several powers of pi
+            # A sum of several powers of pi has no reciprocal of this form
             raise _NotClosed
         conjugate = {term: -value if term.root % prime == 0 else value for term, value in form.items()}
         return self._product(conjugate, self._inverse(self._product(form, conjugate), roots + 1))
@@ -162,7 +172,7 @@ class ClosedForms:
         value = form.get(_UNIT)
         if value is None or len(form) != 1 or value < 0:
             raise _NotClosed
-        # the root of a/b is the root of ab over b
+        # sqrt(a/b) = sqrt(ab)/b
         primes = self._primes(value.numerator * value.denominator)
         outside = prod(prime ** int(times // 2) for prime, times in primes.items())
         inside = prod(prime for prime, times in primes.items() if times % 2)
@@ -182,7 +192,7 @@ class ClosedForms:
         return _bounded(found)
 
     def _primes(self, number: int) -> Exponents:
-        # divisions up to the root of a small number, up to a bound for a large one
+        # The cost of the trial divisions: a small number needs few, and a large one as many as the bound allows
         self._spend(_MOST_FACTORING if number > _LARGE else 1 + number.bit_length())
         return primes_of(number)
 

@@ -33,7 +33,11 @@ _MINUS_ONE = Negation(Number(Fraction(1), "1"))
 
 
 def read_command(parser: Grammar, token: str) -> Node:
-    """The operand that the command `token`, already taken, begins."""
+    """The operand that begins with the command `token`, which the parser has moved past.
+
+    Raises:
+        Unreadable: the command is unknown, or does not begin an operand.
+    """
     command = BY_TOKEN.get(token)
     reader = _READERS.get(command.role) if command is not None else None
     if command is None or reader is None:
@@ -55,7 +59,7 @@ def _binomial(parser: Grammar, command: Command) -> Node:
 
 def _bar(parser: Grammar, command: Command) -> Node:
     inside = parser.single()
-    # two capitals under a bar are a segment, anything else is a conjugate
+    # A product of capital letters under a bar is a segment, any other formula is a conjugate
     letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
     segment = isinstance(inside, Product) and len(letters) == len(inside.args)
     return inside if segment else Apply("conj", (inside,))
@@ -79,7 +83,7 @@ def _symbol(parser: Grammar, command: Command) -> Node:
 
 
 def _operator(node: Node) -> bool:
-    """A differential sign, perhaps raised: the d in `d^2 y`."""
+    """Whether the node is a differential sign, perhaps with an exponent: the d of `d^2 y`."""
     return _operator(node.base) if isinstance(node, Power) else is_symbol(node, "d", "\\partial")
 
 
@@ -131,7 +135,7 @@ def _function_arguments(parser: Grammar, name: str, arity: int) -> tuple[Node, .
     else:
         args = (parser.argument(),)
     if len(args) == 1 and arity == MANY and is_collection(args[0], "set"):
-        # `\\min\\{a, b\\}`
+        # The set of `\\min\\{a, b\\}` holds the arguments
         args = args[0].args
     if arity not in (MANY, len(args)):
         raise Unreadable(f"{name} of {len(args)} arguments")
@@ -190,7 +194,7 @@ def _matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
 
 
 def _index(parser: Grammar, command: Command) -> Node:
-    """A sum, product, limit or integral; kept as it stands, since an answer left unevaluated is no answer."""
+    """A sum, product, limit or integral, not evaluated: only later stages know whether it may stand in an answer."""
     sign = _SIGNS[command.canonical]
     bounds: list[Node] = []
     while parser.peek() in ("_", "^"):

@@ -1,6 +1,7 @@
-r"""Every LaTeX command that is known, once: its name, its canonical name, its role and how many operands it takes.
+r"""The table of all known LaTeX commands: name, canonical name, role and number of operands.
 
-The scanner replaces a command of the role `same` by what it stands for; the parser reads any other by its role.
+The scanner replaces a command of the role `same` by its canonical name, and drops one of the role `look`. The parser
+reads every other command by its role.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ MANY = -1
 
 
 class Command(NamedTuple):
-    """One row; `arity` is the number of operands, `MANY` for any number of them."""
+    """One row of the table; `arity` is the number of operands, or `MANY` for any number."""
 
     name: str
     canonical: str
@@ -24,7 +25,7 @@ class Command(NamedTuple):
     arity: int
 
 
-# role, arity: the commands, each with `:=` and its canonical name where that is another
+# Role, arity and names. `name:=canonical` gives a canonical name that differs from the name
 _ROWS: tuple[tuple[Role, int, str], ...] = (
     ("function", 1, """
         sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh
@@ -39,7 +40,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega
         Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega emptyset ell hbar aleph nabla partial ldots mathbb{R}
         mathbb{Z} mathbb{N} mathbb{Q} mathbb{C} square checkmark"""),
-    # a line over capitals marks a segment, over anything else a conjugate
+    # A line over capital letters marks a segment, over any other formula a conjugate
     ("bar", 1, "overline bar"),
     ("decoration", 1, "vec angle triangle mathcal mathscr mathfrak underline"),
     # Accents that change a symbol's identity: `\hat{x}` is not `x`
@@ -79,7 +80,7 @@ def _commands() -> Iterator[Command]:
 
 
 COMMANDS = {command.name: command for command in _commands()}
-# the same by their tokens, with the backslash
+# The same table with the backslash before each name, as the scanner's tokens have it
 BY_TOKEN = {f"\\{command.name}": command for command in COMMANDS.values()}
 
 

@@ -7,7 +7,10 @@ from agentscope_tuner.verify.math.tree import is_collection, is_matrix, product_
 
 
 def componentwise(node: Node) -> Node:
-    """The tuple where sums and multiples of tuples of one length stand, and a symbol is a factor; else the node."""
+    """The node with each sum or multiple of tuples computed into one tuple, where a symbol occurs in it.
+
+    Left as it is: tuples of different lengths, and sums without a symbol.
+    """
     args = node.args
     if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and symbols(node):
         found = _tuple(node)
@@ -24,7 +27,7 @@ def _holds_tuple(node: Node) -> bool:
 
 
 def _members(node: Node) -> tuple[Node, ...] | None:
-    """The components of a tuple, or of a column."""
+    """The components of a tuple or of a column; None for any other node."""
     if is_collection(node, "tuple") and len(node.args) > 1:
         return node.args
     if isinstance(node, Array) and is_matrix(node) and len(node.rows) > 1 and all(len(row) == 1 for row in node.rows):

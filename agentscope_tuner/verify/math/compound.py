@@ -17,7 +17,7 @@ _MINUTE = "min"
 
 
 def added_up(text: str) -> str | None:
-    """The quantity in its smallest unit; None where the text is no list of quantities from large units to small."""
+    """The sum in the smallest unit; None unless the text lists quantities of one dimension, the largest unit first."""
     if len(text) > _LONGEST or not _HAS_TWO.search(text):
         return None
     plain = " ".join(_WRITING.sub(" ", text).split())
@@ -25,7 +25,7 @@ def added_up(text: str) -> str | None:
         return None
     units = [_name(name) for _, name in _PARTS.findall(plain)]
     times = {measure(((name, 1),)).dimension for name in units} & {measure((("second", 1),)).dimension}
-    # `2h 30m`: no length follows hours
+    # the m of `2h 30m` is a minute: a metre cannot follow an hour
     units = [_MINUTE if times and name == "m" else name for name in units]
     found: list[PhysicalUnit] = [measure(((name, 1),)) for name in units]
     sizes = [unit.size for unit in found]

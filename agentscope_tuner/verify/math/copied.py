@@ -1,6 +1,6 @@
-r"""Whether an answer only says the question again: `\frac12+\frac13` to "Compute $\frac12+\frac13$".
+r"""Whether an answer only repeats the question: `\frac12+\frac13` to "Compute $\frac12+\frac13$".
 
-Such an answer has the right value, and no work was done. A policy finds it within its first hundred rollouts.
+Such an answer has the right value without any work. A policy finds this trick within its first hundred rollouts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from agentscope_tuner.verify.math.operations import is_plain
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tree import CONSTANTS, walk, with_args
 
-# a larger answer was not copied, and is not looked through
+# An answer with more nodes is not searched: it is too large for a copy
 _MAX_NODES = 300
 _MAX_INSIDE = 5
 _FORMULA = Symbol("formula of the question")
@@ -40,10 +40,10 @@ _WRAPPERS = frozenset({"abs", "norm", "floor", "ceil", "Re", "conj", "max", "min
 
 
 def restates(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the answer is a formula of the question, arranged otherwise perhaps, that is not the reference's own.
+    """Whether the answer is a formula of the question, perhaps rearranged, and not the reference itself.
 
-    A plain value (`12`, `\\frac34`) that also stands in the question is an answer, except where the question asks to
-    write a value otherwise.
+    A plain value (`12`, `\\frac34`) of the question is a fair answer, unless the question asks to write a value in
+    another form.
     """
     same = {key(part) for part in (reference, _value(reference))}
     formulas = question.formulas
@@ -54,7 +54,7 @@ def restates(question: Question, answer: Node, reference: Node) -> bool:
 
 
 def hands_back(question: Question, answer: Node, answer_text: str, reference_text: str) -> bool:
-    """Whether a quantity of the question is handed back that was to be given in other units: 135 minutes, as 135."""
+    """Whether the answer returns a quantity of the question that it should convert: 135 for 135 minutes in hours."""
     said = set(numbers_said(answer_text))
     if added_up(answer_text) is not None and added_up(reference_text) is None and said <= question.numbers:
         return True
@@ -66,7 +66,7 @@ def hands_back(question: Question, answer: Node, answer_text: str, reference_tex
 
 
 def _value(node: Node) -> Node:
-    r"""What stands behind a name: the formula of `x = \sqrt{49}`."""
+    r"""The right side of an equation with a name on its left: the formula of `x = \sqrt{49}`; else the node."""
     match node:
         case Relation((Symbol() | UndefinedCall(), value), ("=",)):
             return value
@@ -75,12 +75,12 @@ def _value(node: Node) -> Node:
 
 def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
     if isinstance(node, Collection) and node.args:
-        # a list of the question's formulas is copied; values among them may be the answer
+        # A list of formulas of the question is a copy; plain values in a list may be the answer
         return (key(node) in formulas and plain_too) or all(_is_copy(a, formulas, False) for a in node.args)
     if isinstance(node, Relation) and set(node.operators) <= {"=", "~"} and key(node) not in formulas:
         return all(_is_copy(a, formulas, plain_too) for a in node.args)
     if isinstance(node, Number) and "e" in node.text.lower():
-        # a power of ten was written down
+        # Writing a number with a power of ten is work
         return False
     if is_plain(node):
         return (
@@ -102,7 +102,10 @@ def _is_whole(node: Node) -> bool:
 
 
 def _in_disguise(node: Node, formulas: dict[Key, Node]) -> bool:
-    r"""Whether a formula of the question, unfinished, is a part of the answer that has the whole answer's value."""
+    r"""Whether a part of the answer is a formula of the question that has the value of the whole answer.
+
+    Only formulas that still need computing count.
+    """
     parts = list(walk(node))
     if len(parts) > _MAX_NODES:
         return False
@@ -119,7 +122,7 @@ def _in_disguise(node: Node, formulas: dict[Key, Node]) -> bool:
 
 
 def _is_wrapped(node: Node, formula: Key) -> bool:
-    r"""Whether the answer is worth what the formula in it is worth: `|\sqrt{12}|`, `1\cdot\sqrt{12}+0`."""
+    r"""Whether the answer has the same value as the formula inside it: `|\sqrt{12}|`, `1\cdot\sqrt{12}+0`."""
     bare = _unwrapped(_in_place(node, formula))
     for seed in ("wrapped", "wrapped again"):
         point = Exact(seed)
@@ -132,14 +135,17 @@ def _is_wrapped(node: Node, formula: Key) -> bool:
 
 
 def _in_place(node: Node, formula: Key) -> Node:
-    """The answer with a symbol in the place of the formula."""
+    """The answer with the formula replaced by a symbol."""
     if not node.args or key(node) == formula:
         return _FORMULA if key(node) == formula else node
     return with_args(node, tuple(_in_place(a, formula) for a in node.args))
 
 
 def _unwrapped(node: Node) -> Node:
-    """Without what leaves a positive whole value alone: bars, a floor, the larger of one, the root of a square."""
+    """The node without operations that do not change a positive whole value.
+
+    These are functions like an absolute value or a floor, a maximum of equal values, and the root of a power.
+    """
     args = tuple(map(_unwrapped, node.args))
     node = with_args(node, args) if args else node
     match node:
@@ -155,7 +161,7 @@ def _unwrapped(node: Node) -> Node:
 
 
 def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
-    """The sums and products of the question whose terms or factors all stand in one sum or product of the answer."""
+    """The question's sums and products whose terms or factors all occur in a single sum or product of the answer."""
     for read, kind in ((terms, SUM), (factors, PRODUCT)):
         inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
         for known, formula in formulas.items():

@@ -1,4 +1,4 @@
-"""The place in the tokens that a parser has reached, and the levels of the grammar by name."""
+"""The parser's position in the tokens, and the names of the grammar's levels."""
 
 from __future__ import annotations
 
@@ -15,24 +15,37 @@ MAX_CHAIN = 12
 
 
 class Grammar(ABC):
-    """Where a parser stands, and what its levels call each other by: `parse` and `atom` define them."""
+    """The parser's position and state, and the methods by which the levels of the grammar call each other.
+
+    The subclasses in `postfix`, `atom` and `parse` define these methods.
+    """
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
+        # the position of the next token
         self.at = 0
+        # levels of nesting that are open now
         self.depth = 0
+        # operations that nested to the left so far
         self.chain = 0
+        # absolute values that are open: their bar closes before another opens
         self.bars = 0
+        # whether a set builder is being read, whose element ends at a bar or a colon
         self.until_bar = False
+        # whether an interval like `]a, b[` is being read, which ends at `[`
         self.outward = False
-        # integrals whose differential is still to come
+        # integrals whose differential was not read yet
         self.integrals = 0
-        # whether an inequality is being read, whose sides are no sets
+        # whether the sides of an inequality are being read: they are not sets
         self.compared = False
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
-        """Count one level of nesting; the bound keeps the interpreter's stack safe."""
+        """Count one level of nesting.
+
+        Raises:
+            TooComplex: deeper nesting could overflow the interpreter's stack.
+        """
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooComplex(f"nested more than {MAX_DEPTH // 3} levels deep")
@@ -40,7 +53,11 @@ class Grammar(ABC):
         self.depth -= 1
 
     def bound_chain(self, deepens: bool) -> None:
-        """Count an operation that nests to the left, where no bracket shows it."""
+        """Count an operation that makes the tree deeper without a bracket, as in `a \\pm b \\pm c`.
+
+        Raises:
+            TooComplex: more such operations than the bound.
+        """
         self.chain += deepens
         if self.chain > MAX_CHAIN:
             raise TooComplex(f"more than {MAX_CHAIN} postfixes or signs in a row")
@@ -74,7 +91,7 @@ class Grammar(ABC):
         return token.text == "\\min" and self.peek(1) not in ("(", "{", "_")
 
     def _unit_ahead(self) -> bool:
-        """An upright letter after a number, as in `5\\,\\mathrm{m}`, is a unit."""
+        """Whether the next letter is a unit, if it is upright: it follows a number or a bracket (`5\\,\\mathrm{m}`)."""
         token, before = self.tokens[self.at], self.tokens[max(0, self.at - 1)]
         return token.text in "mgshLlJNWVAKC" and self.at > 0 and before.kind in ("num", "close")
 
@@ -91,7 +108,7 @@ class Grammar(ABC):
         return found
 
     def circle_group(self) -> bool:
-        r"""Whether `{\circ}` follows; it is taken."""
+        r"""Move past `{\circ}` if it follows, and return whether it did."""
         if [t.text for t in self.tokens[self.at : self.at + 3]] in (["{", "\\circ", "}"], ["{", "*", "}"]):
             self.at += 3
             return True
@@ -99,7 +116,7 @@ class Grammar(ABC):
 
     @abstractmethod
     def items(self, top: bool = False) -> Node:
-        """A list parted by commas or semicolons; a single item is itself."""
+        """A list separated by commas or semicolons, or its only item."""
 
     @abstractmethod
     def sum(self) -> Node:
@@ -115,11 +132,11 @@ class Grammar(ABC):
 
     @abstractmethod
     def exponent(self) -> Node:
-        """What stands behind a circumflex."""
+        """The exponent after a `^`."""
 
     @abstractmethod
     def argument(self) -> Node:
-        """What a function without brackets takes."""
+        """The argument of a function without brackets."""
 
     @abstractmethod
     def operand(self) -> Node:
@@ -135,4 +152,4 @@ class Grammar(ABC):
 
     @abstractmethod
     def arguments(self, closer: str) -> tuple[Node, ...]:
-        """What stands inside the brackets of a function."""
+        """The arguments of a function up to the closing bracket, which is read too."""

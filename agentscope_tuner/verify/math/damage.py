@@ -1,17 +1,19 @@
-r"""Damaged texts: missing cells that became numbers, backslashes that became control characters."""
+r"""Damaged texts: missing cells that became words like `NaN`, backslashes that became control characters."""
 
 from __future__ import annotations
 
 import re
 
-# The texts that pandas, JSON and float() write for a missing or overflown number
+# The texts that pandas, JSON and float() write for a missing or overflowed number
 _NOT_A_NUMBER = re.compile(r"[-+]?(?:(?i:nan|inf|<na>|nat)|Infinity|INFINITY)")
-# what str() and JSON leave for a missing value, written exactly so: the word is `\\text{None}` or `none`
+# The texts that str() and JSON write for a missing value. The case must match: an answer's word "none" is
+# `\\text{None}` or `none`
 _NO_VALUE = frozenset({"None", "null", "NULL"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LAYOUT = "\n\r\t "
-# the letters that follow the backslash of an escape, and the commands that begin with each
+# Each control character and the letter of its escape: `\f` is a form feed
 _ESCAPES = {"\x07": "a", "\x08": "b", "\t": "t", "\n": "n", "\x0b": "v", "\x0c": "f", "\r": "r"}
+# A control character followed by the rest of a command: the escape swallowed the command's first letter
 _LOST = re.compile(
     r"\x0c(?=rac|orall|loor|box)|\x08(?=eta|inom|ar\b|oxed|egin|mod|oldsymbol|f\b|ig|ullet|ot\b)"
     r"|\t(?=imes|heta|an\b|ext|frac|au\b|o\b|riangle|ilde|binom|op\b)|\r(?=ight|ho\b|angle|floor|ceil|m\b|vert)"
@@ -20,17 +22,17 @@ _LOST = re.compile(
 
 
 def is_missing(text: str) -> bool:
-    """Whether the text is what a missing value or an overflown number is written as: `NaN`, `-inf`, `<NA>`, `None`."""
-    # a template wrote the sign around a cell that was missing
+    """Whether the text stands for a missing value or an overflowed number: `NaN`, `-inf`, `<NA>`, `None`."""
+    # A template may have written `$`, `%` or a backslash around the missing cell
     text = text.strip().strip("$%\\ ")
     return text in _NO_VALUE or _NOT_A_NUMBER.fullmatch(text) is not None
 
 
 def lost_backslash(text: str) -> str | None:
-    r"""The command whose backslash became a control character (`\f` of `\frac` a form feed), in words; else None.
+    r"""A description of the command whose backslash became a control character; None if there is no such command.
 
-    Tabs and line breaks are layout, except where the rest of a command follows: a tab before `imes` was `\times`. Every
-    other control character is damage.
+    In a string that is not raw, `\frac` begins with a form feed. Tabs and line breaks are layout, except where the rest
+    of a command follows: a tab before `imes` was `\times`. Every other control character is damage.
     """
     if text.isprintable():
         return None

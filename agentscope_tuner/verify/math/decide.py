@@ -1,4 +1,4 @@
-"""The stages that run in the worker: the last word on two readings that the cheap stages could not tell apart."""
+"""The stages that run in the worker: they decide the pairs that the cheap stages left undecided."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _VERDICTS: dict[Outcome, Verdict] = {EQUAL: "equal", DIFFERENT: "different", UNK
 
 
 def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple[Verdict, str]:
-    """The last word on two readings that the cheap stages could not tell apart or together.
+    """The final verdict on a pair that the cheap stages left undecided, and a reason where there is none.
 
     Args:
-        comparing: decides leaves; a subclass is a later stage.
+        comparing: the class that compares two leaves; a subclass adds a later stage.
 
     Raises:
         JudgeError: the reference cannot be read.
@@ -29,7 +29,7 @@ def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple
         comparer = kind(pair.seed, pair.question)
         outcome = comparer.compare(ref.reading, ans.reading)
         if outcome is not EQUAL and comparer.other_log_base is not None:
-            # the other base for the whole answer
+            # The two answers may mean another base of `log`: compare all of it again in that base
             again = kind(pair.seed, pair.question, comparer.other_log_base)
             outcome = EQUAL if again.compare(ref.reading, ans.reading) is EQUAL else outcome
     except TooComplex as exc:
@@ -38,5 +38,5 @@ def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple
 
 
 def warm_up() -> None:
-    """Compute what the first question would otherwise pay for."""
+    """Fill the caches and import the modules that the first pair would otherwise wait for."""
     decide(Pair.of("2\\sqrt{3}", "\\sqrt{12}", None))

@@ -1,7 +1,7 @@
-r"""What stands around a value without being part of it: `Answer:`, the letter of a choice, a remark in brackets.
+r"""Text around a value that is not part of it: `Answer:`, the letter of a choice, a remark in brackets.
 
-Each is taken off only where the rest is still an answer and the words say nothing about its size: `5 \text{ (exact)}`
-is 5, `5 \text{ (or 6)}` is nothing.
+Such text is removed only if the rest is still an answer, and only if its words do not change the value:
+`5 \text{ (exact)}` is 5, but `5 \text{ (or 6)}` is left as it is.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from agentscope_tuner.verify.math.text import MAX_CHARS
 from agentscope_tuner.verify.math.unit import changes_number, known, singular
 
 _TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"
-# without one of these there is nothing to take off
 _SPACES = re.compile(r"\s+")
+# A cheap test: without one of these there is nothing to remove
 _PLAIN_WORD = re.compile(
     r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)∎■□✓✔∴⇒]|\d\s?[a-zA-Z]|^\s*(?:=|\\[tiRL])"
     r"|\\(?:blacksquare|square|Box|qed|QED|checkmark)\b"
@@ -34,7 +34,7 @@ _LABEL = re.compile(
     r"(?P<close>\}?)\s*(?:[:：=]|(?<=is)|(?<=是)|(?<=ratio))\s*\}?(?:\\[ ,;:!~]|~|\s)*",
     re.IGNORECASE,
 )
-# words before a value that only name it: `Total:`, `\\text{The only solution is }`
+# Words before a value that name it: `Total:`, `\\text{The only solution is }`
 _NAMING = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*(?P<inside>[a-zA-Z][a-zA-Z' -]{{1,80}}?)\s*"
     r"(?:(?P<mark>:|\b(?:is|are|equals|be)\b)\s*\}|\}(?:\\[ ,;:!~]|~|\s)*:)"
@@ -53,15 +53,15 @@ _REMARK = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"
     rf"\(\s*{_TEXT}\s*\{{([a-zA-Z' -]+)\}}\s*\)|\s\(([a-zA-Z' -]{{3,}})\))\s*$"
 )
-# why the value is right says nothing about its size
+# A remark that gives a reason: it does not change the value
 _REASON = re.compile(rf"(?:{_TEXT}\s*\{{\s*\(|\(\s*{_TEXT}\s*\{{|\s\()\s*(?:since|because)\b.{{1,160}}\)\s*\}}*\s*$")
 _ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*(?:only|exactly)\s*\.?\s*\}}|(?<=\s)(?:only|exactly))\s*$", re.IGNORECASE)
-# `for x > 0 only` says more than `x = 2 only`
+# Words that make a final `only` a part of the answer: `for x > 0 only` restricts, `x = 2 only` does not
 _RESTRICTS = re.compile(r"\b(?:for|when|if|where|on)\b")
 _ORDINAL = re.compile(rf"(\d+)\s*(?:\^\s*)?(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?(st|nd|rd|th)\s*\}}?\s*\}}?")
 _TO = re.compile(rf"(\d+(?:\.\d+)?)\s*(?:{_TEXT}\s*\{{\s*to\s*\}}|\bto\b)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
 _ROOTS = frozenset({"double root", "triple root", "repeated root", "multiplicity two"})
-# words of labels that `changes_number` knows and that change nothing there
+# Words that change a number after it (`changes_number`), but not in a label before it
 _INTRODUCING = frozenset(
     """the is are be a an of for with to and correct final only exactly simplified required expected shaded combined
     desired actually approximately one two three four first answer percent percentage probability all both prime even
@@ -72,15 +72,15 @@ _DENYING = frozenset(
     previously estimate bound least most fewer greater""".split()  # noqa: SIM905
 )
 _MOST_WORDS = 6
-# where the letter of a choice stands
+# Marks at either end are searched in this many characters
 _HEAD = 200
 
 
 def undressed(text: str) -> str:
-    """The value without what stands around it."""
+    """The text without the words, marks and remarks around its value."""
     if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
         return text
-    # a run of spaces could be parted in many ways
+    # Several patterns could divide a run of spaces among them in many ways: one space leaves them one way
     text = _without_naming(_without_label(_without_marks(_SPACES.sub(" ", text))))
     if (quantity := added_up(text)) is not None:
         return quantity
@@ -103,10 +103,10 @@ def undressed(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    r"""Without `\therefore` before the value and `\blacksquare` behind it."""
+    r"""The text without a mark before the value (`\therefore`) or after it (`\blacksquare`)."""
     leading = _LEADING.match(text)
     text = text[leading.end() :] if leading is not None else text
-    # a run of thin spaces is looked through once, not from each of its members
+    # A search in a long run of thin spaces takes quadratic time, so only the end of the text is searched
     head, tail = text[:-_HEAD], text[-_HEAD:]
     return head + (_TRAILING.sub("", tail) or tail)
 
@@ -126,27 +126,27 @@ def _without_naming(text: str) -> str:
     if match is None or not text[match.end() :].strip(" }$.,"):
         return text
     words = match["inside"] or match["bare"]
-    # capitals beside a colon are the sides of a ratio
+    # Capital letters beside a colon are the sides of a ratio: `AB:BC`
     if words.isupper() or any(map(denies, words.split())):
         return text
     return text[match.end() :].strip()
 
 
 def denies(word: str) -> bool:
-    """Whether a word before a value says that the value is not the answer, or not all of it: `wrong`, `half of`."""
+    """Whether a word before a value means that the value is not the whole answer: `wrong`, `half of`."""
     word = word.lower().strip("'-")
     return word in _DENYING or (changes_number(word) and word not in _INTRODUCING)
 
 
 def denied_name(text: str) -> str | None:
-    r"""The word of `\text{wrong} = 42` that takes the value back; None where nothing does."""
+    r"""The word of a name that denies its value: `wrong` in `\text{wrong} = 42`; None if there is no such word."""
     match = _EQUATED.match(text.strip()) if "=" in text else None
-    # a single letter is a name
+    # Words of one or two letters may be names
     return next((w for w in match[1].split() if len(w) > 2 and denies(w)), None) if match else None
 
 
 def choice(text: str) -> tuple[str, str] | None:
-    r"""The letter and the value of `\textbf{(A) }5`; None where no letter of a choice stands before a value."""
+    r"""The letter and the value of `\textbf{(A) }5`; None if no letter of a choice stands before a value."""
     match = _CHOICE.match(text[:_HEAD]) if text[:1] in "\\(ABCDEFGHIJ" else None
     if match is None:
         return None
@@ -157,7 +157,7 @@ def choice(text: str) -> tuple[str, str] | None:
 
 
 def letter(text: str) -> str | None:
-    r"""The letter of a multiple choice that is all of the text: `C`, `(c)`, `\text{Option C}`."""
+    r"""The letter of a text that is only the letter of a choice: `C`, `(c)`, `\text{Option C}`; None for any other."""
     match = _LETTER.fullmatch(text.strip())
     return match[1].upper() if match else None
 

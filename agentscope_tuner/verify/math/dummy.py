@@ -1,4 +1,4 @@
-r"""Names that nobody asked about: the k of `k\pi`, the C of an indefinite integral. Another letter says the same."""
+r"""Dummy names: the k of `k\pi`, the C of an indefinite integral. Another letter in its place means the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CONSTANTS = frozenset({"C", "c", "K", "C_1", "c_1", "C_{1}", "c_{1}"})
 
 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
-    """The answer with the reference's dummy name in the place of its own, where each side has one."""
+    """The answer with its dummy name replaced by the reference's, where each side has exactly one such name."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
     if len(mine) != 1 or len(theirs) != 1:
         return ans
@@ -31,6 +31,6 @@ def _is_periodic(node: Node, name: str) -> bool:
 
 
 def _is_free(node: Node, name: str) -> bool:
-    """Whether the name stands there once, as a term or a factor of its own: a constant of integration."""
+    """Whether the name occurs once, as a whole term or factor: then it is a constant of integration."""
     constant = Symbol(name)
     return isinstance(node, (Sum, Product)) and constant in node.args and list(walk(node)).count(constant) == 1

@@ -1,4 +1,4 @@
-r"""`x+3, x \neq 3`: an answer that says again where the question's own fraction has no value."""
+r"""`x+3, x \neq 3`: an answer that repeats where a fraction of the question has no value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _MOST_FORMULAS = 40
 
 
 def without_exclusion(text: str, question: Question | None) -> str:
-    """The formula alone where each excluded value is a zero of a denominator of the question; else the text."""
+    """The text without its exclusion, if each excluded value is a zero of a denominator in the question's formulas.
+
+    Any other text as it is.
+    """
     if question is None or len(text) > _LONGEST or not any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")):
         return text
     match = _EXCLUSION.search(text)

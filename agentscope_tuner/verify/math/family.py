@@ -15,7 +15,7 @@ _TURNED = {"<": ">", ">": "<"}
 
 
 def is_range(node: Node) -> bool:
-    """Whether the node says which field one symbol runs through."""
+    """Whether the node says which field a symbol is in: `k \\in \\mathbb{Z}`."""
     return _range(node) is not None
 
 
@@ -28,7 +28,10 @@ def _range(node: Node) -> tuple[str, str] | None:
 
 
 class ParameterRange(NamedTuple):
-    """A body for each value of a parameter in a field; where a condition chooses the values, both are None."""
+    """A body and the values of its parameter.
+
+    Either a parameter runs through a field, or a condition chooses the values: then `parameter` and `field` are None.
+    """
 
     body: Node
     parameter: str | None
@@ -37,10 +40,9 @@ class ParameterRange(NamedTuple):
 
 
 def family(node: Node) -> ParameterRange | None:
-    """The values that a parameter runs through.
+    r"""The family of values that the node states: `k\pi, k \in \mathbb{Z}` or `\{k^2 : 0 < k < 5\}`.
 
-    A set builder whose element is computed and whose condition is no field has a condition in the place of its field.
-    None where the node is neither: an ordinary list, or the set of the unknowns that satisfy something.
+    None for any other node, such as an ordinary list, or a set builder whose element is the unknown itself.
     """
     match node:
         case Collection("set", (SetBuilder(element, condition),)):
@@ -58,14 +60,15 @@ def family(node: Node) -> ParameterRange | None:
 
 
 def is_bare(element: Node) -> bool:
-    """Whether a set builder's element is its variable, alone or with its field."""
+    """Whether the element of a set builder is its variable itself, alone or with its field."""
     return isinstance(element, Symbol) or (isinstance(element, Relation) and isinstance(element.args[0], Symbol))
 
 
 def conditions(node: Node) -> bool:
-    """Whether a list holds several conditions on one unknown, which all hold.
+    """Whether a list holds conditions on one unknown that are meant to hold together.
 
-    Equations list values instead, and `x < 1, x > 3`, which nothing satisfies, lists two parts of the line.
+    Equations list alternative values instead. No number satisfies both parts of `x < 1, x > 3`, so such a list means
+    two parts of the line.
     """
     if not is_collection(node, "list") or not all(isinstance(a, (Relation, Connective)) for a in node.args):
         return False
@@ -80,7 +83,7 @@ def conditions(node: Node) -> bool:
 
 
 def _bound(node: Node) -> tuple[str, Fraction]:
-    """The side and the number of `x > 3` or `3 < x`; an empty side for anything else."""
+    """The sign (`<` or `>`) and the number of a bound like `x > 3` or `3 < x`; an empty sign for any other node."""
     match node:
         case Relation((Symbol(), right), ("<" | "<=" | ">" | ">=" as name,)):
             side, value = name[0], literal(right)
@@ -92,7 +95,7 @@ def _bound(node: Node) -> tuple[str, Fraction]:
 
 
 def renamed(node: Node, old: str, new: str) -> Node:
-    """The node with one symbol in another's place."""
+    """The node with the symbol `old` replaced by `new`."""
     if isinstance(node, Symbol):
         return Symbol(new) if node.name == old else node
     args = tuple(renamed(a, old, new) for a in node.args)

@@ -1,6 +1,6 @@
-r"""Arithmetic that a question says in words: `12 squared`, `30% of $100$`, `the sum of 3 and 5`.
+r"""Arithmetic that a question states in words: `12 squared`, `30% of $100$`, `the sum of 3 and 5`.
 
-A policy that only writes it down as a formula has done no work.
+A policy that only writes these words as a formula has done no work, so such formulas count as the question's own.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-# a number is looked at from its first digit on, for a long one could be looked at from each
+# The lookbehind lets a match begin at a number's first digit only: a match at each digit would take quadratic time
 _N = r"(\$[^$]{1,40}\$|\\\([^()]{1,40}\\\)|(?<![\d.,])-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
 _OF = r"\s+of\s+(?:the\s+)?"
-# a phrase, and the formula that it means
+# Each phrase and the formula that it means
 _SAID: tuple[tuple[str, str], ...] = (
     (rf"{_N}\s+squared", r"({0})^2"),
     (rf"{_N}\s+cubed", r"({0})^3"),
@@ -47,7 +47,7 @@ _MAX_DIGITS = 40
 
 
 def said_in_words(text: str) -> Iterator[str]:
-    """The formulas, as LaTeX."""
+    """The formulas that the text states in words, as LaTeX."""
     text = text[:_MAX_CHARS]
     for pattern, formula in _PATTERNS:
         for match in pattern.finditer(text):
@@ -63,7 +63,7 @@ _SMALL = {
 }
 _TENS = {word: 10 * at for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}  # noqa: SIM905
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
-# words that say an operation's number: twice as many, a dozen eggs
+# Words that imply a number: twice as many, a dozen eggs
 _MEANT = {
     "half": 2, "halves": 2, "twice": 2, "double": 2, "doubled": 2, "pair": 2, "couple": 2, "both": 2, "squared": 2,
     "square": 2, "triple": 3, "tripled": 3, "thrice": 3, "third": 3, "thirds": 3, "cubed": 3, "cube": 3, "quarter": 4,
@@ -74,7 +74,7 @@ _SAID_NUMBER = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<!\
 
 
 def numbers_said(text: str) -> Iterator[Fraction]:
-    """The numbers that stand in a text: in digits, in words (`twenty-three`), or meant by a word (`twice`)."""
+    """The numbers in a text: in digits, in words (`twenty-three`), or implied by a word (`twice`)."""
     run: list[str] = []
     for match in _SAID_NUMBER.finditer(text[:_MAX_CHARS]):
         word = match.group().lower()
@@ -94,7 +94,7 @@ def numbers_said(text: str) -> Iterator[Fraction]:
 
 
 def is_number_word(word: str) -> bool:
-    """Whether a word, or each part of `forty-two`, says a number and nothing else."""
+    """Whether a word, or each part of a word like `forty-two`, is a number word."""
     return all(part in _SMALL or part in _TENS or part in _SCALES for part in word.lower().split("-"))
 
 
@@ -107,7 +107,7 @@ _HAN_SAID = re.compile(
 
 
 def in_chinese_figures(text: str) -> str | None:
-    """`42人` of `四十二人`, eleven twelfths of `十二分之十一`, 80 % of `百分之八十`; None for anything else."""
+    """A Chinese number in digits: `四十二人` as `42人`, `百分之八十` as `80\\%`; None for any other text."""
     match = _HAN_SAID.fullmatch(text)
     if match is None:
         return None
@@ -122,7 +122,7 @@ def in_chinese_figures(text: str) -> str | None:
 
 
 def _in_chinese(said: str) -> int | None:
-    """The value of `一千零五`, whose places fall from left to right; None where they do not."""
+    """The value of a number like `一千零五`; None unless its places go from large to small."""
     if "万" in said:
         front, _, behind = said.partition("万")
         thousands, rest = _in_chinese(front), _in_chinese(behind) if behind else 0
@@ -165,5 +165,5 @@ def _in_digits(word: str) -> Iterator[Fraction]:
     if len(written) <= _MAX_DIGITS:
         yield Fraction(written)
     if written.isdigit() and len(written) == 2:
-        # the numbers of `\\frac12`
+        # The two digits may be the numbers of `\\frac12`
         yield from map(Fraction, written)

@@ -1,4 +1,4 @@
-r"""Answers of several parts with a label each: `\text{Mean: }6,\ \text{Median: }7`, `\text{(a) }5\quad\text{(b) }2`."""
+r"""Answers of several labelled parts: `\text{Mean: }6,\ \text{Median: }7`, `\text{(a) }5\quad\text{(b) }2`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LABELS = re.compile(rf"{_TEXT}\s*\{{|[a-z]\s*[:=]")
 
 
 def with_names(text: str, question: Question | None) -> str:
-    """The values with their names as equations; any other text as it is."""
+    """Each labelled value as an equation `name=value`; any other text as it is. The question must hold every name."""
     if question is None or len(text) > _LONGEST or not _LABELS.search(text):
         return text
     found = [_NAME.fullmatch(part) for part in _PARTED.split(text) if part.strip(" ~\\,;:!")]
@@ -48,7 +48,7 @@ def _says(name: str, question: Question) -> bool:
 
 
 def by_letters(text: str, reference: str) -> str:
-    r"""`(5, 2)` of `(a) 5, (b) 2`: the parts in their order; `(a)\ 5,\ (b)\ 2` where the reference has letters, too."""
+    r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
     if len(text) > _LONGEST or not text.rstrip().startswith(("(", "\\", "a")):
         return text
     marks = list(_LETTERED.finditer(text))
@@ -68,6 +68,6 @@ def by_letters(text: str, reference: str) -> str:
 
 
 def by_sides(text: str, question: Question | None) -> str:
-    r"""The 8 and 5 of `8 \text{ by } 5` where lengths are asked for; any other text as it is."""
+    r"""`8 \text{ by } 5` as `8, 5`, where the question asks for dimensions; any other text as it is."""
     match = _BY.fullmatch(text.strip()) if question is not None and _DIMENSIONS & question.words else None
     return text if match is None else f"{match[1]}, {match[2]}"

@@ -1,7 +1,7 @@
-"""What percent and degree signs and bare logarithms mean, with one reading for each pair.
+"""The meaning of percent signs, degree signs and logarithms without a base: one meaning for each pair.
 
-No answer may be equal to two references that differ. So a sign that one side leaves out has one meaning, which the bare
-side and the question choose; the marked side never tries both.
+No answer may be equal to two different references. So where one side has a sign and the other has not, the sign gets a
+single meaning. The side without the sign, and the question, choose it; the two meanings are never both tried.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ Pair = tuple[Node, Node]
 
 
 def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
-    """The two sides with a percent or degree sign taken off where the other side left it out; None if nothing fits."""
+    """The two sides, with a percent or degree sign removed if the other side left it out; None if it cannot fit."""
     match ref, ans:
         case (Percent(), Percent()) | (Degrees(), Degrees()):
             return _unmarked(ref), _unmarked(ans)
         case Percent(), _:
             worked_out = _is_worked_out(ref, ans, question, of_answer=False)
         case _, Percent() if question is not None and question.asks_fraction and not question.asks_percent:
-            # a fraction or a decimal was to be given
+            # The question asks for a fraction or a decimal, not for a percentage
             return None
         case _, Percent():
             worked_out = _is_worked_out(ans, ref, question, of_answer=True)
         case Degrees(), _:
-            # radians are written with pi; any other bare number counts degrees
+            # A bare number counts degrees, unless it has pi: radians are written with pi
             worked_out = PI in walk(ans)
         case _, Degrees(inside) if PI in walk(inside):
             # degrees are not written in multiples of pi
@@ -39,7 +39,8 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
     if worked_out:
         return ref, ans
     if question is None and isinstance(ans, (Percent, Degrees)) and _is_small(ref) and literal(ref) != 0:
-        # 0.5 is a part of one: `0.5\\%` is not meant, and `50\\%` is already 50; so is `30^\\circ` already 30
+        # The reference 0.5 is a part of one, so `0.5\\%` cannot be equal to it. `50\\%` already means 50, `30^\\circ`
+        # already means 30: a second meaning would let one answer fit two references
         return None
     return _unmarked(ref), _unmarked(ans)
 
@@ -49,10 +50,11 @@ def _unmarked(node: Node) -> Node:
 
 
 def _is_worked_out(marked: Percent, bare: Node, question: Question | None, of_answer: bool) -> bool:
-    """Whether the bare side is the value of the percentage (0.5 of `50\\%`), and not its number (50).
+    """Whether the bare side is the value of the percentage (0.5 for `50\\%`), not the number before the sign (50).
 
-    An answer's percentage means its number where the question asks for one, or where there is no question; the
-    reference is then no help, since two references would be met. A reference's percentage is met by both.
+    The answer's percentage means its number if the question asks for a percentage, or if there is no question. The
+    reference must not choose here: then `50\\%` would be equal to two references, 0.5 and 50. A reference's percentage
+    may be answered either way.
     """
     number = literal(marked.inside)
     if of_answer:
@@ -72,10 +74,11 @@ def is_bare_log(node: Node) -> bool:
 
 
 def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | None, ...]:
-    r"""The bases (None: e) in which a bare `\log` may be read, the same on both sides; empty where it means nothing.
+    r"""The bases in which to read a `\log` without a base, the same base on both sides; None stands for e.
 
-    Both are tried only where both sides are combinations of logarithms, which agree in one base alone only if they are
-    the same answer; an answer's bare logarithm is read only where the reference has a logarithm or the question a base.
+    Base 10 is tried after e only if both sides are combinations of logarithms: two such sides that agree in one base
+    are the same answer. The result is empty if the answer's `\log` has no meaning: the question names no base, and the
+    two sides are not both such combinations with a logarithm in the reference.
     """
     bare_ref, bare_ans = (any(map(is_bare_log, walk(side))) for side in (ref, ans))
     if not bare_ref and not bare_ans:
@@ -86,7 +89,7 @@ def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | No
     has_log = any(is_applied(n, "ln", "log") for n in walk(ans if bare_ref else ref))
     if bare_ref:
         natural = any(is_applied(n, "ln") for n in walk(ref))
-        # where the answer has no logarithm, nothing is ambiguous on both sides
+        # An answer without a logarithm cannot share the ambiguity: then the base is e alone
         return (None, 10) if plain and has_log and not natural else (None,)
     return (None,) if has_log and plain else ()
 

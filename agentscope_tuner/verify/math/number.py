@@ -1,4 +1,4 @@
-"""Numbers as texts: rounding, percents, and the literals that no arithmetic is needed to compare."""
+"""Written numbers: their decimals, their rounding, and literals that can be compared without arithmetic."""
 
 from __future__ import annotations
 
@@ -20,23 +20,26 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.text import Unreadable
 from agentscope_tuner.verify.math.tree import walk
 
-# an answer with at least so many decimals may round or cut an exact value
+# An answer with at least this many decimals may be an exact value, rounded or cut
 ROUNDED_DECIMALS = 6
-# a float printed in full differs from its value by this much at most, relatively
+# The largest relative difference between a value and its float printed in full
 FLOAT_NOISE = Fraction(1, 10**12)
 _MOST_NOISE = Fraction(1, 10**6)
-# no float prints more digits than these
+# A float prints at most this many digits
 _FLOAT_DIGITS = 17
 _FLOAT_DECIMALS = 10
 _MAX_PERIOD = 100
-# a reference with so many significant digits is taken for a rounding of the exact value
+# A reference with this many significant digits may be the exact value, rounded
 _ROUNDED_DIGITS = 3
 _PLAIN = re.compile(r"([-+]?)(?:(?<=[-+])\s+)?(\d+(?:,\d{3})*)?(?:\.(\d*))?")
 _SIGNS = (Negation, Percent, Quantity)
 
 
 def plain_key(text: str) -> tuple[str, str, str] | None:
-    """The sign, whole digits and decimals of a plain number, however long, without converting a digit; else None."""
+    """The sign, whole digits and decimals of a plain number; None for any other text.
+
+    The digits stay text, because converting a very long number to an integer takes long.
+    """
     match = _PLAIN.fullmatch(text.strip())
     if match is None or not (match[2] or match[3]):
         return None
@@ -47,7 +50,7 @@ def plain_key(text: str) -> tuple[str, str, str] | None:
 
 
 def decimals(node: Node) -> int | None:
-    """The decimal places of a written number's value, two more under a percent sign; None for anything computed."""
+    """The decimal places of a written number's value; None for a computed value. A percent sign adds two places."""
     if isinstance(node, _SIGNS):
         inside = decimals(node.inside)
         return inside if inside is None or not isinstance(node, Percent) else inside + 2
@@ -58,7 +61,7 @@ def decimals(node: Node) -> int | None:
 
 
 def _significant(node: Node) -> int:
-    """The significant digits of a written number; those of a computed one are not counted: 0."""
+    """The number of significant digits of a written number; 0 for a computed value."""
     while isinstance(node, _SIGNS):
         node = node.inside
     mantissa = node.text.lower().partition("e")[0] if isinstance(node, Number) else ""
@@ -66,7 +69,7 @@ def _significant(node: Node) -> int:
 
 
 def _is_exact(node: Node) -> bool:
-    """Whether no decimal stands in a value: it was not rounded on the way."""
+    """Whether the value holds no decimal number, so it was not rounded on the way."""
     return not any(is_decimal(n) for n in walk(node))
 
 
@@ -76,7 +79,7 @@ def is_decimal(node: Node) -> bool:
 
 
 def literal(node: Node) -> Fraction | None:
-    """The value of a written number, fraction or mixed number; None for anything else."""
+    """The value of a written number, fraction or mixed number; None for any other node."""
     match node:
         case Number(value):
             return value
@@ -94,7 +97,7 @@ def literal(node: Node) -> Fraction | None:
 
 
 def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> bool:
-    """Whether the two numbers are the same under the rounding policy of docs/math_equivalence.md."""
+    """Whether the two numbers are equal under the rounding policy of docs/math_equivalence.md."""
     if ref_value == ans_value:
         return True
     written, answered = scientific(ref), scientific(ans)
@@ -110,7 +113,7 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
 
 
 def scientific(node: Node) -> tuple[Number, Fraction] | None:
-    r"""The decimal and the exponent of `6.02\cdot 10^{23}`; None for anything else."""
+    r"""The mantissa and the exponent of `6.02\cdot 10^{23}`; None for any other node."""
     match node:
         case Product((Number() as mantissa, Power(Number(base), exponent))) if base == 10:
             power = literal(exponent)
@@ -122,7 +125,7 @@ def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None
     digits = _significant(ref)
     written = ref_places - 2 * any(isinstance(n, Percent) for n in walk(ref))
     if isinstance(ans, Degrees) or (isinstance(ref, Percent) and not isinstance(ans, Percent)):
-        # A value that was converted to another unit must be exact: rounding on top would forgive too much
+        # A value converted to another unit must be exact: allowing rounding as well would accept wrong values
         return False
     if ans_places is None or ans_places == 0:
         return digits >= _ROUNDED_DIGITS and _is_exact(ans)
@@ -130,14 +133,14 @@ def _takes_rounded(ref: Node, ref_places: int, ans: Node, ans_places: int | None
 
 
 def half_up(value: Fraction, places: int) -> Fraction:
-    """The value rounded to decimal places, halves away from zero, so that no value rounds to two."""
+    """The value rounded to `places` decimals. Halves go away from zero, so every value has exactly one rounding."""
     scaled = abs(value) * 10**places + Fraction(1, 2)
     whole = scaled.numerator // scaled.denominator
     return Fraction(whole if value >= 0 else -whole, 10**places)
 
 
 def _rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
-    """Whether a written decimal is `exact` rounded or cut at its last place, or a float that prints its own noise."""
+    """Whether a written decimal is `exact` rounded or cut at its last place, or `exact` as a float prints it."""
     if places is None or places < ROUNDED_DECIMALS:
         return False
     difference = abs(exact - written)
@@ -146,15 +149,17 @@ def _rounded(exact: Fraction, places: int | None, written: Fraction) -> bool:
         return True
     last = Fraction(1, 10**places)
     near = half_up(exact, places) == written or (difference < last and abs(written) < abs(exact))
-    # an exact decimal with fewer places needs no rounding: what differs from it differs
+    # With few significant digits the last place is too coarse to show that the value was computed
     return near and abs(written) * 10**places >= 1000
 
 
 def continued(text: str) -> Fraction:
-    """The value of decimals that dots continue, if they end in one digit three times or in several digits twice.
+    """The value of a decimal that dots continue, like `0.333…`.
+
+    It must end in one digit written three times, or in a group of digits written twice.
 
     Raises:
-        Unreadable: nothing in them repeats.
+        Unreadable: the decimals do not repeat.
     """
     decimals = text.partition(".")[2]
     if not 2 < len(decimals) <= _MAX_PERIOD:
@@ -171,7 +176,7 @@ def recurring(text: str, digits: str) -> Fraction:
     """The value of a decimal after which `digits` repeat for ever.
 
     Raises:
-        Unreadable: more digits than anyone reads.
+        Unreadable: more repeating digits than the bound.
     """
     if len(digits) > _MAX_PERIOD:
         raise Unreadable(f"{len(digits)} digits that repeat")

@@ -14,10 +14,10 @@ SATURATED = 400
 
 
 def check_range(name: str, args: Sequence[Value]) -> None:
-    """Refuse arguments that would take long, or at which the function no longer changes.
+    """Refuse an argument at which the function takes long to compute, or no longer changes measurably.
 
     Raises:
-        TooComplex: out of range.
+        TooComplex: an argument is out of range.
     """
     size = max((abs(a) for a in args), default=0)
     if name in ("sin", "cos", "tan", "cot", "sec", "csc") and size > MAX_ANGLE:

@@ -14,18 +14,18 @@ Value = Any
 
 
 class OutOfRange(TooComplex):
-    """A value so large or so small that nothing beside it would count."""
+    """A value so large or so small that adding another term to it changes no digit."""
 
 
 class NotANumber(Exception):
-    """The expression has no value here: undefined, infinite, or of a kind that has none."""
+    """The expression has no value at this point: it is undefined or infinite, or its kind of node has no value."""
 
 
 def matrix_sum(terms: Sequence[Value]) -> Value:
     """The sum of matrices.
 
     Raises:
-        NotANumber: their sizes differ, or one is no matrix.
+        NotANumber: their sizes differ, or a term is not a matrix.
     """
     if not all(isinstance(t, list) for t in terms) or len({(len(t), len(t[0])) for t in terms}) != 1:
         raise NotANumber("a sum of matrices of different sizes")
@@ -36,7 +36,7 @@ def product(left: Value, right: Value) -> Value:
     """The product of two values, of which either may be a matrix.
 
     Raises:
-        NotANumber: their sizes do not fit.
+        NotANumber: two matrices whose sizes do not allow a product.
     """
     if isinstance(left, list) and isinstance(right, list):
         return _matrix_product(left, right)

@@ -1,4 +1,4 @@
-"""Two values at one point (worker side)."""
+"""The values of two expressions at one point, compared (worker side)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from agentscope_tuner.verify.math.numeric_matrix import OutOfRange, Value
 
 
 class NumericPair:
-    """Two values at one point and how they compare, at the precision in force."""
+    """Two values at one point, compared at mpmath's current precision.
+
+    Attributes:
+        real, one_real: whether both values are real, and whether exactly one is.
+        fractions: both values as exact fractions, where both are single real numbers.
+        refuted: whether the values differ by more than the tolerance; also true where their shapes differ.
+        sure: whether the tolerance is small beside the values, so that agreement proves something.
+        vanished: whether the tolerance is small in itself: then values that small are zero.
+    """
 
     def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:
         self.drowned = drowned
@@ -35,7 +43,9 @@ class NumericPair:
             self.fractions = (_fraction(left[0]), _fraction(right[0]))
 
     def agrees(self) -> bool:
-        """Agreement at the highest precision: both sides have the same digits, or all of them cancelled.
+        """Whether two values that were not refuted agree at the highest precision.
+
+        They agree if they have the same digits, or if all digits cancelled on both sides.
 
         Raises:
             OutOfRange: the terms are too large to compare at this precision.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 class Outcome(enum.Enum):
-    """The verdict of a stage; UNKNOWN leaves it to the next stage."""
+    """The verdict of a stage; UNKNOWN leaves the decision to the next stage."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -18,7 +18,7 @@ EQUAL, DIFFERENT, UNKNOWN = Outcome.EQUAL, Outcome.DIFFERENT, Outcome.UNKNOWN
 
 
 def all_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """Equal when all are; different as soon as one is."""
+    """EQUAL when all outcomes are; DIFFERENT when any outcome is; else UNKNOWN."""
     if DIFFERENT in outcomes:
         return DIFFERENT
     return UNKNOWN if UNKNOWN in outcomes else EQUAL

@@ -1,4 +1,4 @@
-"""Recursion that does not depend on how deep the caller already is."""
+"""Recursion whose limit does not depend on how deep the caller's stack already is."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ T = TypeVar("T")
 
 
 def on_own_stack(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call `function`; where the caller's stack is too deep for it, again on a stack of its own.
+    """Call `function`; if the caller's stack is too deep, call it again in a new thread, which has an empty stack.
 
-    A new thread has more room than any caller, so what fits anywhere fits there: the outcome is the same at any depth.
+    A verdict must not depend on the depth of the caller. The new thread has more room than any caller, so a call that
+    succeeds at one depth succeeds at all.
 
     Raises:
-        TooComplex: it does not fit even there.
+        TooComplex: the recursion is too deep for an empty stack, too.
     """
     try:
         return function(*args, **kwargs)
@@ -30,7 +31,7 @@ def on_own_stack(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) ->
     def run() -> None:
         try:
             found.append(function(*args, **kwargs))
-        # boundary: whatever ends the call ends it in the caller's thread, which waits for it
+        # boundary: the waiting caller must see every exception, so it is carried over and raised there
         except BaseException as exc:  # noqa: BLE001
             failed.append(exc)
 

@@ -1,4 +1,4 @@
-"""One comparison: two bare texts, their sides as they are read, and the question; each is read once, when asked for."""
+"""One comparison: two bare texts, their readings and the question. Each text is read once, at its first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentscope_tuner.verify.math.sympy_shapes import needs_sympy
 
 @dataclass(frozen=True)
 class Pair:
-    """What every stage of one comparison is given."""
+    """The input of every stage of one comparison."""
 
     answer: str
     truth: str
@@ -25,7 +25,7 @@ class Pair:
 
     @property
     def seed(self) -> str:
-        """What chooses the points: nobody can write an answer for points that depend on the answer."""
+        """The seed of the random points. It holds the answer, so nobody can write an answer that fits known points."""
         return f"{self.answer}|{self.truth}"
 
     @cached_property
@@ -33,7 +33,7 @@ class Pair:
         """The reference.
 
         Raises:
-            JudgeError: it cannot be read.
+            JudgeError: the reference cannot be read.
         """
         return read_reference(self.truth, self.question)
 
@@ -42,11 +42,11 @@ class Pair:
         """The answer.
 
         Raises:
-            TooComplex: it is over a bound.
+            TooComplex: the answer is over a bound.
         """
         return read_answer(self.answer, self.ref, self.question)
 
     def is_for_sympy(self) -> bool:
-        """Whether something stands there that the symbolic stage cannot evaluate and sympy may."""
+        """Whether a side has a part that sympy may evaluate and the symbolic stage cannot."""
         ref, ans = self.ref.node, self.ans.node
         return ref is not None and ans is not None and needs_sympy(ref, ans)

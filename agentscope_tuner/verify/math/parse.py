@@ -1,4 +1,4 @@
-r"""Tokens to nodes: a precedence parser for what models put in boxes.
+r"""Tokens to nodes: a precedence parser for the answers that models put in boxes.
 
 From loose to tight: lists, or, and, relations, set operations, sums, products (written or implied),
 signs, powers, postfixes.
@@ -40,11 +40,11 @@ _SETS: dict[str, Literal["union", "intersection", "difference"]] = {
 
 
 def parse(text: str) -> Node:
-    """The meaning of an answer or a reference.
+    """The tree of an answer or a reference.
 
     Raises:
         Unreadable: the text is not mathematics.
-        TooComplex: it is over a bound.
+        TooComplex: the text is over a bound.
     """
     return parse_tokens(tokenize(text))
 
@@ -62,10 +62,10 @@ class Parser(AtomParser):
     """Recursive descent, one method a level; `AtomParser` reads the operands."""
 
     def items(self, top: bool = False) -> Node:
-        """A list parted by commas or semicolons; a single item is itself. Trailing punctuation is no item."""
+        """A list separated by commas or semicolons, or its only item. Trailing punctuation is not an item."""
         with self.deeper():
             found = [self.disjunction()]
-            # `(0,)` is a tuple of one: its comma keeps it from being a number in brackets
+            # The reader of brackets needs the comma of `(0,)`: it makes a tuple of one, not a number in brackets
             while (self.peek() in (",", ";") and self.peek(1) != ")") or (self.peek() == "\\\\" and top):
                 self.at += 1
                 if self.at == len(self.tokens) and top:
@@ -91,7 +91,7 @@ class Parser(AtomParser):
         return found[0] if len(found) == 1 else Connective(word, tuple(found))
 
     def relation(self) -> Node:
-        """A chain `a < b < c` keeps all its members."""
+        """A relation, or a chain of relations: `a < b < c` is one node with three members."""
         if self.peek_word() == "not":
             self.at += 1
             return Connective("not", (self.relation(),))
@@ -107,7 +107,7 @@ class Parser(AtomParser):
         return Relation(tuple(members), tuple(operators)) if operators else members[0]
 
     def measured(self) -> Node:
-        """A sum or a set expression with the words after it: a unit, or `percent`."""
+        """A sum or a set expression with the words after it: a unit or `percent`."""
         return self.with_unit(self.set_operations())
 
     def set_operations(self) -> Node:
@@ -116,7 +116,7 @@ class Parser(AtomParser):
         while not self.compared and (operator := _SETS.get(self.peek())) is not None:
             self.at += 1
             right = self.sum()
-            # long unions stay flat: the tree's depth is bounded by the nesting of brackets
+            # A long union is one flat node, so that only brackets make the tree deeper
             flat = isinstance(left, SetOperation) and left.operator == operator != "difference"
             left = SetOperation(operator, (*left.args, right) if flat else (left, right))
             self.bound_chain(operator == "difference")
@@ -136,7 +136,7 @@ class Parser(AtomParser):
             return _sum_of(terms)
 
     def term(self) -> Node:
-        """A product; `/` divides by the next factor alone, so `1/2x` is x/2. Long products stay flat."""
+        """A product as one flat node. `/` divides by the next factor only, so `1/2x` is x/2."""
         above = [self.signed()]
         below: list[Node] = []
         while True:
@@ -156,7 +156,7 @@ class Parser(AtomParser):
                 return Quotient(top, product_of(tuple(below))) if below else top
 
     def _beside(self, above: list[Node], below: list[Node]) -> None:
-        """The next operand stands beside the last one: a mixed number or an implied product."""
+        """Read an operand without an operator before it: it forms a mixed number or a product with the last factor."""
         at, token, left = self.at, self.tokens[self.at], above[-1]
         if token.kind == "num" and isinstance(left.inside if isinstance(left, Negation) else left, Number):
             if below or not token.spaced or not self._plain_fraction(at):
@@ -192,7 +192,7 @@ class Parser(AtomParser):
             return self.power()
 
     def power(self) -> Node:
-        """An operand with its postfixes and its exponent, which binds to the right."""
+        """An operand with its postfixes and its exponent; powers group from the right: `2^3^4` is `2^{(3^4)}`."""
         base = self.postfixes(self.operand())
         if self.peek() != "^":
             return base
@@ -209,7 +209,7 @@ class Parser(AtomParser):
             return self.signed()
 
     def argument(self) -> Node:
-        r"""What a function without brackets takes: `\sin 2\pi x` takes the product up to a sign or another function."""
+        r"""The argument of a function without brackets: `\sin 2\pi x` takes all factors up to a sign or a function."""
         with self.deeper():
             left = self.signed()
             while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
@@ -229,7 +229,7 @@ def _sum_of(terms: list[Node]) -> Node:
 
 
 def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
-    """`2\\frac{1}{3}` as a sum where it is a mixed number, else as two factors."""
+    """`2\\frac{1}{3}` as a sum if it is a mixed number, else as two factors."""
     whole = left.inside if isinstance(left, Negation) else left
     match whole, right:
         case Number(value), Quotient(Number(top), Number(bottom)) if value.denominator == 1 and 0 < top < bottom:

@@ -1,4 +1,4 @@
-"""Answers that are set phrases: no solution, infinitely many, does not exist, and the days of the calendar."""
+"""Answers that are set phrases (no solution, infinitely many, does not exist) or days of the calendar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SUBJECT = (
 _COUNTED = (
     r"(?: (?:real |complex |integer |possible |such )?(?:solutions?|values?|roots?|ways|points?|pairs?|triples?))?"
 )
-# a meaning, and the phrases for it
+# Each meaning, and the pattern of the phrases that express it
 _PHRASES = {
     "no solution": rf"{_SUBJECT}(?:there (?:is|are|exists?) |(?:has|have) )?no (?:real )?solutions?"
     r"(?: exists?)?|(?:方程|方程组|此题)?无(?:实数?)?解|没有解|(?:the )?(?:empty|null) set|空集|"
@@ -55,7 +55,7 @@ class Day(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """The words in lower case, without what typesets them."""
+    """The words in lower case, without commands and signs that only set type."""
     if len(text) > 3 * _LONGEST:
         return text
     return " ".join(_WRITING.sub(" ", text.replace("’", "'")).lower().split()).rstrip(" .!。")
@@ -63,7 +63,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def phrase(text: str) -> str | None:
-    """Which phrase the text is, however it is worded; None for anything else."""
+    """The meaning that the text's phrase expresses, a key of `_PHRASES`; None for any other text."""
     if _EMPTY_BRACES.fullmatch(text.replace(" ", "")):
         return "no solution"
     said = plain(text)
@@ -73,7 +73,7 @@ def phrase(text: str) -> str | None:
 
 
 def is_many(text: str, other: str, question: str) -> bool:
-    """Whether one is a sign of infinity and the other says infinitely many, to a question that asks how many."""
+    """Whether one text is `\\infty`, the other says infinitely many, and the question asks how many."""
     pair = {plain(text), plain(other)}
     if "\\infty" not in pair or not _HOW_MANY.search(question):
         return False
@@ -82,7 +82,7 @@ def is_many(text: str, other: str, question: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def day(text: str) -> Day | None:
-    """The day that the text names; None where it names none."""
+    """The day that the text names; None where the text is not a date."""
     said = plain(text)
     if len(said) > _LONGEST:
         return None

@@ -1,4 +1,4 @@
-"""Polynomials in one unknown (worker side): coefficients at the precision in force, the lowest first."""
+"""Polynomials in one unknown (worker side): lists of coefficients, the constant term first, at mpmath's precision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_DEGREE = 24
 
 
 class NotRational(Exception):
-    """The expression is no quotient of polynomials in the unknown, or one of too high a degree."""
+    """The expression is not a quotient of polynomials in the unknown, or its degree is over the bound."""
 
 
 def plus(left: list[Value], right: list[Value]) -> list[Value]:
@@ -25,7 +25,7 @@ def times(left: list[Value], right: list[Value]) -> list[Value]:
     """The product.
 
     Raises:
-        NotRational: its degree is over the bound.
+        NotRational: the product's degree is over the bound.
     """
     if len(left) + len(right) > MAX_DEGREE + 2:
         raise NotRational
@@ -37,7 +37,10 @@ def times(left: list[Value], right: list[Value]) -> list[Value]:
 
 
 def real_roots(coefficients: list[Value]) -> Iterator[Value]:
-    """Real roots of a polynomial and of its derivatives: a multiple root is a simple one of a derivative."""
+    """Real roots of a polynomial and of its derivatives.
+
+    The root finder is weak at multiple roots. A multiple root is a simple root of one of the derivatives.
+    """
     size = max((abs(c) for c in coefficients), default=0)
     while coefficients and abs(coefficients[-1]) <= size * mp.mpf(10) ** (-mp.dps // 2):
         coefficients = coefficients[:-1]

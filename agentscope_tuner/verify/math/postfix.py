@@ -1,4 +1,4 @@
-"""What stands behind an operand: factorials, percent and degree signs, currencies, units."""
+"""Signs and words after an operand: factorials, percent and degree signs, currencies, units."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from agentscope_tuner.verify.math.text import Unreadable
 from agentscope_tuner.verify.math.tree import is_matrix
 from agentscope_tuner.verify.math.unit import TEMPERATURES, measured
 
-# a cent stands after its amount only
+# A cent sign stands only after its amount
 _CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
 
 
 class PostfixParser(Grammar):
-    """The signs and the words after a number."""
+    """Parses the signs and words after an operand."""
 
     def postfixes(self, node: Node) -> Node:
         while True:
@@ -37,12 +37,12 @@ class PostfixParser(Grammar):
             self.at += 1
 
     def _scale(self) -> str | None:
-        """The scale of a temperature, behind its degree sign."""
+        """The scale of a temperature, named after a degree sign: the C of `20^\\circ C`."""
         text = self.tokens[self.at].text if self.at < len(self.tokens) else ""
         return TEMPERATURES.get(text)
 
     def _factorial(self, node: Node) -> Node:
-        """`n!`, or the double factorial `n!!`; the last sign is left to be taken."""
+        """`n!`, or the double factorial `n!!`. The caller moves past the last sign."""
         if self.peek(1) != "!":
             return Apply("factorial", (node,))
         if self.peek(2) == "!":

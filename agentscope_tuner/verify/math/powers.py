@@ -1,7 +1,7 @@
-r"""Powers too large to be written out, by rational arithmetic of exponents: `2^{100000}` is `4^{50000}`.
+r"""Powers too large to compute, compared by the exponents of their primes: `2^{100000}` is `4^{50000}`.
 
-A product of powers of numbers is a product of powers of primes in one way alone, so equal exponents prove equality and
-different ones the opposite.
+A product of powers of rational numbers has only one form as a product of powers of primes. So equal exponents prove
+that two products are equal, and different exponents prove that they differ.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Exponents = dict[int, Fraction]
 
 
 class NotFactored(Exception):
-    """The expression is no product of powers of rational numbers that can be taken apart."""
+    """The expression is not a product of powers of rational numbers, or a number in it is too large to factor."""
 
 
 def same_powers(ref: Node, ans: Node) -> Outcome:
-    """Whether two expressions are the same powers, or are made of the same ones in the same way."""
+    """Compare two constants by their primes, or two expressions with the constants in them replaced by their primes."""
     if sum(1 for side in (ref, ans) for _ in walk(side)) > _MAX_NODES:
         return UNKNOWN
     mine, theirs = _powers(ref), _powers(ans)
     if mine is not None and theirs is not None:
         if mine == theirs:
             return EQUAL
-        # a decimal may be a rounding of the other side
+        # A decimal may be the other side, rounded
         return UNKNOWN if any(is_decimal(n) for side in (ref, ans) for n in walk(side)) else DIFFERENT
     return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
 
@@ -47,7 +47,7 @@ def _named(node: Node) -> Node:
 
 
 def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
-    """The sign and the exponents of the primes of a constant."""
+    """The sign of a constant and the exponents of its primes; None for any other node."""
     try:
         sign, primes = _factored(node)
     except NotFactored:
@@ -105,7 +105,7 @@ def _rational(value: Fraction) -> tuple[int, Exponents]:
 
 
 def primes_of(number: int) -> Exponents:
-    """The primes of a positive number and their powers.
+    """The primes of a positive number and their exponents.
 
     Raises:
         NotFactored: the number is too large.
@@ -120,7 +120,7 @@ def primes_of(number: int) -> Exponents:
             number //= divisor
         divisor += 1 + (divisor > 2)
     if number >= _LARGEST_PRIME**2:
-        # it may be a product of larger primes
+        # The rest may be a product of primes over the bound
         raise NotFactored
     if number > 1:
         found[number] = found.get(number, Fraction(0)) + 1

@@ -1,6 +1,7 @@
-r"""Whole numbers at equal distances: `x \equiv 2 \pmod 7`, `x = 7k+2, k \in \mathbb{Z}` and `x \bmod 7 = 2`.
+r"""Endless progressions: `x \equiv 2 \pmod 7`, `x = 7k+2, k \in \mathbb{Z}` and `x \bmod 7 = 2`.
 
-Two such sets are equal where their steps are, up to the sign, and their first members differ by whole steps.
+Two progressions are equal if their steps are equal up to the sign, and their members at 0 differ by a whole number of
+steps.
 """
 
 from __future__ import annotations
@@ -35,17 +36,24 @@ _LARGEST_EXPONENT = 10**18
 
 
 class Progression(NamedTuple):
-    """The members `body` for every whole number in the place of `parameter`; `name`: the unknown, if it is said."""
+    """The values of `body` for all whole numbers in the place of `parameter`.
+
+    Attributes:
+        name: the unknown, if the text names it.
+        is_said: whether the text states that the parameter is a whole number.
+    """
 
     name: str | None
     body: Node
     parameter: str
-    # whether the text says that the parameter is a whole number
     is_said: bool
 
 
 def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
-    """Whether both are the same progression; None where one of them is none, or neither says so."""
+    """Whether both are the same progression.
+
+    None if a side is not a progression, or if neither side states that its parameter is a whole number.
+    """
     mine, theirs = progression(ref), progression(ans)
     if mine is None or theirs is None or not (mine.is_said or theirs.is_said):
         return None
@@ -63,7 +71,7 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
 
 
 def progression(reading: Reading) -> Progression | None:
-    """The values at equal distances, if the reading states a progression."""
+    """The progression that the reading may state; None if it has no such form. The distances are not checked."""
     match reading:
         case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
             return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)
@@ -87,7 +95,7 @@ def _named(body: Node) -> tuple[str | None, Node]:
 
 
 def _line(found: Progression, seed: str) -> tuple[Fraction, Fraction] | None:
-    """The step and the member at 0; None where the members are at no equal distances."""
+    """The step and the member at 0; None if the first members are not at equal distances."""
     try:
         values = [Exact(seed).value(_at(found.body, found.parameter, at)) for at in (0, 1, 2)]
     except Unknown:
@@ -104,7 +112,10 @@ def _at(body: Node, parameter: str, at: int) -> Node:
 
 
 def residue(node: Node) -> Node | None:
-    r"""The 2 of `17 \equiv 2 \pmod 5`: of two congruent numbers the one from 0 up to the modulus; None otherwise."""
+    r"""The 2 of `17 \equiv 2 \pmod 5`: of two congruent numbers the one that is the remainder.
+
+    None for any other node, and where both numbers or none is the remainder.
+    """
     if not is_relation(node, "=", "pmod") or symbols(node):
         return None
     *members, modulus_node = node.args
@@ -119,7 +130,7 @@ def residue(node: Node) -> Node | None:
 
 
 def _remainder(node: Node, modulus: int) -> int | None:
-    """The remainder of a whole number, whatever its power; None where it is none."""
+    """The remainder of a whole number, which may be a very large power; None for any other value."""
     match node:
         case Number(value):
             return int(value) % modulus if value.denominator == 1 else None
@@ -143,7 +154,7 @@ def _remainder(node: Node, modulus: int) -> int | None:
 
 
 def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
-    """An answer's value with the reference's letter for what counts: `n = 2^m` for `n = 2^k`."""
+    """The answer's value with its counting letter replaced by the reference's: the m of `n = 2^m` for `n = 2^k`."""
     match ref.value, ans:
         case Value(mine), Value(theirs):
             wanted, found = symbols(mine), symbols(theirs)
@@ -155,7 +166,7 @@ def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
 
 
 def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Reading:
-    """A listing with the reference's letter for what counts: `(k, k+1)` for `(n, n+1)`."""
+    """A listing with its counting letter replaced by the reference's: `(k, k+1)` for `(n, n+1)`."""
     mine, theirs = _values(ref), _values(ans)
     if mine is None or theirs is None or not isinstance(ans, Listing):
         return ans
@@ -178,7 +189,7 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
 
 
 def _names(reading: Reading) -> frozenset[str]:
-    """The names that the members of a listing have."""
+    """The symbols in the names of a listing's members."""
     items = reading.items if isinstance(reading, Listing) else ()
     return frozenset(n for item in items if isinstance(item, Named) for n in symbols(item.name))
 
@@ -188,7 +199,7 @@ def _with_value(item: Reading, value: Node) -> Reading:
 
 
 def _values(reading: Reading) -> list[Node] | None:
-    """The members of a tuple or a list of values, named perhaps; None for anything else."""
+    """The values of a listing's members, named or not; None for any other reading."""
     if not isinstance(reading, Listing):
         return None
     values = [i.value if isinstance(i, Named) else i for i in reading.items]

@@ -1,6 +1,6 @@
-r"""Words that only say where a free name lives: `f(x) = 0 \text{ for all real } x`, `cn \text{ for some constant } c`.
+r"""Words that only give the domain of a name: `f(x) = 0 \text{ for all real } x`, `cn \text{ for some constant } c`.
 
-They are dropped where the other side is silent, and compared where both speak.
+If only one side has such words, they are ignored. If both sides have them, the domains are compared.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SIGNS = frozenset({"\\in", "\\forall", ",", "(", ")", ">=", ">", "!=", "-", "\\
 _MOST = 14
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
 _BOUNDS = frozenset({">=", ">", "<", "<="})
-# among the fields: the function is given for a part of its arguments only
+# A marker among the fields: the function is given for only some of its arguments
 NARROWED = "a part of the arguments"
 
 Fields = frozenset[str]
 
 
 def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
-    """The tokens before the words that say where a free name lives, and what these say; None where there are none."""
+    """The tokens before the words that give a domain, and the fields of that domain; None where no words give one."""
     for at in range(1, len(tokens)):
         token = tokens[at]
         if len(tokens) - at > _MOST:
@@ -55,7 +55,7 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
         fields = _fields(said, quantified=token.text in ("\\forall", ",", "("))
         own = _is_own_argument(tokens[:at], said)
         if fields is None or (own and "some" in {t.text.lower() for t in said}):
-            # `P(x) = x for some x`
+            # `P(x) = x for some x` is an equation to solve, not a function's definition
             return tokens, None
         if own and any(t.text in _BOUNDS for t in said):
             fields |= {NARROWED}
@@ -69,13 +69,13 @@ def _ends_in_bracket(tokens: list[Token]) -> bool:
 
 
 def _says_membership(tokens: list[Token]) -> bool:
-    r"""`k \in \mathbb{Z}`, `C constant`: a bracket that says where names live, and is no factor."""
+    r"""Whether bracketed tokens give a domain, like `k \in \mathbb{Z}` and `C constant`: then they are not a factor."""
     said = ("\\in", "\\forall", "constant", "constants", "integer", "real")
     return any(t.text in said or t.text.lower() in said for t in tokens)
 
 
 def _names_several(tokens: list[Token]) -> bool:
-    r"""`a, b \in \mathbb{R}` behind a comma; one name alone is a family's parameter."""
+    r"""Whether the tokens after a comma are like `a, b \in \mathbb{R}`; a single name is the parameter of a family."""
     names = [t for t in tokens[:-2] if t.kind == "sym"]
     parted = all(t.kind == "sym" or t.text == "," for t in tokens[:-2])
     ends = len(tokens) >= 5 and tokens[-2].text == "\\in" and tokens[-1].text in _FIELDS
@@ -83,17 +83,17 @@ def _names_several(tokens: list[Token]) -> bool:
 
 
 def _bounds_parameter(before: list[Token], said: list[Token]) -> bool:
-    """The `k >= 0` of `n = 2^k, k >= 0`: a counting letter of the value, not the unknown itself."""
+    """Whether the tokens after a comma bound a letter of the value: the `k >= 0` of `n = 2^k, k >= 0`."""
     texts = [t.text for t in before]
     if len(said) != 3 or said[0].text not in _COUNTING or said[1].text not in (">=", ">"):
         return False
     value = texts.index("=") + 1 if "=" in texts else 0
-    # `k, k >= 1` is about the unknown itself
+    # `k, k >= 1` bounds the unknown itself: there the bound is a part of the answer
     return len(texts) > 1 and said[0].text in texts[value:] and said[0].text not in texts[:value]
 
 
 def _is_own_argument(before: list[Token], said: list[Token]) -> bool:
-    """Whether the words are about the argument of the function that is given: the x of `P(x) = x`."""
+    """Whether the words name only arguments of the function on the left side: the x of `P(x) = x`."""
     if len(before) < 4 or before[0].kind != "sym" or before[1].text != "(":
         return False
     arguments = set(itertools.takewhile(lambda text: text != ")", (t.text for t in before[2:])))
@@ -101,7 +101,7 @@ def _is_own_argument(before: list[Token], said: list[Token]) -> bool:
 
 
 def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
-    """The fields that the words name; None where a word says anything else."""
+    """The fields that the words name; None if another word stands among them."""
     found: set[str] = set()
     names = 0
     for at, token in enumerate(tokens):
@@ -117,7 +117,7 @@ def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
             if tokens[at - 1].text not in (">=", ">", "!=", "-") or token.text not in ("0", "1", "2"):
                 return None
             if tokens[at - 1].text == "!=" and token.text != "0":
-                # one point left out
+                # `x != 3` leaves one point out: that is a part of the answer
                 return None
             quantified = True
             found.add(f"{tokens[at - 1].text} {token.text}")

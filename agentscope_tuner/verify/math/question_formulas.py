@@ -1,4 +1,4 @@
-"""The formulas that stand in a question, in its mathematics and in its plain text."""
+"""The formulas of a question, from its mathematics and from its plain text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _DELIMITED = re.compile(
     r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
     re.DOTALL,
 )
-# formulas in plain text: digits, single letters, names of functions, operators
+# A formula in plain text: digits, single letters, names of functions, operators
 _PLAIN = re.compile(
     r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|\b[a-zA-Z]\b|(?<![a-zA-Z])[a-zA-Z](?=\^)"
     r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
-# a number in plain text that may be asked for in another form, also one in another base: `1101_2`
+# A decimal, percentage or number in another base (`1101_2`): a question may ask for its other form
 _WRITTEN = re.compile(r"(?<![\w.])\d*\.\d+|(?<![\w.])\d+\s?\\?%|(?<![\w.])\d[\dA-F]*_(?:\d+|\{\d+\})")
 
 
@@ -58,7 +58,7 @@ def _segments(text: str) -> Iterator[str]:
 
 
 def _read(text: str) -> Iterator[Node]:
-    """The formulas of one segment: the whole of it, or the pieces between its words and commas that can be read."""
+    """The formula of one segment; where that is unreadable, the readable pieces between its words and commas."""
     try:
         tokens = tokenize(text.strip().rstrip(".?,:;"))
         yield parse_tokens(tokens)
@@ -82,7 +82,7 @@ def _pieces(tokens: list[Token]) -> Iterator[list[Token]]:
         if token.kind == "word" or token.text in (",", ";", "&", "\\\\", ".", "?", ":", "\\begin", "\\end"):
             if piece:
                 yield piece
-                # an article before a formula in plain text
+                # The first letter may be an article: `a` before a formula in plain text
                 if piece[0].kind == "sym" and len(piece) > 1:
                     yield piece[1:]
             piece = []

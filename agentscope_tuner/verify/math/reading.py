@@ -1,8 +1,8 @@
 """Readings: the values that an answer or a reference states, by kind.
 
-A `Value` is one value; `Solutions` are values that were found (named, listed, an interval, a family); a `Statement` is
-still to be solved; a `Wording` is no mathematics. `compare` has a rule for each pair of kinds that may meet, so that a
-statement never meets a solution by accident.
+A `Value` is a single value. `Solutions` are solved values: named, listed, an interval or a family. A `Statement` is not
+solved yet. A `Wording` is not mathematics. Comparing a statement with a solution by accident would be a wrong verdict,
+so `compare` has an explicit rule for each pair of kinds that may meet.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`84/2 = 42`, `\\sqrt2 \\approx 1.41`: members of which each must agree, the rough ones within a rounding."""
+    """`84/2 = 42`, `\\sqrt2 \\approx 1.41`: every member must agree with the other side.
+
+    The `exact` members must be equal. The `rough` members, which follow an approximation sign, must be close.
+    """
 
     exact: tuple[Reading, ...]
     rough: tuple[Node, ...]
@@ -31,7 +34,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """`3:4`, or a time of day: the parts between the colons as they are written."""
+    """`3:4`, or a time of day: the parts between the colons, as written."""
 
     parts: tuple[Node, ...]
 
@@ -46,7 +49,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`x = …`, `f(x) = …`, `x \\in …` with the name alone on one side."""
+    """`x = …`, `f(x) = …`, `x \\in …`: a name alone on one side, its value on the other; `node` is the relation."""
 
     name: Node
     value: Reading
@@ -55,7 +58,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Several readings. In a `list` and a `set` their order is free; `named` ones are `x = 1, y = 2`."""
+    """Several readings. In a `list` and a `set` the order is free; a `named` listing is `x = 1, y = 2`."""
 
     kind: Literal["list", "set", "tuple", "named"]
     items: tuple[Reading, ...]
@@ -63,7 +66,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A set of real numbers given by its ends: an interval, a union, `x > 2`; `name` is the unknown, if it is said."""
+    """A set of real numbers given by its ends: an interval, a union, `x > 2`; `name` is the unknown, if it is named."""
 
     node: Node
     name: str | None = None
@@ -71,7 +74,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`k\\pi, k \\in \\mathbb{Z}`: a body for every value of a parameter in a field, or under a condition."""
+    """`k\\pi, k \\in \\mathbb{Z}`: the values of a body for each parameter value in a field, or under a condition."""
 
     body: Reading
     range: ParameterRange
@@ -79,14 +82,14 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An equation, an inequality or several of them, not solved."""
+    """One or more equations or inequalities that are not solved."""
 
     node: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Words."""
+    """Words that are not mathematics."""
 
     text: str
 

@@ -17,9 +17,9 @@ _BASES = {
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
-# a character that every match holds, a pattern, and the spelling that replaces the match
+# A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
-    # a point and a bracket: the digits in it repeat
+    # `0.(3)`: the digits in the brackets repeat
     ("(", re.compile(r"(?<![\w.)])(\d+\.)\((\d{1,30})\)(?![\w(^])"), r"\1\\overline{\2}"),
     ("_", re.compile(r"^\(([0-9A-Z]+)\)\s*(?=_)"), r"\1"),
     (
@@ -36,7 +36,7 @@ _RULES: tuple[_Rule, ...] = (
         r"\\text{ \1 per \2}",
     ),
     ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
-    # a column as a row that is turned over
+    # `(1,2)^T`: a column, written as a transposed row
     ("^", re.compile(r"^\(([^()]*,[^()]*)\)\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
     # feet and inches
     ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),
@@ -44,12 +44,12 @@ _RULES: tuple[_Rule, ...] = (
     ('"', re.compile(r"^(\d+(?:\.\d+)?)\s*\"$"), r"\1\\text{ inches}"),
 )
 _PLAIN = str.maketrans({"″": "''", "”": '"', "’": "'", "′": "'"})
-# the rules are for values, which are short
+# The rules respell single values, which are short
 _LONGEST = 400
 
 
 def respelled(text: str) -> str:
-    """The text with these spellings replaced; a longer one as it is."""
+    """The text with the spellings of `_RULES` replaced; a text over `_LONGEST` characters is left as it is."""
     if len(text) > _LONGEST:
         return text
     if not text.isascii():

@@ -13,7 +13,7 @@ from agentscope_tuner.verify.math.tree import symbols
 
 
 def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
-    """The same values for the same parameter; an answer and a reference may leave out that it is an integer."""
+    """Compare the values of two families at the same parameter; either side may leave out `k \\in \\mathbb{Z}`."""
     if not isinstance(ref, Family) or not isinstance(ans, Family):
         found, other = (ref, ans) if isinstance(ref, Family) else (ans, ref)
         assert isinstance(found, Family)
@@ -39,7 +39,7 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
 
 
 def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> Node:
-    """The node with each of `names` in the place of the one of `others` that it stands beside, all at once."""
+    """The node with `others[i]` replaced by `names[i]` for every i, all at once: `x, y` may become `y, x`."""
     between = tuple(f"parameter {at}" for at in range(len(names)))
     for old, new in (*zip(others, between, strict=True), *zip(between, names, strict=True)):
         node = renamed(node, old, new)
@@ -47,7 +47,10 @@ def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> N
 
 
 def same_parameter(ref: Named, ans: Named) -> Reading | None:
-    """The answer's value with the reference's names for a function's arguments: `f(x) = x` for `f(n) = n`."""
+    """The answer's value with the reference's parameter names: for a reference `f(n) = n`, `f(x) = x` gives `n`.
+
+    None where a renamed parameter would meet a symbol of the same name.
+    """
     mine, theirs = ref.name, ans.name
     if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
         return ans.value
@@ -63,6 +66,6 @@ def same_parameter(ref: Named, ans: Named) -> Reading | None:
 
 
 def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
-    """The names of a function's parameters; None where one is no name."""
+    """The names of a function's parameters; None if an argument is not a name: `f(2)`."""
     names = [a.name for a in call.args if isinstance(a, Symbol)]
     return tuple(names) if len(names) == len(call.args) else None

@@ -15,7 +15,7 @@ MAX_ELEMENTS = 100
 
 
 class Comparing(Protocol):
-    """What compares two readings, and two expressions."""
+    """A comparer of two readings and of two expressions."""
 
     question: Question | None
 
@@ -33,7 +33,7 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if "named" in kinds:
         return _by_names(comparer, ref, ans)
     if kinds == {"set"} or (kinds == {"list"} and len(ans.items) > len(ref.items)):
-        # an element said twice is said once
+        # Repeating an element does not change a set
         return _same_set(comparer, ref.items, ans.items)
     if len(ref.items) != len(ans.items):
         return DIFFERENT
@@ -57,7 +57,7 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
 
 
 def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
-    """The values of `x_1 = 2, x_2 = 3`: one unknown's, counted from 1; None for several unknowns."""
+    """The values of `x_1 = 2, x_2 = 3`, which are values of one unknown, counted from 1; None for any other listing."""
     named = [i for i in listing.items if isinstance(i, Named)]
     labels = [label(i.name) for i in named]
     letters = {name.partition("_")[0] for name, *_ in labels if name}
@@ -66,7 +66,7 @@ def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
 
 
 def _in_order(comparer: Comparing, listing: Listing) -> Listing:
-    """The values of `y = 2, x = 1` in the order that the question gives its names, else in the alphabet's."""
+    """The values of `y = 2, x = 1` in the order of the names in the question, else in alphabetical order."""
     named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
     known = comparer.question.names if comparer.question is not None else ()
     order = next((n for n in known if {(name,) for name in n} == named.keys()), None)
@@ -76,7 +76,7 @@ def _in_order(comparer: Comparing, listing: Listing) -> Listing:
 
 
 def _spelled(name: tuple[str, ...]) -> tuple[str, ...]:
-    r"""`\theta` stands behind r in the alphabet."""
+    r"""The name without backslashes, so that `\theta` sorts after r."""
     return tuple(part.lstrip("\\") for part in name)
 
 
@@ -85,14 +85,14 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         if ref.node.kind != ans.node.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
             return DIFFERENT
         if ref.node.kind == "cases":
-            # the pieces of a definition in any order
+            # A definition may list its cases in any order
             return unordered(comparer, *([Listing("tuple", row) for row in side.rows] for side in (ref, ans)))
         pairs = [(r, a) for rr, ar in zip(ref.rows, ans.rows, strict=True) for r, a in zip(rr, ar, strict=True)]
         return all_of([comparer.compare(r, a) for r, a in pairs])
     grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
     assert isinstance(grid, Grid)
     if isinstance(other, Value) and grid.node.kind == "matrix":
-        # a product of matrices, or a power of one
+        # The other side may be a product or a power of matrices, which has a matrix value
         return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
     column = _vector(grid)
     if column is None or not isinstance(other, Listing) or other.kind not in ("tuple", "list"):
@@ -107,7 +107,7 @@ def pairwise(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]
 
 
 def unordered(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
-    """Each element of the reference takes one element of the answer."""
+    """Match each element of the reference with a different element of the answer that is equal to it."""
     left = list(ans)
     unknown = False
     for element in ref:
@@ -122,7 +122,7 @@ def unordered(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
 
 
 def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
-    """Every element of either side stands on the other: repetition does not matter in a set."""
+    """Whether each element of either side is equal to an element of the other; repetition does not matter in a set."""
     grid = [[comparer.compare(r, a) for a in ans] for r in ref]
     rows = [list(row) for row in grid] + [list(column) for column in zip(*grid, strict=True)]
     if not ref or not ans:

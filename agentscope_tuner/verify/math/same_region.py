@@ -1,7 +1,7 @@
 """Two sets of real numbers compared (worker side).
 
-Both sides' truth can change only at a few points. The two are equal when they agree at each of those points, between
-them, and beyond them.
+Each side's truth can change only at a few points. So the sets are equal if both sides agree at each of those points,
+between neighbouring points, and beyond the outermost.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from agentscope_tuner.verify.math.tree import EMPTY_SET
 _MAX_POINTS = 200
 _BETWEEN = (0.137, 0.5, 0.871)
 _OUTSIDE = (1, "0.37", 1000)
-# where the search for changes on a grid does not reach; the tolerance of a comparison grows with the values in it, so
-# that the farthest needs more digits than the rest
+# Points beyond the grid on which changes are searched. The tolerance of a comparison grows with its values, so the
+# farthest point needs more digits than the others
 _FAR, _FAR_DIGITS = ("1e6", "1e9", "1e30", "1e90"), 240
 
 
 def same_region(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool | None:
-    """Whether both describe the same set of real numbers; None where neither holds anywhere, which says nothing.
+    """Whether both describe the same set of real numbers; None where both seem empty, which proves nothing.
 
     Raises:
-        TooComplex: more points than the bound, or something that is no set of reals.
+        TooComplex: more points than the bound, or a node that is not a set of reals.
     """
     try:
         points = sorted({mp.mpf(p) for line, node in ((ref_line, ref), (ans_line, ans)) for p in line.changes(node)})
@@ -44,7 +44,7 @@ def same_region(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) ->
 
 
 def _places(points: list[Value]) -> list[Value]:
-    """The points, apart from one another, and others between and around them."""
+    """Points to test: the given points without near duplicates, and points between and around them."""
     near = mp.mpf(10) ** (-mp.dps // 3)
     apart = [p for at, p in enumerate(points) if at == 0 or p - points[at - 1] > near]
     if not apart:
@@ -54,7 +54,7 @@ def _places(points: list[Value]) -> list[Value]:
 
 
 def _same_far_away(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool:
-    """Whether both agree where the search for changes did not look; what is out of range there says nothing."""
+    """Whether both agree far outside the searched grid. A point where a value is out of range is skipped."""
     with mp.workdps(_FAR_DIGITS):
         for x in (sign * mp.mpf(size) for size in _FAR for sign in (1, -1)):
             try:

@@ -1,4 +1,4 @@
-"""Solved sets of real numbers, end by end."""
+"""Solved sets of real numbers, compared by their ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentscope_tuner.verify.math.tree import symbols
 
 
 class Ordering(Protocol):
-    """What compares two readings, and puts two ends in order."""
+    """A comparer that compares two readings and puts two ends in order."""
 
     question: Question | None
 
@@ -33,10 +33,10 @@ def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
         and comparer.question is not None
         and comparer.question.has_inequality
     ):
-        # `2x > 4` for `x > 2`: the question's own inequality, a step further
+        # The answer `2x > 4` for `x > 2` is a step from the question's inequality, not its solution
         return DIFFERENT
     if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
-        # a set by its condition, for a set by its elements
+        # A condition does not answer a question whose reference lists the elements
         return DIFFERENT
     left, right = _as_region(ref), _as_region(ans)
     if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
@@ -49,7 +49,7 @@ def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
     try:
         mine, theirs = pieces.of(left.node), pieces.of(right.node)
         if any(_is_pair(side) and not found for side, found in ((ref, mine), (ans, theirs))):
-            # `(4, -2)` is a pair and no empty interval
+            # `(4, -2)` is a pair, not an empty interval
             return DIFFERENT
         same = len(mine) == len(theirs) and all(
             pieces.order(a.low, b.low) == 0 == pieces.order(a.high, b.high) and a[1::2] == b[1::2]
@@ -61,7 +61,7 @@ def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
 
 
 def _is_same_shape(left: Node, right: Node) -> bool:
-    """Whether both are intervals with the same ends taken in, or both are differences of two sets."""
+    """Whether both are intervals of the same kind (open, closed, half-open), or both are differences of two sets."""
     match left, right:
         case Interval(), Interval():
             return (left.low_in, left.high_in) == (right.low_in, right.high_in)
@@ -75,7 +75,7 @@ def _is_pair(reading: Reading) -> bool:
 
 
 def as_set(reading: Reading) -> Node | None:
-    """Values as the set that they are, a pair as an interval."""
+    """A value or a listing as a set, and a pair as an open interval; None for any other reading."""
     if isinstance(reading, Value):
         return Collection("set", (reading.node,))
     if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
@@ -94,7 +94,7 @@ def _as_region(reading: Reading) -> Region | None:
 
 
 def points(named: Named, other: Reading) -> Reading:
-    """The values behind a name: as points of the line, where the other side is a region of the same unknown."""
+    """The value of a name; as a set of points where the other side is a region of the same unknown."""
     found = as_set(named.value) if isinstance(other, Region) and label(named.name) == (other.name,) else None
     return (
         named.value

@@ -1,7 +1,7 @@
-r"""Steps: functions that jump or bend where no point may have been looked at.
+r"""Steps: places where a function jumps or bends, which random points may miss.
 
-`x + \lfloor\frac{1}{1+(x-7)^2}\rfloor` is x at every point but 7. Values at points refute such a formula only by luck,
-so an answer's steps are taken for true only where the reference has the same.
+`x + \lfloor\frac{1}{1+(x-7)^2}\rfloor` is x at every point but 7. Values at random points refute such a formula only by
+luck. So agreement at points proves nothing for an answer with a step, unless the reference has the same step.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.tree import difference, is_applied, is_matrix, symbols, walk
 
-# functions that jump: two may only differ by a whole number inside
+# Functions that jump. Two floors have the same jumps if their arguments differ by a whole number
 _JUMPS = frozenset({"floor", "ceil", "sgn", "gcd", "lcm"})
 _BENDS = frozenset({"max", "min"})
-# one of these of a multiple of an unknown has no narrow places
+# Functions without narrow features, if their argument is a small multiple of an unknown
 _SMOOTH = frozenset({"sin", "cos", "tan", "cot", "sec", "csc", "ln", "log", "arctan", "sinh", "cosh", "tanh"})
 _MAX_MULTIPLE = 12
 
 
 def own_steps(ref: Node, ans: Node) -> bool:
-    """Whether the answer has a step that the reference has not."""
+    """Whether the answer has a step that the reference does not have."""
     jumps = list(_jumps(ans))
     known = list(_jumps(ref))
     if any(not any(_same_jump(n, other) for other in known) for n in jumps):
@@ -65,7 +65,7 @@ def _same_jump(node: Apply, other: Apply) -> bool:
 
 
 def _is_empty_power(node: Node) -> bool:
-    """`0^{(x-7)^2}`, which is 0 at every point but one."""
+    """Whether the node is like `0^{(x-7)^2}`, which is 0 at every point but one."""
     match node:
         case Power(base, exponent) if not is_matrix(base) and symbols(exponent):
             return _is_zero(base)
@@ -76,12 +76,12 @@ def _is_zero(node: Node) -> bool:
     try:
         return Exact("zero").value(node) == 0
     except Unknown:
-        # a constant that is not known exactly may be zero
+        # A constant without an exact value may be zero
         return not symbols(node)
 
 
 def _has_own_product(ref: Node, ans: Node) -> bool:
-    """A product of many factors with an unknown inside vanishes wherever one of them does."""
+    """Whether only the answer has a product sign over an unknown: such a product is zero wherever one factor is."""
 
     def products(side: Node) -> bool:
         signs = (n for n in walk(side) if isinstance(n, BigOperator) and n.sign == "prod")
@@ -95,7 +95,11 @@ def _index_names(node: BigOperator) -> frozenset[str]:
 
 
 def _bends(node: Node) -> Iterator[Node]:
-    """The arguments of absolute values, and the differences of the values that a maximum or minimum compares."""
+    """Expressions at whose zeros the node may bend.
+
+    These are the arguments of absolute values, the differences of the values in a maximum or minimum, and the bases of
+    roots that may be absolute values: `\\sqrt{u^2}` is `|u|`.
+    """
     for n in walk(node):
         match n:
             case Apply("abs", (inside,)):
@@ -107,12 +111,15 @@ def _bends(node: Node) -> Iterator[Node]:
             case Power(base, Quotient()) if any(
                 isinstance(m, Power) and isinstance(m.exponent, Quotient) for m in walk(base)
             ):
-                # a root in a root: the inner one may be an absolute value, `\\sqrt{x^2-14x+49}`
+                # In nested roots the inner root may be an absolute value: `\\sqrt{x^2-14x+49}`
                 yield base
 
 
 def _is_wide(node: Node) -> bool:
-    """Whether every zero of the expression is found: a rational one, or one function of a small multiple."""
+    """Whether random points see both signs of the expression, so that its bend is no narrow place.
+
+    True for rational expressions, their powers with constant exponents, and one smooth function of a small multiple.
+    """
     if not symbols(node):
         return True
     inside = [n for n in walk(node) if not isinstance(n, RATIONAL)]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from agentscope_tuner.verify.math.node import Apply, BigOperator, Negation, Node, Power
 from agentscope_tuner.verify.math.tree import INFINITY, PI, symbols, walk
 
-# letters that count, where nothing else is said
+# Letters that conventionally stand for whole numbers
 COUNTING = frozenset({"n", "k", "m", "j", "l"})
 _PERIODIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
 def needs_sympy(ref: Node, ans: Node) -> bool:
-    """Whether an integral, a limit, a sum, a product or an identity over the whole numbers is there."""
+    """Whether a side has an integral, limit, sum or product, or the two may be equal for whole numbers only."""
     return any(isinstance(n, BigOperator) for side in (ref, ans) for n in walk(side)) or is_over_integers(ref, ans)
 
 
 def is_over_integers(ref: Node, ans: Node) -> bool:
-    r"""Whether the two may agree for whole numbers alone, as `\cos n\pi` and `(-1)^n` do."""
+    r"""Whether the two sides may agree for whole numbers only, as `\cos n\pi` and `(-1)^n` do."""
     names = symbols(ref) | symbols(ans)
     return bool(names) and names <= COUNTING and any(_is_alternating(n) for side in (ref, ans) for n in walk(side))
 

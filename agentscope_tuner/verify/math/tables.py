@@ -10,15 +10,14 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    # `\,` stands before what would otherwise part the entries
     return {name: value for name, _, value in (entry.partition(":=") for entry in text.split())}
 
 
-# commands whose names plain text may write without a backslash
+# Commands that plain text may write without a backslash
 FUNCTIONS = frozenset(with_role("function", "fraction", "binomial", "root"))
 LOOKS = frozenset(with_role("look"))
 SAME = {name: command.canonical for name, command in with_role("same").items()}
-# names that plain text writes without a backslash
+# Symbols that plain text may write without a backslash
 SPELLED = {"pi": "\\pi", "infinity": "\\infty", "inf": "\\infty", "oo": "\\infty", "infty": "\\infty"} | {
     name: "\\" + name for name in _names("alpha beta gamma delta epsilon theta lambda mu sigma omega phi psi rho tau")
 }
@@ -26,7 +25,7 @@ UNITS = _names(
     """cm mm km kg mg ml mL ft lb lbs oz mph kph hr hrs min mins sec secs yd mi cc kHz Hz MHz kW kJ MeV eV rad deg
     USD EUR GBP RMB cal kcal kmh"""
 )
-# runs of letters that are words although they are short
+# Short runs of letters that are words, not products of symbols
 WORDS = _names(
     """and or no yes odd even true false none all not any set am pm at is to of percent pct percentage dollars dollar
     cents cent degrees degree per if then for cup day days year years mile miles men old new one two six ten"""
@@ -51,8 +50,9 @@ UNICODE = str.maketrans(
     }
     | {chr(0x3B1 + at): f"\\{name} " for at, name in enumerate(_LOWER_GREEK.split())}
 )
+# The function that an exponent of -1 turns each of these functions into
 INVERSE = {name: f"arc{name}" for name in _names("sin cos tan cot sec csc sinh cosh tanh")}
-# a function's bare argument ends before another function
+# A function's argument without brackets ends before another function: `\sin x \cos x` is a product
 ARGUMENT_STOPS = {f"\\{name}" for name in (*with_role("function"), "root")} - {"\\abs"}
 # Currency and percent signs, before or after an amount, and the unit that each names
 CURRENCIES = {f"\\{name}": command.canonical for name, command in with_role("currency").items()}

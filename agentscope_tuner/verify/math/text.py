@@ -16,7 +16,7 @@ MAX_TOKENS = 3_000
 
 
 class Unreadable(Exception):
-    """The text is not mathematics as this grammar knows it."""
+    """The text is not mathematics that this grammar can read."""
 
 
 class TooComplex(Exception):
@@ -24,7 +24,13 @@ class TooComplex(Exception):
 
 
 class Token(NamedTuple):
-    """One symbol; `kind` is num, sym, name, word, cmd, op, open or close; `spaced`: white space stood before it."""
+    """One token of the text.
+
+    Attributes:
+        kind: num, sym, name, word, cmd, op, open or close.
+        spaced: whether white space stood before the token.
+        upright: whether the letter was set upright, as in `\\mathrm{m}`, and may be a unit.
+    """
 
     kind: str
     text: str
@@ -67,14 +73,14 @@ def tokenize(text: str) -> list[Token]:
 
     Raises:
         TooComplex: the text is longer than the bounds.
-        Unreadable: a character that no mathematics uses.
+        Unreadable: the text holds an ASCII character that mathematics does not use, or half a surrogate pair.
     """
     if len(text) > MAX_CHARS:
         raise TooComplex(f"{len(text)} characters, more than {MAX_CHARS}")
     if not text.isascii():
         text = fold(text)
     if "\\\\" in text and "\\begin" not in text:
-        # written through one layer of quoting too many
+        # The text was escaped once too often: `\\\\frac` was `\\frac`
         text = _DOUBLED.sub("\\\\", text)
     out: list[Token] = []
     _scan(text, False, out)
@@ -93,7 +99,7 @@ def _scan(text: str, in_text: bool, out: list[Token]) -> None:
             continue
         kind = match.lastgroup or ""
         if kind == "thousands" and depth and "," in match.group() and not re.search(r"\{,\}|\\", match.group()):
-            # inside brackets a bare comma parts the elements
+            # Inside brackets a bare comma separates elements, not thousands
             match = re.compile(r"\d+").match(text, at) or match
             kind = "num"
         found = match.group()
@@ -114,9 +120,11 @@ def _bracket(found: str) -> int:
 
 
 def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
-    """A run of another alphabet's letters is a word (Chinese, Cyrillic, look-alikes): it equals only itself.
+    """Emit a character that no pattern matches, and return the place after it.
 
-    Any other character is a sign that no operator knows, so that nothing around it is read without it.
+    A run of another alphabet's letters (Chinese, Cyrillic) is a word, which equals only itself, even if its letters
+    look Latin. Any other character may change the meaning of the text around it, so the text must not be read without
+    it: the character becomes an operator that the parser does not know.
     """
     end = word_end(text, at)
     if end > at:
@@ -129,7 +137,7 @@ def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
 
 
 def _emit_number(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    # `0.` keeps its point where repeating digits follow
+    # Keep the point of `0.` if repeating digits follow: `0.\overline{3}`
     repeats = match.string.startswith(("\\overline", "\\dot", "\\bar"), match.end())
     out.append(Token("num", _SEPARATOR.sub("", found if repeats else found.rstrip(".")), spaced))
 
@@ -220,7 +228,7 @@ def _emit_command(match: re.Match[str], found: str, spaced: bool, in_text: bool,
 def _emit_op(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
     found = _PLAIN.get(found, found)
     if found == "!=" and not spaced and out and out[-1].kind == "num" and [t.text for t in out[-2:-1]] != ["_"]:
-        # `5!=120`: no number is said to differ from another
+        # `5!=120` is a factorial and an equals sign: nobody states that two numbers differ
         out += [Token("op", "!"), Token("op", "=")]
         return
     if found == "and":

@@ -35,14 +35,14 @@ _MAX_EXPONENT = 1_000
 
 
 class NotTranslated(Exception):
-    """The node means nothing to sympy, or something too large."""
+    """sympy has no expression for the node, or the expression would be too large."""
 
 
 class Translator:
-    """Nodes to expressions; a symbol that counts is an integer, any other is real.
+    """Translates nodes to sympy's expressions.
 
     Args:
-        whole: the symbols that stand for whole numbers.
+        whole: the names of the symbols that stand for whole numbers; all other symbols are real.
     """
 
     def __init__(self, whole: frozenset[str] = COUNTING) -> None:
@@ -52,10 +52,10 @@ class Translator:
         return sympy.Symbol(name, integer=True) if name in self._whole else sympy.Symbol(name, real=True)
 
     def of(self, node: Node) -> Expression:
-        """The expression.
+        """The node as sympy's expression.
 
         Raises:
-            NotTranslated: sympy has none.
+            NotTranslated: sympy has no expression for it, or only one that is too large.
         """
         match node:
             case Number(value):
@@ -133,7 +133,7 @@ class Translator:
 
 
 def differentials(node: Node, count: int) -> tuple[Node, list[str]]:
-    """The integrand and the variables of `x\\,dx`, the innermost first.
+    """The integrand and the variables of a node like `x\\,dx`, the innermost variable first.
 
     Raises:
         NotTranslated: a differential is missing.

@@ -1,4 +1,4 @@
-"""Trees of nodes: how they are gone through, asked what they are, and made."""
+"""Functions over trees of nodes: walk a tree, test a node's kind, build a node."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ CONSTANTS = frozenset({"i", "e", "\\pi", "\\infty"})
 
 
 def number(value: Fraction | int) -> Number:
-    """A literal that no text wrote."""
+    """A number node that does not come from a text, so it has no spelling."""
     return Number(Fraction(value))
 
 
 def product_of(factors: tuple[Node, ...]) -> Node:
-    """The product, or its only factor."""
+    """The product of the factors, or the factor itself if there is only one."""
     return factors[0] if len(factors) == 1 else Product(factors)
 
 
@@ -59,12 +59,12 @@ def equation(left: Node, right: Node) -> Relation:
 
 
 def is_relation(node: Node, *operators: str) -> bool:
-    """Whether the node is a chain of just these relations."""
+    """Whether the node is a relation with exactly these operators, in this order."""
     return isinstance(node, Relation) and node.operators == operators
 
 
 def is_equation(node: Node) -> bool:
-    """Whether the node is one equation of two sides."""
+    """Whether the node is a single equation with two sides."""
     return isinstance(node, Relation) and node.operators == ("=",)
 
 
@@ -74,12 +74,12 @@ def is_collection(node: Node, *kinds: CollectionKind) -> bool:
 
 
 def is_joined(node: Node, *operators: Literal["and", "or", "not"]) -> bool:
-    """Whether the node is statements joined by one of these words."""
+    """Whether the node joins statements by one of these words."""
     return isinstance(node, Connective) and node.operator in operators
 
 
 def is_applied(node: Node, *functions: str) -> bool:
-    """Whether the node is one of these functions of something."""
+    """Whether the node applies one of these functions."""
     return isinstance(node, Apply) and node.function in functions
 
 
@@ -89,17 +89,17 @@ def is_symbol(node: Node, *names: str) -> bool:
 
 
 def is_matrix(node: Node) -> bool:
-    """Whether the node is a matrix as it is written, not one that is calculated."""
+    """Whether the node is a matrix written with its entries, not an expression with a matrix value."""
     return isinstance(node, Array) and node.kind == "matrix"
 
 
 def value_of(node: Node) -> Fraction | None:
-    """The value of a literal; None for anything else."""
+    """The value of a number node; None for any other node."""
     return node.value if isinstance(node, Number) else None
 
 
 def with_args(node: Node, args: tuple[Node, ...]) -> Node:
-    """The same operation on other operands, as many as before."""
+    """The same operation on other operands; their number must be the same as before."""
     match node:
         case Sum() | Product() | PlusMinus() | Apply() | UndefinedCall():
             return replace(node, args=args)

@@ -1,4 +1,4 @@
-"""Characters outside ASCII: what mathematics writes with them, in the words of the scanner."""
+"""Characters outside ASCII, replaced by the ASCII and LaTeX spellings that the scanner knows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import unicodedata
 from agentscope_tuner.verify.math.tables import UNICODE
 
 _RAISED = re.compile(r"(?:[^\x00-\x7f])+")
-# how a compatibility character stands to the plain one: these only look different
+# Tags of Unicode decompositions. With these tags a character only looks different from the plain one
 _LOOKS = frozenset({"<font>", "<wide>", "<narrow>", "<compat>", "<noBreak>"})
 _GROUPS = {"<super>": "^", "<sub>": "_"}
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
@@ -17,11 +17,11 @@ _ALPHABETS = 0x370
 
 
 def fold(text: str) -> str:
-    r"""The text with every character that has a plain spelling spelled so.
+    r"""The text with each character replaced by its plain spelling, if it has one.
 
-    Digits of all alphabets are digits, raised and lowered characters one group (`⁻¹⁰` is `^{-10}`), a vulgar fraction a
-    `\frac`, mathematical letters and full-width signs their plain ones. Letters of other alphabets stay what they are,
-    though they may look like Latin ones; circled and Roman digits stay too.
+    Digits of all alphabets become ASCII digits. Raised or lowered characters become one group: `⁻¹⁰` is `^{-10}`. A
+    vulgar fraction becomes a `\frac`. Mathematical letters and full-width signs become plain ones. Letters of other
+    alphabets stay, though they may look like Latin ones; circled and Roman digits stay too.
     """
     return _RAISED.sub(_folded, unicodedata.normalize("NFC", text))
 
@@ -42,7 +42,7 @@ def _folded(match: re.Match[str]) -> str:
 
 
 def _plain(char: str) -> tuple[str, str]:
-    """How the character stands to its plain spelling, and that."""
+    """The tag of the character's decomposition (empty if it has none that counts), and its plain spelling."""
     translated = UNICODE.get(ord(char))
     if translated is not None:
         return "", translated
@@ -58,10 +58,10 @@ def _plain(char: str) -> tuple[str, str]:
 
 
 def word_end(text: str, at: int) -> int:
-    """Where the word of another alphabet that begins at `at` ends; `at` itself where none does.
+    """The end of the non-Latin word that begins at `at`; `at` itself where no such word begins.
 
-    A mark belongs to a word only on a letter of an alphabet that writes with marks: strokes and circles over Latin
-    letters and digits change what they say.
+    A combining mark belongs to the word only after a letter of an alphabet that writes with marks. On Latin letters and
+    digits, strokes and circles change the meaning.
     """
     end = at
     while end < len(text) and ord(text[end]) > 127:

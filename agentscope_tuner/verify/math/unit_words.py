@@ -1,9 +1,9 @@
-"""Words that may stand after a number: units of measurement, things that are counted, words that change the number."""
+"""Words that may stand after a number: units of measurement, counted nouns, words that change the number."""
 
 from __future__ import annotations
 
-# a dimension as powers of base dimensions, then  unit: its names and how many base units it is. Abbreviations keep
-# their case, since `mg` and `Mg` are  masses
+# Each dimension, as powers of base dimensions, and its units: the names of a unit, then its size in base units. A unit
+# without a size is a dimension of its own. The case of an abbreviation counts: `mg` and `Mg` are different masses
 DIMENSIONS = {
     "length": """m meter metre 米 1|cm centimeter centimetre 厘米 1/100|mm millimeter millimetre 毫米 1/1000
         |dm decimeter decimetre 分米 1/10|km kilometer kilometre 千米 公里 1000|nm nanometer nanometre 1/1000000000
@@ -75,7 +75,7 @@ COUNTED = frozenset(
     tulip turkey turn turtle unit value vehicle vertex vertices visitor volunteer vote voter wagon walnut
     watermelon way wheel window winner woman women word worker year zebra""".split()  # noqa: SIM905
 )
-# adjectives before a counted or measured noun: left out
+# Adjectives that may stand before a counted or measured noun; they are dropped
 DESCRIBING = frozenset(
     """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
     brown pink purple gold silver big small whole full fresh different distinct real complex possible""".split()  # noqa: SIM905
@@ -93,7 +93,7 @@ NEVER = frozenset(
     adding subtracting doubling halving tripling negating squaring missing lacking exceeding dividing multiplying
     increasing decreasing reversing inverting subtract add multiply divide negate halve triple""".split()  # noqa: SIM905
 )
-# words that name a number: after a number they make another one
+# Words that name a number: `2 dozen` is not 2
 NUMBER_WORDS = frozenset(
     """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety half halves quarter quarters third thirds
@@ -101,7 +101,7 @@ NUMBER_WORDS = frozenset(
     dozen hundred thousand million billion trillion score tens ones unity myriad octet trio duo fold twofold threefold
     grosses dozens hundreds thousands millions billions trillions tenth hundredth thousandth""".split()  # noqa: SIM905
 )
-# words that end as adverbs do and are none
+# Nouns and verbs in -ly: they are not adverbs
 NOUNS_IN_LY = frozenset(
     [
         "family",

@@ -1,4 +1,4 @@
-"""Answers that are words: the letter of a choice, a time of day, yes and no."""
+"""Answers in words: the letter of a choice, a time of day, a date, a set phrase, yes and no, a name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TAKES_BACK = re.compile(r"\b(?:yes|no|not|true|false|but|however|unless|never|o
 
 
 def wordings(pair: Pair) -> Outcome:
-    """Whether both sides are the same choice, time, or yes; UNKNOWN where the reference is none of these."""
+    """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
     for rule in (_choices, _times, _days, _digits, _phrases, _yes_no, _names, _described, _sentences):
         found = rule(pair)
         if found is not UNKNOWN:
@@ -50,7 +50,7 @@ def _choices(pair: Pair) -> Outcome:
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
     stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:
-        # the reference gives the letter and the value
+        # The reference may give a letter and a value: an answer may be that letter alone
         return EQUAL if stated is not None and stated == pair.ref.letter else UNKNOWN
     if stated is not None:
         return EQUAL if stated == truth else DIFFERENT
@@ -63,7 +63,7 @@ def _choices(pair: Pair) -> Outcome:
 
 
 def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
-    """Whether the question gives this value this letter."""
+    """Whether the question offers this value under this letter."""
     if question is None:
         return False
     plain = "".join(_WRITING.sub("", question.text).split())
@@ -71,7 +71,7 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
 
 
 def _is_named_option(question: Question | None, letter_: str, said: str) -> bool:
-    """Whether an answer in words is the text of the option with this letter, and of no other: `All of the above`."""
+    """Whether an answer in words is the text of this letter's option only: `All of the above`."""
     if question is None or len(said) > _LONGEST_OPTION or not _WORDS_ALONE.fullmatch(said):
         return False
     offered = _OPTION.findall(question.text)
@@ -87,7 +87,7 @@ def _times(pair: Pair) -> Outcome:
     if not (truth[1] or stated[1]):
         return EQUAL if truth == stated and pair.ref.text.count(":") == pair.answer.count(":") else UNKNOWN
     if truth[0] % _HALF_DAY == stated[0] % _HALF_DAY and not truth[1] and _says_half(pair.question):
-        # a question that speaks of a.m. or p.m. counts twelve hours; its reference may leave the half out
+        # A question with a.m. or p.m. counts twelve hours, so its reference may leave the half of the day out
         if pair.question is not None and not _fits(pair.question, stated[0]):
             return DIFFERENT
         return EQUAL if truth[0] <= _HALF_DAY else UNKNOWN
@@ -95,7 +95,10 @@ def _times(pair: Pair) -> Outcome:
 
 
 def _fits(question: Question, stated: int) -> bool:
-    """Whether the half of the day is one that the question names, or the next one, past its last time."""
+    """Whether the stated half of the day fits the question's times.
+
+    It fits if the question names a time in that half, or if the stated hour comes after the question's last time.
+    """
     times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
     if not times or any((known >= _HALF_DAY) == (stated >= _HALF_DAY) for known, _ in times):
         return True
@@ -107,7 +110,7 @@ def _says_half(question: Question | None) -> bool:
 
 
 def _days(pair: Pair) -> Outcome:
-    """A day with its month in either order; a year that one side leaves out is the question's."""
+    """Compare dates. If only one side has a year, it must be in the question."""
     truth = day(pair.ref.text) if pair.ref.text[-1:].isalnum() else None
     stated = None if truth is None else day(pair.answer)
     if truth is None or stated is None:
@@ -122,7 +125,7 @@ def _days(pair: Pair) -> Outcome:
 
 
 def _digits(pair: Pair) -> Outcome:
-    r"""Digits above nine, as letters: `FF_{16}`, `\text{ff}`, `0xFF`."""
+    r"""Compare numbers that have letters as digits: `FF_{16}`, `\text{ff}`, `0xFF`."""
     truth = _BASED.fullmatch(pair.ref.text) if "_" in pair.ref.text else None
     if truth is None or truth["digits"].isdigit():
         return UNKNOWN
@@ -159,7 +162,7 @@ def _said(text: str) -> str | None:
 
 
 def _names(pair: Pair) -> Outcome:
-    """`It is Thursday` for `Thursday`."""
+    """Accept `It is Thursday` for `Thursday`."""
     match = (
         (_IT_IS.match(said := plain(pair.answer)) or _ARTICLE.match(said))
         if pair.ref.text[-1:] in "}" + ascii_letters
@@ -171,7 +174,7 @@ def _names(pair: Pair) -> Outcome:
 
 
 def _described(pair: Pair) -> Outcome:
-    """`odd function` for `odd` where the question asks it of a function; `假命题` for `假`."""
+    """Accept `odd function` for `odd` if the question is about a function, and `假命题` for `假`."""
     truth = plain(pair.ref.text)
     if pair.question is None or not _ONE_WORD.fullmatch(truth):
         return UNKNOWN
@@ -190,7 +193,7 @@ def _described(pair: Pair) -> Outcome:
 
 
 def _sentences(pair: Pair) -> Outcome:
-    """A reference that is a sentence without a value is met by the same words, however they are typeset."""
+    """Compare the words of a reference that is a sentence without a value; their typesetting does not count."""
     if pair.ref.reading is not None or not is_sentence(pair.ref.text):
         return UNKNOWN
     return EQUAL if _plain_words(pair.ref.text) == _plain_words(pair.answer) else UNKNOWN

@@ -1,7 +1,8 @@
-r"""Sums written out with dots: `1+2+\cdots+n` is the sum of k from 1 to n.
+r"""Sums and products written with dots: `1+2+\cdots+n` is the sum of k from 1 to n.
 
-The last term says what the terms are like, where the first two or more agree with it; among plain numbers the terms are
-at equal distances, or, where three are written, in equal ratios. Whatever else dots say is a guess, and stays one.
+The last term gives the general term, if two or more first terms agree with it. Sums of plain numbers are arithmetic:
+their terms stand at equal distances. If three first terms are written, the sum may be geometric, with equal ratios. Any
+other meaning of dots would be a guess, so such dots are left as they are.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MOST_TERMS = 10_000
 
 
 def written_out(node: Node) -> Node:
-    """The tree with its dotted sums and products as sums and products."""
+    """The tree with each sum or product that has dots rewritten without them."""
     if ELLIPSIS not in walk(node):
         return node
     args = tuple(map(written_out, node.args))
@@ -63,7 +64,7 @@ def _same(left: Node, right: Node) -> bool:
 
 
 def _plain(node: Node) -> Node:
-    """Without powers of one and zero, so that `x^1` is x."""
+    """The node without exponents 1 and 0: `x^1` becomes x, `x^0` becomes 1."""
     args = tuple(map(_plain, node.args))
     node = with_args(node, args) if args else node
     if isinstance(node, Power) and exact_value(node.exponent) in (0, 1):
