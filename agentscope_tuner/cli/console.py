@@ -20,8 +20,9 @@ EXIT_BAD_USAGE = 2
 EXIT_ROWS_FAILED = 3
 EXIT_INTERRUPTED = 130
 
-out = Console()
-err = Console(stderr=True)
+# no emoji codes: a quoted answer such as `:100:` is shown as it is
+out = Console(emoji=False)
+err = Console(stderr=True, emoji=False)
 
 
 def printable(text: str) -> str:

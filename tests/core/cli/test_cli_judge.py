@@ -226,6 +226,11 @@ def test_what_a_terminal_would_obey_is_shown_and_not_sent(conf: Path) -> None:
     assert "\x1b" not in stopped.output
 
 
+def test_a_name_between_colons_in_an_answer_is_no_emoji(conf: Path) -> None:
+    result, _ = judge(conf, [row("right", r"so \boxed{:100:}", reference=":100:")])
+    assert ":100:" in result.output
+
+
 def test_overrides_reach_the_judge(conf: Path) -> None:
     _, scored = judge(conf, [ROWS[2]], "astuner.task_judge.rule_reward=-1")
     assert scored[0]["judgement"]["reward"] == -1.0
