@@ -21,6 +21,7 @@ from agentscope_tuner.verify.math.node import (
     Quotient,
     Symbol,
 )
+from agentscope_tuner.verify.math.number import literal
 from agentscope_tuner.verify.math.tables import INVERSE
 from agentscope_tuner.verify.math.text import Token, Unreadable
 from agentscope_tuner.verify.math.tree import EMPTY_SET, E, is_collection, is_symbol, number
@@ -59,6 +60,8 @@ def _binomial(parser: Grammar, command: Command) -> Node:
 
 def _bar(parser: Grammar, command: Command) -> Node:
     inside = parser.single()
+    if command.name == "bar":
+        _refuse_number(inside, command)
     # A product of capital letters under a bar is a segment, any other formula is a conjugate
     letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
     segment = isinstance(inside, Product) and len(letters) == len(inside.args)
@@ -66,7 +69,11 @@ def _bar(parser: Grammar, command: Command) -> Node:
 
 
 def _decorated(parser: Grammar, command: Command) -> Node:
-    return parser.single()
+    inside = parser.single()
+    if command.name == "vec" and literal(inside) != 0:
+        # an arrow over 0 marks the vector of that name
+        _refuse_number(inside, command)
+    return inside
 
 
 def _accented(parser: Grammar, command: Command) -> Node:
@@ -75,7 +82,17 @@ def _accented(parser: Grammar, command: Command) -> Node:
         return Symbol(f"{command.name} {inside.name}")
     if command.name in ("dot", "ddot"):
         raise Unreadable("a derivative of more than one symbol")
+    _refuse_number(inside, command)
     return inside
+
+
+def _refuse_number(inside: Node, command: Command) -> None:
+    r"""Raise for an accent over a number: `\hat{42}` is not 42; over several letters it marks an angle or an arc.
+
+    `\overline{42}` is the number with these digits.
+    """
+    if literal(inside) is not None:
+        raise Unreadable(f"a number under \\{command.name}")
 
 
 def _symbol(parser: Grammar, command: Command) -> Node:

@@ -43,9 +43,12 @@ _SPACE = (
     r"|\\[hv]space\*?\{[^{}]*\}|[\s~\u200b\ufeff]"
 )
 _GROUP = r"(?:\{,\}|,(?:\\!|\{\})[ ]?|\\[,;: ]|,)"
+# nobody sees what is written in it; the command is then read, and no grammar knows it
+_INVISIBLE = r"\s*(?i:white|transparent|none|\#?f{3}(?:f{3})?)\s*\}"
 _TOKEN = re.compile(
     rf"""(?P<space>(?:{_SPACE})+)
-    |(?P<skip>\$|\\[()\[\]]|\\(?:label|color|textcolor|[hv]?phantom)\s*\{{[^{{}}]*\}}|\\tag\*?\{{[^{{}}]*\}})
+    |(?P<skip>\$|\\[()\[\]]|\\(?:label|[hv]?phantom)\s*\{{[^{{}}]*\}}|\\(?:text)?color\s*\{{(?!{_INVISIBLE})[^{{}}]*\}}
+        |\\tag\*?\{{[^{{}}]*\}})
     |(?P<text>\\(?:text|textbf|textit|textrm|textsf|texttt|textup|textnormal|textsc|mbox)\s*\{{(?P<inner>[^{{}}]*)\}})
     |(?P<roman>\\(?:mathrm|operatorname\*?|mathsf)\s*\{{(?P<mixed>[^{{}}a-zA-Z]*[a-zA-Z]+[^{{}}a-zA-Z][^{{}}]*)\}})
     |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?:{_SPACE})*(?P<upright>[a-zA-Z.]+)(?:{_SPACE})*\}})

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import islice
 from math import gcd, isqrt
+from typing import TypeGuard
 
 from agentscope_tuner.verify.math.canonical import SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.node import (
@@ -99,6 +100,8 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
 
 
 def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
+    if not operations(reference) and any(map(_joins_numbers, walk(answer))):
+        return True
     if isinstance(answer, Collection) and answer.args:
         wanted = reference.args if isinstance(reference, Collection) else (reference,)
         return all(literal(one) is not None for one in wanted) and any(
@@ -149,10 +152,10 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
         return bool(left & {"sum", "product", "division"})
     if COMPLEX in left or (WHOLE_ROOT in left and (_is_signed_root(answer) or not _has_two_signs(answer))):
         return True
-    if literal(reference) is None:
-        return False
     if any(isinstance(n, Apply) and n.function not in _COUNTING for n in walk(answer)):
         return True
+    if literal(reference) is None:
+        return False
     roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
     plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
     return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
@@ -161,6 +164,18 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
 def _adds_numbers(node: Node) -> bool:
     r"""The `8-2` of `\frac{8-2}{3-1}x`; a mixed number adds nothing."""
     return isinstance(node, Sum) and not is_plain(node) and all(literal(a) is not None for a in node.args)
+
+
+def _joins_numbers(node: Node) -> bool:
+    r"""The `16-4` or `4\cdot 3` under a root, the `1+2` of `1+2+\sqrt3`; a power of ten with its factor is a number."""
+    if isinstance(node, Sum) and not is_plain(node):
+        return sum(literal(a.base if _is_whole_power(a) else a) is not None for a in node.args) > 1
+    return isinstance(node, Product) and sum(literal(a) is not None for a in node.args) > 1
+
+
+def _is_whole_power(node: Node) -> TypeGuard[Power]:
+    exponent = literal(node.exponent) if isinstance(node, Power) else None
+    return exponent is not None and exponent.denominator == 1
 
 
 def _has_two_signs(node: Node) -> bool:
