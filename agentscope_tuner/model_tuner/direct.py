@@ -68,7 +68,7 @@ class DirectCompletions(AsyncCompletions):
         self._most_bytes = most_bytes
         # Look for proxies once, as the client does: to search the environment at each call took a quarter of the call's
         # CPU time
-        self._proxied = _proxied()
+        self._proxied = is_proxied()
         http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], self._bound]}
         self._url = f"{str(client.base_url).rstrip('/')}/chat/completions"
         self._session: aiohttp.ClientSession | None = None
@@ -158,7 +158,7 @@ _UNPACKED = {"Accept-Encoding": "identity"}
 _OF_TRANSFER = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 
 
-def _proxied() -> bool:
+def is_proxied() -> bool:
     """Whether the environment or the system sets a proxy."""
     # Other systems have settings beside the environment. On Linux the variables' names suffice, and reading the values
     # would take most of the time
