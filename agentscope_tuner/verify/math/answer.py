@@ -1,8 +1,8 @@
-r"""Whether two mathematical answers are the same, cheapest stage first.
+r"""Whether two mathematical answers are the same, decided by stages, the cheapest first.
 
-exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The stages before the last two run in the caller's process,
-linear in the text; the last two run in `sandbox`. The policy (rounding, percents, units, order, hedges) is written down
-in docs/math_equivalence.md.
+exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The first four run in the caller's process, in time linear
+in the text. The last two run in `sandbox`. docs/math_equivalence.md has the policy for rounding, percents, units, order
+and hedges.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Copied = Literal["refuse", "accept"]
 
 @dataclass(frozen=True)
 class MathVerdict:
-    """What was decided, by which stage, and why in words."""
+    """The verdict, the stage that reached it, and the reason in words."""
 
     outcome: Verdict
     stage: str
@@ -41,7 +41,7 @@ class MathVerdict:
 
 
 class Symbolic(Protocol):
-    """The worker's stages, as `compare` needs them: `sandbox.Sandbox.compare` or a test's fake."""
+    """A function that runs the worker's stages: `sandbox.Sandbox.compare`, or a fake in a test."""
 
     def __call__(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
@@ -49,7 +49,7 @@ class Symbolic(Protocol):
 
 
 class AwaitedSymbolic(Protocol):
-    """The same for callers inside an event loop: `sandbox.Sandbox.acompare`."""
+    """As `Symbolic`, for callers inside an event loop: `sandbox.Sandbox.acompare`."""
 
     def __call__(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
@@ -57,10 +57,11 @@ class AwaitedSymbolic(Protocol):
 
 
 def check_reference(text: str) -> None:
-    """Read a reference as `compare` does, and say why it cannot be one.
+    """Read a reference as `compare` does, and raise if it is unusable.
 
     Raises:
-        JudgeError: it is empty, a missing or infinite number, damaged, unreadable, or over the bounds.
+        JudgeError: it is empty, a missing or infinite number, damaged, unreadable, over the bounds, or states several
+            values.
     """
     read_reference(reference(text), None)
 
@@ -76,14 +77,14 @@ def compare(
     r"""Whether `answer` (already out of its box) states what `ground_truth` states.
 
     Args:
-        answer: hostile text; any string ends in a verdict within the bounds.
-        ground_truth: bare, in `$…$`, `\(…\)` or a box, or a GSM8K solution ending in `#### 42`.
-        symbolic: the worker's stages; without them, what the cheap stages cannot tell is undecided.
-        question: the task's text; what a word or a sign means may depend on it.
-        copied: whether a formula that stands in `question` may be an answer.
+        answer: hostile text; every string gets a verdict within the bounds of time and memory.
+        ground_truth: bare, in `$…$`, `\(…\)` or a box, or a GSM8K solution that ends in `#### 42`.
+        symbolic: runs the worker's stages; without it, a pair that the cheap stages cannot decide is undecided.
+        question: the task's text; the meaning of a word or a sign may depend on it.
+        copied: whether a formula of `question` may be an answer.
 
     Raises:
-        JudgeError: the reference is no answer (see `check_reference`), or the sandbox failed.
+        JudgeError: the reference is unusable (see `check_reference`), or the sandbox failed.
     """
     text, truth = bare(answer), reference(ground_truth)
     if text == truth:
@@ -100,7 +101,7 @@ async def acompare(
     question: str | None = None,
     copied: Copied = "refuse",
 ) -> MathVerdict:
-    """As `compare`; the cheap stages run at once, the worker's are awaited."""
+    """As `compare`; the cheap stages run at once, and the worker's stages are awaited."""
     text, truth = bare(answer), reference(ground_truth)
     if text == truth:
         return _same_text(text)
@@ -111,9 +112,9 @@ async def acompare(
 def compare_exact(
     answer: str, ground_truth: str, *, question: str | None = None, copied: Copied = "refuse"
 ) -> MathVerdict:
-    """The documented exact-string judge: the same characters once the wrapping is off.
+    """The documented exact-string judge: the texts without their wrapping must have the same characters.
 
-    The question changes nothing here: the reference's own text is an answer wherever else it stands.
+    The question changes nothing: the reference's own text is an answer, even if the question has it too.
     """
     text, truth = bare(answer), reference(ground_truth)
     if text == truth:
@@ -122,7 +123,7 @@ def compare_exact(
 
 
 def _same_text(text: str) -> MathVerdict:
-    """The verdict of the exact stage, before anything else is read: the commonest one."""
+    """The verdict for equal texts. It is the most common, so it is reached before the texts are read."""
     shown = short(text)
     return MathVerdict("equal", "exact", f"exact: {shown} = {shown}")
 
@@ -133,13 +134,13 @@ WORKER_STAGES = STAGES[4:]
 
 
 def _cheap(pair: Pair, copied: Copied) -> MathVerdict | None:
-    # the texts are known to differ
+    # The exact stage is done: the texts differ
     for stage in CHEAP_STAGES[1:]:
         verdict = run_stage(stage, pair, copied=copied)
         if verdict is not None:
             return verdict
     if copied == "refuse" and (problem := on_own_stack(_problem, pair)) is not None:
-        # equal or not, it is no answer: no worker need say which
+        # A copied or unworked answer is different even if its value is right, so no worker is needed
         return MathVerdict("different", CHEAP_STAGES[-1], problem)
     return None
 
@@ -171,12 +172,12 @@ async def _aworker(pair: Pair, symbolic: AwaitedSymbolic, copied: Copied) -> Mat
 def _told(
     found: tuple[Verdict, str], answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
 ) -> tuple[Verdict, str]:
-    """A `Symbolic` that has its answer already."""
+    """A `Symbolic` that returns the outcome it was given."""
     return found
 
 
 def _worker_stages(pair: Pair) -> Iterator[str]:
-    # the second is looked for when the first has not decided
+    # A generator, so that the need for sympy is checked only if the first stage leaves the pair undecided
     yield WORKER_STAGES[0]
     if pair.is_for_sympy():
         yield WORKER_STAGES[1]
@@ -185,7 +186,7 @@ def _worker_stages(pair: Pair) -> Iterator[str]:
 def run_stage(
     stage: str, pair: Pair, *, symbolic: Symbolic | None = None, copied: Copied = "refuse"
 ) -> MathVerdict | None:
-    """One stage: its verdict, or None where it is not this stage's to say.
+    """The verdict of one stage; None if the stage leaves the pair to later stages.
 
     Raises:
         JudgeError: the reference cannot be read, or the sandbox failed.
@@ -198,7 +199,7 @@ def run_stage(
         except TooComplex as exc:
             return MathVerdict("undecided", stage, f"undecided: {exc}: {short(pair.answer)}")
         verdict = None if outcome is UNKNOWN else _verdict(stage, outcome, pair, note)
-    # the reference's own text is an answer wherever else it stands
+    # The reference's own text is an answer, even if the question has it too
     if verdict is None or verdict.outcome != "equal" or copied == "accept" or stage in ("exact", "normalised"):
         return verdict
     problem = on_own_stack(_problem, pair)
@@ -206,7 +207,7 @@ def run_stage(
 
 
 def _problem(pair: Pair) -> str | None:
-    """Why an answer of the right value is none to the question; None if it is one."""
+    """Why an answer with the right value does not answer the question; None if it does."""
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
     if ref is None or ans is None or question is None:
         return None
@@ -238,7 +239,7 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, "the box is empty"
     ref_key, ans_key = plain_key(pair.truth), plain_key(pair.answer)
     if ref_key is not None and ref_key == ans_key:
-        # digits compared as text: a number of any length, in no time
+        # Digits compared as text: fast even for very long numbers
         return EQUAL, ""
     by_words = wordings(pair)
     if by_words is not UNKNOWN:

@@ -1,4 +1,4 @@
-"""One key for a formula however it is arranged: what it takes to see a formula of the question in an answer."""
+"""A key that is equal for all arrangements of a formula, used to find a formula of the question in an answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Key = tuple[object, ...]
 _ZERO: Key = ("number", 0)
 _ONE: Key = ("number", 1)
 SUM, PRODUCT, NEG = "sum", "product", "neg"
-# functions whose arguments stand in any order, and functions of angles
+# Functions whose arguments may stand in any order, and functions of angles
 _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
 _OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 _MULTIPLES = (Product, Quotient, Negation)
@@ -46,8 +46,10 @@ _TURNED = {">": "<", ">=": "<="}
 
 
 def key(node: Node) -> Key:
-    """The same for two formulas that differ only in the order of terms and factors, in signs written twice, in zeros
-    added and ones multiplied. Nothing is calculated.
+    """A key that two formulas share if they differ only in their arrangement.
+
+    Arrangement means the order of terms and factors, double signs, added zeros and factors of one. Nothing else is
+    computed.
     """
     match node:
         case Number(value):
@@ -82,7 +84,7 @@ def key(node: Node) -> Key:
 
 
 def _members(function: str, members: Sequence[Node]) -> set[Key]:
-    """The arguments of `gcd` and the like that count: each once, without the signs and zeros that divisors ignore."""
+    """The distinct arguments of a function like `gcd`, without signs and zeros that do not change its value."""
     keys = set(map(key, members))
     if function in ("gcd", "lcm"):
         keys = set(map(_without_sign, keys))
@@ -98,13 +100,13 @@ def _power(node: Power) -> Key:
 
 
 def _inside(node: Node) -> Key:
-    """The key of what stands inside a function or a power, where 0.5 and 1/2 are one number."""
+    """The key of an operand of a function or a power: there 0.5 and 1/2 are the same number."""
     value = literal(node)
     return key(node) if value is None or isinstance(node, Sum) else ("number", value)
 
 
 def _turned_over(node: Power) -> Node | None:
-    """What `x^{-2}` divides by; None for other powers."""
+    """The divisor that a power with a negative exponent means: `x^2` for `x^{-2}`; None for any other power."""
     value = literal(node.exponent)
     if value is None or value >= 0:
         return None
@@ -112,7 +114,7 @@ def _turned_over(node: Power) -> Node | None:
 
 
 def _angle(node: Node) -> Key | None:
-    r"""Thirty degrees as `\\pi/6`; None for what is no rational multiple of pi."""
+    r"""The key of an angle, equal for thirty degrees and `\\pi/6`; None for no rational multiple of pi."""
     inside = node.inside if isinstance(node, Degrees) else node
     if isinstance(node, Degrees):
         value = literal(inside)
@@ -125,7 +127,7 @@ def _angle(node: Node) -> Key | None:
 
 
 def _big(node: BigOperator) -> Key:
-    """A sum, product, limit or integral with one name for what runs: `\\sum_i i^2` is `\\sum_k k^2`."""
+    """The key of a sum, product, limit or integral, the same for every bound name: `\\sum_i i^2` is `\\sum_k k^2`."""
     first = node.bounds[0].args[:1] if node.bounds and isinstance(node.bounds[0], Relation) else ()
     name = _differential(node.body) if node.sign == "int" else next(iter(first), None)
     if not isinstance(name, Symbol):
@@ -136,7 +138,7 @@ def _big(node: BigOperator) -> Key:
 
 
 def _differential(body: Node) -> Symbol | None:
-    """The x of a `dx` that ends an integral."""
+    """The x of the `dx` at the end of an integral; None without one."""
     while isinstance(body, (Sum, Quotient, Negation)):
         body = body.args[0] if isinstance(body, Quotient) else body.args[-1]
     match body:
@@ -146,7 +148,7 @@ def _differential(body: Node) -> Symbol | None:
 
 
 def renamed_symbol(node: Node, old: Symbol, new: Node) -> Node:
-    """The node with another node in the place of a symbol."""
+    """The node with a symbol replaced by another node."""
     if node == old:
         return new
     args = tuple(renamed_symbol(a, old, new) for a in node.args)
@@ -154,7 +156,7 @@ def renamed_symbol(node: Node, old: Symbol, new: Node) -> Node:
 
 
 def _own(node: Node) -> Key:
-    """The kind of a node and what it says beside its operands."""
+    """The kind of a node and its fields that are not operands."""
     said: Key = ()
     match node:
         case Symbol(name) | Text(name):
@@ -187,7 +189,7 @@ def _ordered(keys: Iterable[Key]) -> list[Key]:
 
 
 def terms(node: Node) -> Counter[Key]:
-    """The terms of a sum, or the one term that a formula is."""
+    """The keys of a sum's terms; a formula that is no sum is its only term."""
     found: Counter[Key] = Counter()
     for term, sign in _terms(node, 1):
         one = key(term)
@@ -213,7 +215,7 @@ def _sum(node: Node) -> Key:
         return _ZERO
     if len(found) == 1:
         return found[0]
-    # `b-a` as the opposite of `a-b`, so that a fraction turned in both places is the same
+    # Write `b-a` as the negative of `a-b`, so that a fraction with both signs changed has the same key
     plain = min(found, key=lambda term: repr(_without_sign(term)))
     if plain[0] != NEG:
         return (SUM, *found)
@@ -229,7 +231,7 @@ def _turned(one: Key) -> Key:
 
 
 def factors(node: Node) -> Counter[Key]:
-    """The factors of a product, those of a whole power one by one; those below the stroke are marked."""
+    """The keys of a product's factors; a power counts as repeated factors, and a divisor is marked `inverse`."""
     found: Counter[Key] = Counter()
     signs = 0
     for factor, below in _factors(node, False):
@@ -249,7 +251,7 @@ def factors(node: Node) -> Counter[Key]:
 
 
 def _repeats(node: Node) -> int | None:
-    """How often `x^3` has the factor x; None for other powers, and where that is many times."""
+    """The exponent of a power like `x^3`, if it is a whole number from 2 to `_MOST_REPEATS`; else None."""
     if not isinstance(node, Power):
         return None
     exponent = literal(node.exponent)
@@ -277,7 +279,7 @@ def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
 def _product(node: Node) -> Key:
     found = factors(node)
     negative = found.pop(("minus",), 0)
-    # a factor and how often it stands there: written out, nested powers would be as long as their exponents' product
+    # List each factor with its count: nested powers written out would be as long as the product of their exponents
     listed = _ordered(found.items())
     alone = found.total() == 1 and listed[0][0][0] != "inverse"  # type: ignore[index]
     one: Key = _ONE if not listed else next(iter(found)) if alone else (PRODUCT, *listed)

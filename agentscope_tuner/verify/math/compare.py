@@ -1,7 +1,7 @@
-"""Compare two readings by their kinds; what a leaf is worth is the stage's business.
+"""Compare two readings by their kinds; each stage compares the leaves in its own way.
 
-Each pair of kinds that may meet has its rule here. A pair without a rule is different: a statement meets a solution
-only where the reference is the statement.
+Each pair of kinds that may be equal has a rule here. A pair without a rule is different. A statement is compared with a
+solution only if the reference is the statement: else an answer could leave the equation unsolved.
 """
 
 from __future__ import annotations
@@ -46,44 +46,44 @@ ELLIPSIS = Symbol("\\ldots")
 
 
 class Comparer:
-    """The rules by kinds. Subclasses decide leaves, statements and the order of ends.
+    """The rules by kinds. Subclasses compare leaves and statements, and order ends.
 
-    The reference always comes first: what may be left out (a unit, `x =`) is what the reference leaves out or the
-    answer need not repeat.
+    The reference is always the first argument, because the rules are not symmetric: an answer may leave out a unit or
+    `x =`.
     """
 
     question: Question | None = None
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
-        """Two expressions without units."""
+        """Compare two expressions without units."""
         raise NotImplementedError
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
-        """Two statements, at least one of them not solved."""
+        """Compare two statements, at least one of which is not solved."""
         raise NotImplementedError
 
     def solution(self, ref: Node, ans: Node) -> Outcome:
-        """An equation or inequality of the reference and the set of reals that answers it."""
+        """Compare the reference, an equation or inequality, with the set of real numbers that the answer gives."""
         raise NotImplementedError
 
     def region(self, ref: Node, ans: Node) -> Outcome:
-        """Two solved sets of reals whose ends could not be put in order."""
+        """Compare two solved sets of real numbers whose ends could not be ordered."""
         raise NotImplementedError
 
     def order(self, left: Node, right: Node) -> int:
-        """-1, 0 or 1 as the first number is below, at or above the second.
+        """-1, 0 or 1 if the first number is below, equal to or above the second.
 
         Raises:
-            NotSolved: that is not known here.
+            NotSolved: this stage cannot tell.
         """
         raise NotImplementedError
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
-        """Whether `rough` can be meant as a rounding of `exact`."""
+        """Whether `rough` may be a rounding of `exact`."""
         raise NotImplementedError
 
     def compare(self, ref: Reading, ans: Reading) -> Outcome:
-        """The whole comparison."""
+        """Compare two readings by the rule for their kinds."""
         if ref == ans:
             return EQUAL
         if (found := same_progression(ref, ans)) is not None:
@@ -122,7 +122,7 @@ class Comparer:
         if (amount := asked_amount(ref, ans, self.question)) is not None:
             return self.leaf(ref, amount)
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
-            # the terms behind the dots are a guess
+            # The terms that the dots leave out are not known
             return UNKNOWN
         return self.leaf(ref, with_names_of(ref, ans, self.question))
 
@@ -131,7 +131,7 @@ class Comparer:
         assert isinstance(chain, Chain)
         members = chain.exact
         if chain is ans and isinstance(members[0], Value) and len(members) > 1 and self._is_asked_for(members[0].node):
-            # `\\sin 2\\theta = \\frac{24}{25}`
+            # The first member only repeats the formula that the question asks about: `\\sin 2\\theta = \\frac{24}{25}`
             members = members[1:]
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
@@ -141,16 +141,20 @@ class Comparer:
         return all_of(outcomes + rough)
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
-        """A statement of the answer meets a statement alone; one of the reference meets what solves it too."""
+        """Compare readings, at least one of which is a statement.
+
+        A statement of the reference may be equal to a statement or to its solution. A statement of the answer may be
+        equal only to a statement, with few exceptions that state a value.
+        """
         if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
             return self._congruences(ref.node, ans.node)
         if _is_equal_chain(ref) and _is_equal_chain(ans):
-            # `z = y = x = 1` for `x = y = z = 1`
+            # Members may stand in any order: `z = y = x = 1` for `x = y = z = 1`
             members = [tuple(map(Value, side.node.args)) for side in (ref, ans)]  # type: ignore[union-attr]
             return unordered(self, *members) if len(members[0]) == len(members[1]) else DIFFERENT
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
-                # `x = \\pm y` for `|x| = |y|`
+                # The name has several values, so the whole answer is a statement: `x = \\pm y` for `|x| = |y|`
                 return self.statement(ref.node, ans.node)
             if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
                 return self._solved(ref.node, ans.value)
@@ -182,17 +186,17 @@ class Comparer:
         return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
 
     def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
-        """A statement that says a value after all: an identity, or what the question's own formula is worth."""
+        """Compare a reference with a statement that gives a value: an identity, or the question's formula equated."""
         found = self._identity(ref, ans) if isinstance(ref, Value) and _is_identity(ans) else DIFFERENT
         value = self._asked(ans)
         return found if found is not DIFFERENT or value is None else self.compare(ref, resolve(value))
 
     def _identity(self, ref: Value, ans: Node) -> Outcome:
-        r"""`\sin^2 t+\cos^2 t = 1` for 1: no equation is solved where each side is the reference's value everywhere."""
+        r"""Accept `\sin^2 t+\cos^2 t = 1` for 1: each side must be equal to the reference for all values of t."""
         return all_of([self._values(ref.node, member) for member in ans.args])
 
     def _asked(self, node: Node) -> Node | None:
-        """The value of `x+y = 7` where `x+y` stands in the question."""
+        """The value 7 of `x+y = 7`, if the question asks for `x+y`; else None."""
         if self.question is None or not is_equation(node) or symbols(node.args[-1]) - symbols(node.args[0]):
             return None
         return node.args[-1] if self._is_asked_for(node.args[0]) else None
@@ -201,7 +205,7 @@ class Comparer:
         return self.question is not None and self.question.leaves_open(node)
 
     def _congruences(self, ref: Node, ans: Node) -> Outcome:
-        """`x \\equiv 10 \\pmod 7` for `x \\equiv 3 \\pmod 7`."""
+        """Compare two congruences: `x \\equiv 10 \\pmod 7` is equal to `x \\equiv 3 \\pmod 7`."""
         (name, rest, modulus), (other_name, other_rest, other_modulus) = ref.args, ans.args
         whole = Quotient(difference(other_rest, rest), modulus)
         outcomes = [self.leaf(modulus, other_modulus), self.leaf(name, other_name)]
@@ -209,7 +213,7 @@ class Comparer:
         return all_of([*outcomes, EQUAL if value is not None and value.denominator == 1 else DIFFERENT])
 
     def _solved(self, ref: Node, ans: Reading) -> Outcome:
-        """The reference is an equation or an inequality in one unknown, the answer its solutions."""
+        """Compare the reference, an equation or an inequality in one unknown, with solutions in the answer."""
         if len(symbols(ref)) != 1:
             return DIFFERENT
         if isinstance(ans, Region):
@@ -242,12 +246,12 @@ class Comparer:
 
 
 def _is_equal_chain(reading: Reading) -> bool:
-    """Several names that are said to be equal."""
+    """Whether the reading is a chain that states that several names are equal."""
     return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
 
 
 def _is_identity(node: Node) -> bool:
-    """Whether it may hold for all values of its symbols; `1 = 1` says nothing."""
+    """Whether the node is an equation with symbols, which may hold for all their values."""
     return set(_operators(node)) == {"="} and bool(symbols(node))
 
 
@@ -264,7 +268,7 @@ def is_congruence(*nodes: Node) -> bool:
 
 
 def _words(reading: Reading) -> str:
-    """A text answer as it is compared: lower case, without spaces and full stops."""
+    """A reading in words in the form in which it is compared: lower case, no spaces, no final full stop."""
     if isinstance(reading, Wording):
         return "".join(reading.text.lower().split()).rstrip(".")
     match reading:
@@ -274,20 +278,20 @@ def _words(reading: Reading) -> str:
 
 
 def _is_several(named: Named, other: Reading) -> bool:
-    """Several values of one unknown, which no tuple is."""
+    """Whether the name has several values and the other reading is a tuple: a tuple is a single value."""
     several = isinstance(named.value, Listing) and named.value.kind == "list"
     return several and isinstance(other, Listing) and other.kind == "tuple"
 
 
 def _is_curve(named: Named) -> bool:
-    """Whether `y = 2x` relates its name to other symbols, so that other equations may say the same."""
+    """Whether the value has symbols, as in `y = 2x`: then other equations may describe the same curve."""
     values = named.value.items if isinstance(named.value, Listing) else (named.value,)
     free = [symbols(v.node) for v in values if isinstance(v, Value)]
     return isinstance(named.name, (Symbol, UndefinedCall)) and len(free) == len(values) and all(free)
 
 
 def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
-    """A set of one element is that element where the other side is no set."""
+    """The two sides with a set of one element replaced by the element, if the other side is not a set; else None."""
     if isinstance(ref, Listing) and ref.kind == "set" and len(ref.items) == 1 and not _is_collection(ans):
         return ref.items[0], ans
     if isinstance(ans, Listing) and ans.kind == "set" and len(ans.items) == 1 and not _is_collection(ref):

@@ -1,9 +1,9 @@
 """Exact values: rational arithmetic at random points, in the caller's process.
 
-A formula is evaluated exactly with each free symbol, and each function of exactly known arguments, replaced by a large
-pseudo-random integer that depends on the two texts compared. Rational functions that agree there are equal, save with a
-probability below 2^-50 (Schwartz 1980, Zippel 1979), and nobody can write an answer that agrees by design, because the
-points depend on the answer itself. Where only symbols and pi were replaced, disagreement proves that the two differ.
+Each free symbol, and each function of known arguments, is replaced by a large pseudo-random integer. Then the formula
+is evaluated exactly. Two rational functions that agree at such a point are equal, with a probability of error below
+2^-50 (Schwartz 1980, Zippel 1979). The integers depend on the two compared texts, so nobody can write an answer that
+fits known points. Two formulas that disagree are different, if only symbols and pi were replaced.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from agentscope_tuner.verify.math.node import (
 )
 
 MAX_BITS = 20_000
-# the budget of one comparison: about 0.1 s of big-number arithmetic
+# The budget of one comparison: about 0.1 s of arithmetic with large numbers
 MAX_WORK = 400_000
 _MAX_FACTORIAL = 1_000
 _HALF = Fraction(1, 2)
@@ -40,24 +40,24 @@ _RECIPROCAL = {"sec": "cos", "csc": "sin", "sech": "cosh", "csch": "sinh"}
 
 
 class Unknown(Exception):
-    """The exact stage cannot tell."""
+    """The exact stage cannot find a value."""
 
 
 class Undefined(Unknown):
-    """A division by zero or the like."""
+    """The expression is undefined, as after a division by zero."""
 
 
 class ExactBudget:
-    """What one comparison still may spend on exact numbers, over all its leaves: steps decide, never a clock."""
+    """The remaining work with exact numbers for one comparison with all its leaves, counted in steps, not in time."""
 
     def __init__(self, left: int = MAX_WORK) -> None:
         self.left = left
 
     def spend(self, found: Fraction) -> Fraction:
-        """Pay for a number that was calculated; a greatest common divisor takes the square of its length.
+        """Count the cost of a computed number, and return it. Reducing a fraction takes time quadratic in its length.
 
         Raises:
-            Unknown: it is over the bound, or nothing is left.
+            Unknown: the number is over the bound, or the budget is used up.
         """
         bits = found.numerator.bit_length() + found.denominator.bit_length()
         if bits > MAX_BITS:
@@ -73,7 +73,11 @@ class Exact:
 
     Args:
         seed: chooses the point; the same seed gives the same point in every process.
-        work: shared by all the evaluations of one comparison.
+        work: the budget, shared by all evaluations of one comparison.
+
+    Attributes:
+        opaque: whether more than symbols and pi was replaced by an integer, such as a function's value or a root. Then
+            unequal values do not prove that two formulas differ.
     """
 
     def __init__(self, seed: str, work: ExactBudget | None = None) -> None:
@@ -85,7 +89,7 @@ class Exact:
         """The node's exact value at this point.
 
         Raises:
-            Unknown: it is no number, or a number over the bound.
+            Unknown: the node has no exact value, or a number is over the bound.
         """
         return self.work.spend(self._calculated(node))
 
@@ -138,7 +142,7 @@ class Exact:
     def sum(self, terms: tuple[Node, ...]) -> Fraction:
         found = Fraction(0)
         for term in terms:
-            # coprime denominators multiply: each partial sum counts
+            # Count each partial sum: coprime denominators multiply, so a sum may grow quickly
             found = self.work.spend(found + self.value(term))
         return found
 
@@ -176,11 +180,11 @@ class Exact:
     def root(self, node: Node, base: Fraction, exponent: Fraction) -> Fraction:
         if exponent == _HALF and not _has_symbol(node):
             return self.square_root(base)
-        # a symbol may be negative: the root of x squared is not x
+        # A symbol may be negative, so the root of `x^2` is not x
         return self.apply("pow", base, exponent)
 
     def square_root(self, base: Fraction) -> Fraction:
-        """A rational times the root of a number without square factors, so that the root of 12 is twice that of 3."""
+        """The root, as a rational times the root of a number without square factors: the root of 12 is 2 root 3."""
         if base < 0:
             self.opaque = True
             return self.atom("sym i") * self.square_root(-base)
@@ -259,7 +263,7 @@ def _has_symbol(node: Node) -> bool:
 
 
 def exact_value(node: Node) -> Fraction | None:
-    """The value of a rational constant; None for anything else."""
+    """The value of a rational constant; None for any other node."""
     if _has_symbol(node):
         return None
     point = Exact("constant")
@@ -271,7 +275,11 @@ def exact_value(node: Node) -> Fraction | None:
 
 
 def in_base(node: Digits) -> Fraction:
-    """The value of digits written in a base."""
+    """The value of digits written in a base.
+
+    Raises:
+        Unknown: the base is not a whole number from 2 to 36, or a digit is too large for it.
+    """
     if node.base.denominator != 1 or not 2 <= node.base <= 36 or any(int(d) >= node.base for d in node.text):
         raise Unknown(f"{node.text} is no number in base {node.base}")
     value, base = 0, int(node.base)

@@ -38,7 +38,7 @@ _BOUNDS = frozenset({"<", "<=", ">", ">=", "!="})
 
 
 def is_name(node: Node) -> bool:
-    """A symbol, a function of symbols, a tuple of names, letters side by side (a segment), an integral or a limit."""
+    """Whether the node can be a name: a symbol, call, word, tuple of names, segment like `AB`, integral or limit."""
     if isinstance(node, Symbol):
         return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
     if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node):
@@ -46,7 +46,7 @@ def is_name(node: Node) -> bool:
     if isinstance(node, Collection):
         return bool(node.args) and all(map(is_name, node.args))
     if isinstance(node, Power):
-        # the inverse of a matrix, or a matrix turned over
+        # The inverse or the transpose of a matrix
         match node.base, node.exponent:
             case Symbol(letter), Negation(Number(value)):
                 return value == 1 and letter.isupper()
@@ -56,17 +56,17 @@ def is_name(node: Node) -> bool:
 
 
 def is_unevaluated(node: Node) -> bool:
-    """A limit or an integral that still stands there; sums and products are arithmetic."""
+    """Whether the node has a limit or an integral; sums and products are arithmetic, and do not count."""
     return any(isinstance(n, BigOperator) and n.sign in ("lim", "int") for n in walk(node))
 
 
 def is_work(node: Node) -> bool:
-    """Whether a limit, an integral or a remainder is still to be found."""
+    """Whether the node has a limit, an integral or a remainder that is not computed yet."""
     return is_unevaluated(node) or any(is_applied(n, "mod") for n in walk(node))
 
 
 def label(name: Node) -> tuple[str, ...]:
-    """What a name is compared by; a function's parameter does not count, and `y` may stand for `f(x)`."""
+    """The key that equal names share. A function's parameter does not count, and `y` is the same as `f(x)`."""
     match name:
         case UndefinedCall(function):
             return ("y",) if function in ("f", "y") else (function,)
@@ -80,7 +80,7 @@ def label(name: Node) -> tuple[str, ...]:
 def assignment(node: Node) -> tuple[Node, Node] | None:
     r"""The name and the value of `x = 2`, `2 = x`, `f(x) = x + 1`, `x \in [0, 1)`; None for any other statement.
 
-    The value does not use the name. Of a longer chain the value is the chain after the name.
+    The name must not occur in the value. For a longer chain, the value is the chain after the name.
     """
     if not isinstance(node, Relation) or set(node.operators) - {"=", "in", "~"}:
         return None
@@ -97,18 +97,18 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
         return None
     own = frozenset((name.function,)) if isinstance(name, UndefinedCall) else symbols(name)
     if symbols(value) & own and not is_segment(name) and not isinstance(name, BigOperator):
-        # an indefinite integral and its value share the variable
+        # Only an indefinite integral shares its variable with its value
         return None
     return name, value
 
 
 def is_equal_names(node: Node) -> bool:
-    """Whether several names are said to be equal: `x = y = 1`, which no shorter statement says."""
+    """Whether a chain states that several names are equal: `x = y = 1`. A shorter statement would lose a name."""
     return len(node.args) > 2 and any(isinstance(a, Symbol) and is_name(a) for a in node.args[1:])
 
 
 def is_segment(node: Node) -> bool:
-    """Capitals side by side: the segment `AB`; `dy` over `dx` and the like are names as well."""
+    """Whether the node is a product of capital letters, which names a segment: `AB`."""
     return isinstance(node, Product) and all(isinstance(a, Symbol) and a.name[:1].isupper() for a in node.args)
 
 
@@ -121,7 +121,7 @@ def _named_chain(node: Relation) -> tuple[Node, Node] | None:
 
 
 def named_value(node: Node) -> Node | None:
-    r"""The constant that a reference such as `\frac{AB}{CD} = 3` gives a name to."""
+    r"""The constant value of a geometric name: the 3 of `\frac{AB}{CD} = 3`; None for any other node."""
     match node:
         case Relation((name, value), ("=",)) if _is_geometric(name) and not symbols(value):
             return value
@@ -129,7 +129,7 @@ def named_value(node: Node) -> Node | None:
 
 
 def _is_geometric(node: Node) -> bool:
-    """Segments, triangles, functions of an angle, and arithmetic on them; an unknown is to be solved for."""
+    """Whether the node is made of segments, triangles or functions of an angle, not of unknowns to solve for."""
     if isinstance(node, Number) or (isinstance(node, Text) and node.words.isupper()):
         return True
     if len(node.args) > 1 and is_segment(node):
@@ -142,7 +142,7 @@ def _is_geometric(node: Node) -> bool:
 
 
 def is_solved_region(node: Node) -> bool:
-    """Whether a set of real numbers is given by its ends: nothing in it is left to solve."""
+    """Whether a set of real numbers is given by its ends, so that nothing is left to solve."""
     match node:
         case Connective("and" | "or", args) | Collection("list", args):
             parts = [is_solved_region(a) for a in args]
@@ -185,7 +185,7 @@ def _is_solved_builder(builder: SetBuilder) -> bool:
 
 
 def conditions_of(builder: SetBuilder) -> tuple[Node, ...]:
-    """The conditions that all hold."""
+    """The conditions of a set builder, all of which must hold."""
     condition = builder.condition
     joined = is_collection(condition, "list") or is_joined(condition, "and")
     return condition.args if joined else (condition,)
@@ -203,7 +203,7 @@ def _is_point(node: Node) -> bool:
 
 
 def region_name(node: Node) -> str | None:
-    """The unknown of a solved set of reals; None where none is named, or several are."""
+    """The unknown of a solved set of real numbers; None if it names no unknown, or several."""
     if isinstance(node, Connective) or is_collection(node, "list"):
         names = {region_name(a) for a in node.args}
         return next(iter(names)) if len(names) == 1 else None
@@ -223,7 +223,7 @@ def region_name(node: Node) -> str | None:
 
 
 def _solved_bounds(node: Relation) -> Node | None:
-    """The unknown of `x > 2`, `3 < x`, `1 < x \\le 4`: alone between ends that are constants."""
+    """The unknown of `x > 2`, `3 < x` or `1 < x \\le 4`, whose ends are constants; None for any other relation."""
     operators = node.operators
     if not set(operators) <= _BOUNDS or len(node.args) > 3:
         return None
@@ -239,19 +239,19 @@ def _solved_bounds(node: Relation) -> Node | None:
 
 
 def is_condition(node: Node) -> bool:
-    """Whether the set is given by what its elements satisfy."""
+    """Whether the set is given by a condition on its elements."""
     return any(isinstance(n, (SetBuilder, Relation)) for n in walk(node))
 
 
 def has_factor(node: Node) -> bool:
-    """Whether a number or a sign stands before an unknown between its ends, as in `-2x > 4`."""
+    """Whether a number or a sign stands before the unknown of a bound, as in `-2x > 4`."""
     if isinstance(node, Relation):
         return _solved_bounds(node) not in (None, *node.args)
     return (isinstance(node, Connective) or is_collection(node, "list")) and any(map(has_factor, node.args))
 
 
 def _unknown(node: Node) -> Node | None:
-    """The unknown that stands alone, perhaps with a sign or a number before it: the x of `-2x > 4`."""
+    """The unknown of a node that is an unknown, perhaps after a sign or a number: the x of `-2x`; else None."""
     match node:
         case Negation(inside):
             return _unknown(inside)

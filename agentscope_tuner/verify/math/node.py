@@ -1,7 +1,7 @@
-"""What a mathematical text means: a tree of nodes, the same for answers and references.
+"""The meaning of a mathematical text: a tree of nodes, of the same kinds for answers and references.
 
-Each kind of node is a class of its own whose fields are what it holds. All of them give their operands as `args`, so
-that one function can go through any tree; `tree.with_args` makes the same node of other operands.
+Each kind of node is a class with its own fields. Every node gives its operands as `args`, so that one function can walk
+any tree. `tree.with_args` makes the same node with other operands.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ class Node:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        # a field of most kinds: a property here would be taken for the field's default
+        # For type checkers only: `args` is a field of most kinds, and a real property would become its default
         @property
         def args(self) -> tuple[Node, ...]:
-            """The operands, in the order in which they are written."""
+            """The operands in the order of the text."""
 
 
 class Leaf(Node):
@@ -35,7 +35,7 @@ class Leaf(Node):
 
 @dataclass(frozen=True, slots=True)
 class Number(Leaf):
-    """A literal; `text` is what was written, empty where no text wrote the number."""
+    """A literal number; `text` is its spelling, which is empty for a number that does not come from a text."""
 
     value: Fraction
     text: str = ""
@@ -65,14 +65,14 @@ class Text(Leaf):
 
 @dataclass(frozen=True, slots=True)
 class Sum(Node):
-    """Terms; one that is subtracted is a `Negation`."""
+    """A sum of terms; a subtracted term is a `Negation`."""
 
     args: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Product(Node):
-    """Factors."""
+    """A product of factors."""
 
     args: tuple[Node, ...]
 
@@ -119,7 +119,7 @@ class Negation(Signed):
 
 @dataclass(frozen=True, slots=True)
 class PlusMinus(Node):
-    r"""`\pm` with its last operand behind it and perhaps one before it; `plus_first` is false for `\mp`."""
+    r"""`\pm` with one operand after it, or with one before and one after; `plus_first` is false for `\mp`."""
 
     args: tuple[Node, ...]
     plus_first: bool
@@ -127,7 +127,7 @@ class PlusMinus(Node):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Node):
-    """A function that has a meaning of its own, by its canonical name: `sin`, `log`, `abs`, `factorial`, `det`."""
+    """A known function, by its canonical name: `sin`, `log`, `abs`, `factorial`, `det`."""
 
     function: str
     args: tuple[Node, ...]
@@ -135,7 +135,7 @@ class Apply(Node):
 
 @dataclass(frozen=True, slots=True)
 class UndefinedCall(Node):
-    """A function that only the text names: `f(x)`."""
+    """A function that only the text defines: `f(x)`."""
 
     function: str
     args: tuple[Node, ...]
@@ -146,7 +146,7 @@ BigSign = Literal["sum", "prod", "int", "lim"]
 
 @dataclass(frozen=True, slots=True)
 class BigOperator(Node):
-    """A sum, product, integral or limit as it stands, with its bounds in the order in which they are written."""
+    """A sum, product, integral or limit, not evaluated, with its bounds in the order of the text."""
 
     sign: BigSign
     body: Node
@@ -159,7 +159,7 @@ class BigOperator(Node):
 
 @dataclass(frozen=True, slots=True)
 class Relation(Node):
-    """A chain of relations: one operator fewer than operands, each by its canonical name (`=`, `<=`, `in`)."""
+    """A chain of relations. Operators have canonical names (`=`, `<=`, `in`), and stand between the operands."""
 
     args: tuple[Node, ...]
     operators: tuple[str, ...]
@@ -167,7 +167,7 @@ class Relation(Node):
 
 @dataclass(frozen=True, slots=True)
 class Connective(Node):
-    """Statements joined by `and` or `or`, or one that is denied."""
+    """Statements joined by `and` or `or`, or one statement under `not`."""
 
     operator: Literal["and", "or", "not"]
     args: tuple[Node, ...]
@@ -178,7 +178,7 @@ CollectionKind = Literal["list", "tuple", "set", "ratio"]
 
 @dataclass(frozen=True, slots=True)
 class Collection(Node):
-    """Several members: a `list` stands there without brackets; a `ratio` is what colons part."""
+    """Several members. A `list` has no brackets; the members of a `ratio` have colons between them."""
 
     kind: CollectionKind
     args: tuple[Node, ...]
@@ -186,7 +186,7 @@ class Collection(Node):
 
 @dataclass(frozen=True, slots=True)
 class SetBuilder(Node):
-    r"""What stands in `\{x \mid x > 0\}`: the element and its condition."""
+    r"""The element and the condition of a set like `\{x \mid x > 0\}`."""
 
     element: Node
     condition: Node
@@ -198,7 +198,7 @@ class SetBuilder(Node):
 
 @dataclass(frozen=True, slots=True)
 class Interval(Node):
-    """Two ends and which of them belong to it."""
+    """An interval: its two ends, and whether each of them belongs to it."""
 
     low: Node
     high: Node
@@ -212,7 +212,7 @@ class Interval(Node):
 
 @dataclass(frozen=True, slots=True)
 class SetOperation(Node):
-    """Sets joined; a difference has two operands."""
+    """A union, intersection or difference of sets; a difference has two operands."""
 
     operator: Literal["union", "intersection", "difference"]
     args: tuple[Node, ...]
@@ -240,7 +240,7 @@ class Degrees(Signed):
     """An amount with a degree sign."""
 
 
-# the names of units and their powers, in the order of the names
+# The names of units, each with its power, sorted by name
 Unit = tuple[tuple[str, int], ...]
 
 

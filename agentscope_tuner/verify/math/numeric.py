@@ -1,6 +1,6 @@
-"""Numeric values of expressions at any precision (worker side; the only module that imports mpmath).
+"""Numeric values of expressions at any precision, with mpmath (worker side).
 
-Real where the textbook is: odd roots of negative numbers are real, every other power takes the principal branch.
+As in textbooks, odd roots of negative numbers are real. Every other power takes the principal branch.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from agentscope_tuner.verify.math.text import TooComplex
 from agentscope_tuner.verify.math.tree import is_equation, is_symbol
 
 MAX_STEPS = 150_000
-# beyond these a value drowns whatever stands beside it
+# Beyond these bounds a value hides every term that is added to it
 _MAX_EXPONENT = 20_000
 _MAX_TERMS = 1_000
-# decimal digits, of those in force, within which a term counts as hidden
+# A term counts as hidden if at most this many of its decimal digits remain in a sum
 _HIDDEN = 16
 
 
 class Budget:
-    """The work one comparison may take, counted in steps, so that the same text always ends the same way."""
+    """The work that one comparison may take. It is counted in steps, not in time, so that verdicts are repeatable."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self.left = steps
@@ -61,25 +61,25 @@ class Numeric:
     Args:
         point: the values of the free symbols.
         budget: shared by all evaluations of one comparison.
-        log_base: what a bare `log` means, 10 or None for the natural logarithm.
+        log_base: the base of a `log` that is written without a base; None for the natural logarithm.
     """
 
     def __init__(self, point: dict[str, Value], budget: Budget, log_base: int | None = None) -> None:
         self.point = point
         self.budget = budget
         self.log_base = log_base
-        # the largest term ever added or given to a function: rounding errors are relative to it
+        # the largest term so far in a sum or a function: rounding errors are relative to it
         self.scale: Value = mp.mpf(0)
-        # the sizes (binary) of terms too small to count at this precision: rounding residue, or a term to be seen with
-        # more digits
+        # the binary magnitudes of terms too small for this precision: each is a rounding error, or a real term that
+        # more digits would show
         self.drowned: list[int] = []
 
     def value(self, node: Node) -> Value:
         """The node's value at the precision of `mp`.
 
         Raises:
-            NotANumber: it has no value here.
-            TooComplex: over the budget or out of range.
+            NotANumber: the node has no value at this point.
+            TooComplex: the budget is used up, or a value is out of range.
         """
         self.budget.spend(1 + mp.dps // 50)
         try:
@@ -134,7 +134,7 @@ class Numeric:
         sizes = [abs(t) for t in terms]
         largest = max(sizes)
         self.scale = max(self.scale, largest)
-        # no narrower than what `Pair` takes for equal, and measured by the same scale
+        # The bound must not be below the tolerance of `NumericPair`, which uses the same scale
         self._drown(*(size for size in sizes if 0 < size < self.scale * mp.mpf(10) ** (_HIDDEN - mp.dps)))
         return mp.fsum(terms)
 
@@ -181,7 +181,7 @@ class Numeric:
         return (mp.matrix(base) ** int(times)).tolist()
 
     def symbol(self, name: str) -> Value:
-        # a summation's index may be called i
+        # Look here first: an index of a sum may be called i, which is also a constant
         if name in self.point:
             return self.point[name]
         if name in CONSTANTS:
@@ -205,7 +205,7 @@ class Numeric:
         check_range(name, args)
         sizes = [abs(a) for a in args]
         self.scale = max(self.scale, *sizes)
-        # cosh(10^-20) is 1 but for the square of its argument
+        # A small argument may change a value only by its square: cosh(10^-20) is 1 + 10^-40/2
         self._drown(*(size for size in sizes if 0 < size < mp.mpf(10) ** (-mp.dps / 3)))
         if name in SEVERAL:
             return SEVERAL[name](args)
@@ -220,7 +220,7 @@ class Numeric:
         return mp.log(args[0]) / mp.log(self.log_base) if self.log_base else mp.log(args[0])
 
     def unknown_function(self, name: str, nodes: tuple[Node, ...]) -> Value:
-        """An undefined function stands for some smooth function that its name chooses."""
+        """The value of a smooth function that the name determines: it stands for an undefined function."""
         args = [self.value(a) for a in nodes]
         found, angle = pseudo_random(name, "constant"), mp.mpf(0)
         for at, arg in enumerate(args):
@@ -259,13 +259,13 @@ class Numeric:
 
 
 def pseudo_random(*key: str) -> Value:
-    """A number between 0.3 and 3 that the key chooses, at the precision of `mp`."""
+    """A number between 0.3 and 3 that the key determines, at the precision of `mp`."""
     digest = hashlib.blake2b("|".join(key).encode(), digest_size=64).digest()
     return mp.mpf("0.3") + mp.mpf(int.from_bytes(digest)) / mp.mpf(2**512) * mp.mpf("2.7")
 
 
 def _odd_fraction(node: Node) -> Fraction | None:
-    """An exponent p/q with q odd and above 1, as a cube root has."""
+    """The exponent p/q of an odd root, with q odd and above 1; None for any other exponent."""
     sign = -1 if isinstance(node, Negation) else 1
     match node.inside if isinstance(node, Negation) else node:
         case Quotient(Number(top), Number(bottom)) if bottom:

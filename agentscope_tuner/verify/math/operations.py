@@ -1,4 +1,4 @@
-r"""What can still be worked out in a formula: the sum in `12+9`, the root of 49, a fraction that can be reduced."""
+r"""Operations still to do in a formula: the sum in `12+9`, the root of 49, a fraction that can be reduced."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.number import literal
 from agentscope_tuner.verify.math.tree import symbols, walk
 
-# a fraction that is not in lowest terms has its value, so that it counts as work only where that was asked for
+# A fraction that is not in lowest terms has the right value, so reducing it counts only if the question asks for it
 UNREDUCED = "unreduced"
-# a calculation with matrices gives a matrix, or a number
+# A calculation with matrices
 MATRIX = "matrix"
-# a root without a remainder: of 49, never of 12
+# The root of a whole power, like 49
 WHOLE_ROOT = "whole-root"
-# complex numbers multiplied or divided
+# A product, quotient or power of complex numbers
 COMPLEX = "complex"
 _BOUNDS = frozenset({"<", "<=", ">", ">="})
 _I = Symbol("i")
@@ -44,7 +44,7 @@ _MOST_ROOTS = 6
 
 
 def is_plain(node: Node) -> bool:
-    """A value with nothing left to work out: a literal, a symbol, a fraction in lowest terms, a mixed number."""
+    """Whether nothing is left to compute: a literal, a symbol, a fraction in lowest terms, a mixed number."""
     if isinstance(node, (Negation, *MARKS)):
         return is_plain(node.inside)
     match node:
@@ -65,7 +65,7 @@ def is_plain(node: Node) -> bool:
 
 
 def operations(node: Node) -> frozenset[str]:
-    """The names of the operations that are still to be carried out; empty for a finished value or formula."""
+    """The names of the operations that are still to do; empty for a finished value or formula."""
     return frozenset(name for part in walk(node) for name in _of(part))
 
 
@@ -74,7 +74,7 @@ def _of(node: Node) -> Iterator[str]:
         case Apply(function):
             yield function
         case BigOperator(sign):
-            # `sum` alone is an addition
+            # The name `sum` alone means an addition
             yield f"big {sign}"
         case Sum(terms) if any(isinstance(a, Array) for a in terms):
             yield MATRIX
@@ -105,12 +105,12 @@ _FAMILIES = (
     "root whole-root",
 )
 _FAMILY = {name: row for row in _FAMILIES for name in row.split()}
-# arithmetic: as much a way to a value as what is asked for
+# Plain arithmetic may be a step to any value, so it does not show which operation a question asks for
 _ARITHMETIC = frozenset({"sum", "product", "division", "power", UNREDUCED})
 
 
 def families(left: frozenset[str]) -> frozenset[str]:
-    """The operations but for arithmetic; those that are defined by one another, as sine and cosine, count as one."""
+    """The operations without arithmetic. Operations defined by each other, like sine and cosine, are one family."""
     return frozenset(_FAMILY.get(name, name) for name in left - _ARITHMETIC)
 
 
@@ -120,7 +120,7 @@ def _is_repeated(kinds: Iterator[Key | None]) -> bool:
 
 
 def _unit_of_term(term: Node) -> Key:
-    """What the terms that can be added up have in common: `3x` and `-x` the `x`, two numbers nothing at all."""
+    """A key that is equal for terms that can be added: the key of `3x` and `-x` holds x, that of a number is empty."""
     while isinstance(term, Negation):
         term = term.inside
     counted = factors(term)
@@ -134,7 +134,7 @@ def _is_number_key(one: Key) -> bool:
 
 
 def _kind_of_factor(factor: Node) -> Key | None:
-    """What the factors that can be multiplied have in common: numbers, roots of numbers, powers of one base."""
+    """A key that is equal for factors that can be combined: numbers, roots of numbers, powers of one base."""
     while isinstance(factor, Negation):
         factor = factor.inside
     if isinstance(factor, Percent) or literal(factor) is not None:
@@ -145,7 +145,7 @@ def _kind_of_factor(factor: Node) -> Key | None:
         case Power(base):
             return key(base)
         case Sum():
-            # `(x+1)(x+1)` is how a factored formula is written too
+            # A factored formula may repeat a factor: `(x+1)(x+1)`
             return None
     return key(factor)
 
@@ -174,14 +174,14 @@ def _of_quotient(node: Quotient) -> Iterator[str]:
     if literal(above) is not None and literal(below) is not None:
         yield "division"
     elif any(one[0] != "number" for one in factors(above) & factors(below)):
-        # the same factor on both sides of the stroke
+        # A factor can be cancelled
         yield "division"
     elif gcd(_whole_factor(above), _whole_factor(below)) > 1:
         yield UNREDUCED
 
 
 def _whole_factor(node: Node) -> int:
-    r"""The 6 of `6\sqrt3`; 1 where no whole number is a factor."""
+    r"""The 6 of `6\sqrt3`; 1 if no factor is a whole number."""
     parts = node.args if isinstance(node, Product) else (node,)
     return next((int(p.value) for p in parts if isinstance(p, Number) and p.value.denominator == 1), 1)
 
@@ -221,7 +221,7 @@ def _is_power(inside: int, degree: int) -> bool:
 
 
 def _holds_power(inside: int, degree: int) -> bool:
-    """Whether a root of this degree can be drawn out of a factor of the whole number."""
+    """Whether the number has a factor that is a power of this degree, so that its root can be simplified."""
     if inside > _LARGEST_ROOT or degree > _MOST_ROOTS:
         return False
     root = 2

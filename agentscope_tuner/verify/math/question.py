@@ -1,7 +1,7 @@
-r"""What the task's question says about its answers: its formulas, its words, the signs and names that it uses.
+r"""Facts about the task's question: its formulas, its words, the signs and names that it uses.
 
-Nothing here decides that an answer is right: the question only narrows what a word or a sign may mean, and names the
-formulas that are no answers because they are the question itself.
+These facts never make an answer right. They only narrow the meaning of a word or a sign, and they show which formulas
+cannot be answers because the question itself gives them.
 """
 
 from __future__ import annotations
@@ -75,34 +75,37 @@ _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 
 @dataclass(frozen=True)
 class Question:
-    """One question; what is looked up in it is worked out when first asked for, and kept."""
+    """One question; each fact about it is computed at its first use, and most are kept."""
 
     text: str
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Its words, as `unit` spells them."""
+        """The question's words in lower case, each also as `unit.singular` spells it."""
         return frozenset(form for word in _WORD.findall(self.text) for form in (word.lower(), singular(word)))
 
     @cached_property
     def formulas(self) -> dict[Key, Node]:
-        """Its formulas, the sides of its relations and the members of its lists, by their canonical keys."""
+        """The question's formulas, the sides of its relations and the members of its lists, by canonical key."""
         return formulas_of(self.text)
 
     def leaves_open(self, node: Node) -> bool:
-        """Whether a formula with unknowns stands there, and no equation says its value; `S = a+b` only names it."""
+        """Whether the question has this formula, which has unknowns, and no equation that gives its value.
+
+        An equation like `S = a+b` only names the formula.
+        """
         own = key(node)
         unknown = symbols(node) - CONSTANTS or any(isinstance(n, UndefinedCall) for n in walk(node))
         return bool(unknown) and own in self.formulas and not any(_says_worth(f, own) for f in self.formulas.values())
 
     @cached_property
     def letters(self) -> frozenset[str]:
-        """The single letters that it uses; the article `a` and `I` are letters too."""
+        """The single letters in the question, which include the words `a` and `I`."""
         return frozenset(_LETTER.findall(self.text))
 
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Its tuples of names, `(x, y)`: the order in which their values are given."""
+        """The question's tuples of names, like `(x, y)`: they give the order of the values in an answer."""
         return tuple(tuple(n.strip() for n in names.split(",")) for names in _NAMES.findall(self.text))
 
     @property
@@ -111,12 +114,12 @@ class Question:
 
     @property
     def asks_fraction(self) -> bool:
-        """Whether the answer is to be a fraction or a decimal, so that a percent sign is another form."""
+        """Whether the question asks for a fraction or a decimal, so that a percentage has the wrong form."""
         return _ASKS_FRACTION.search(self.text) is not None
 
     @property
     def speaks_of_radians(self) -> bool:
-        """Whether the question speaks of radians, and not of degrees too."""
+        """Whether the question mentions radians, and no degrees."""
         text = self.text.lower()
         return "radian" in text and "degree" not in text
 
@@ -127,90 +130,90 @@ class Question:
 
     @cached_property
     def speaks_of_ratios(self) -> bool:
-        """Whether `4:15` is a ratio there: the question names ratios or compares two things, and speaks of no clock."""
+        """Whether `4:15` is a ratio: the question mentions ratios, or it compares two things and mentions no time."""
         if {"ratio", "proportion", "odds", "scale"} & self.words:
             return True
         return _RATIO.search(self.text) is not None and _CLOCK.search(self.text) is None
 
     @cached_property
     def bounds_arguments(self) -> bool:
-        """Whether it asks about positive numbers and the like, so that an answer may say so again."""
+        """Whether the question restricts its numbers, as to positive ones: an answer may repeat the restriction."""
         return _BOUNDED.search(self.text) is not None
 
     @cached_property
     def has_inequality(self) -> bool:
-        """Whether an inequality stands there, which is to be solved to the last step."""
+        """Whether the question has an inequality: then its answer must be solved to the last step."""
         return any(isinstance(f, Relation) and f.operators[0][0] in "<>" for f in self.formulas.values())
 
     @property
     def asks_to_rewrite(self) -> bool:
-        """Whether the question is about how something is written, so that a value of its own is no answer either."""
+        """Whether the question asks for another form of a value, so that a value copied from it is not an answer."""
         return _REWRITES.search(self.text) is not None
 
     @cached_property
     def asks_to_simplify(self) -> bool:
-        """Whether a value is to be given in its simplest form."""
+        """Whether the question asks for a value in its simplest form."""
         return _SIMPLIFIES.search(self.text) is not None
 
     @cached_property
     def asks_to_factor(self) -> bool:
-        """Whether a sum is to be written as a product."""
+        """Whether the question asks to write a sum as a product."""
         return _FACTORS.search(self.text) is not None
 
     @cached_property
     def asks_to_expand(self) -> bool:
-        """Whether a product is to be written as a sum."""
+        """Whether the question asks to write a product as a sum."""
         return _EXPANDS.search(self.text) is not None
 
     @cached_property
     def asks_primes(self) -> bool:
-        """Whether a number is to be written as a product of primes."""
+        """Whether the question asks to write a number as a product of primes."""
         return _PRIMES.search(self.text) is not None
 
     @cached_property
     def solved_for(self) -> str:
-        """The unknown that is to stand alone; empty where none is named."""
+        """The unknown that the question asks to solve for; empty if it names no unknown."""
         match = _SOLVED_FOR.search(self.text)
         return "" if match is None else next((g for g in match.groups() if g), "y")
 
     @cached_property
     def asks_to_round(self) -> bool:
-        """Whether a number that stands there is to be rounded."""
+        """Whether the question asks to round a number that it gives."""
         return _ROUNDS.search(self.text) is not None
 
     @cached_property
     def asks_square(self) -> bool:
-        """Whether a square is to be completed."""
+        """Whether the question asks to complete the square."""
         return _SQUARE.search(self.text) is not None
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The nouns of counted things: the words that follow `how many`."""
+        """The words after `how many`: the counted nouns."""
         phrases = [words.split() for words in _HOW_MANY.findall(self.text)]
         return frozenset(form for words in phrases for word in words for form in (word.lower(), singular(word)))
 
     def says(self, phrase: str) -> bool:
-        """Whether the words stand in it, in either case."""
+        """Whether the question holds the phrase, which is in lower case; the question's case does not count."""
         return phrase in self.text.lower()
 
     @cached_property
     def asked_units(self) -> frozenset[PhysicalUnit]:
-        """The units that its answer is asked for in."""
+        """The units in which the question asks for its answer."""
         return asked_units(self.text)
 
     @cached_property
     def asked_amount(self) -> AskedAmount:
-        """Whether its answer may be so many of something for one of something else."""
+        """Whether the question asks for an amount, and whether its answer may be a rate."""
         return asked_amount_of(self.text)
 
     @cached_property
     def numbers(self) -> frozenset[Fraction]:
-        """The numbers that stand there, in digits or in words."""
+        """The numbers in the question, in digits or in words."""
         return frozenset(numbers_said(self.text))
 
     @cached_property
     def log_base(self) -> int | None:
-        """10 where the question says that a bare log is decimal; None where it says nothing."""
+        """10 if the question means base 10 by a `log` without a base; None if it does not tell."""
         decimal = _DECIMAL_LOG.search(self.text) is not None
         both = _NATURAL_LOG.search(self.text) is not None and _BARE_LOG.search(self.text) is not None
         return 10 if decimal or both else None
@@ -218,12 +221,12 @@ class Question:
 
 @lru_cache(maxsize=256)
 def about(text: str | None) -> Question | None:
-    """What a question says; None where there is none. An advantage group asks about the same one many times."""
+    """The facts about a question; None without a question. Cached, because an advantage group shares its question."""
     return Question(text) if text and text.strip() else None
 
 
 def _says_worth(node: Node, own: Key) -> bool:
-    """Whether an equation puts something else than a name beside the formula with this key."""
+    """Whether the node is an equation of the formula with this key, and no side is only a name."""
     if not isinstance(node, Relation) or "=" not in node.operators or own not in map(key, node.args):
         return False
     return not any(isinstance(side, Symbol) for side in node.args)

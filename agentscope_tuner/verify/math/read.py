@@ -1,4 +1,4 @@
-"""Texts to sides: wrapping taken off, tokens, nodes, and what the nodes state."""
+"""Texts to sides: remove the wrapping, scan tokens, parse nodes, and resolve the values that the nodes state."""
 
 from __future__ import annotations
 
@@ -43,29 +43,29 @@ _BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
 
 @dataclass(frozen=True)
 class Side:
-    """A text with its tokens and its meaning; a text that is no mathematics has no reading and equals only itself."""
+    """A text with its tokens and its meaning. A text that is not mathematics has no reading, and equals only itself."""
 
     text: str
     tokens: tuple[str, ...]
     node: Node | None
     reading: Reading | None
     problem: str = ""
-    # where a free name lives, if the text says it
+    # the domain of a free name, if the text states it
     fields: Fields | None = None
-    # the letter of the choice that stands before the value
+    # the letter of a choice before the value
     letter: str | None = None
-    # the sentence that states it
+    # the sentence that states the value, if the reference was a sentence
     sentence: str = ""
 
     def wording(self) -> str:
-        """The text as words are compared."""
+        """The text in the form in which words are compared."""
         said = [t for t in self.tokens if t not in (".", ",")]
-        # two numbers side by side are not one longer number
+        # Spaces keep two neighbouring numbers from becoming one longer number
         return "".join(f" {t} " if t[:1].isdigit() else t for t in said).lower()
 
 
 def short(text: str) -> str:
-    """The text, or its beginning and its length."""
+    """The text for a message; of a long text its beginning and its length."""
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 20]}… ({len(text)} characters)"
 
 
@@ -86,7 +86,7 @@ def bare(text: str) -> str:
 
 
 def _whole_box(text: str) -> str | None:
-    """The content of a box that is all of the text; two boxes side by side are two answers."""
+    """The content of a box that is the whole text; None for any other text, also for two boxes: two answers."""
     match = _BOX.match(text)
     if match is None:
         return None
@@ -101,17 +101,18 @@ def _whole_box(text: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def reference(text: str) -> str:
-    """The answer that a data set's reference states: what follows `####`, what stands in its last box, or all of it.
+    """The answer in a data set's reference: the text after `####`, the content of the last box, or the whole text.
 
-    Kept between verdicts as readings are (see `read_reference`): an exact match takes a fifth more CPU time without.
+    Cached between verdicts, as readings are (see `read_reference`): without the cache an exact match takes a fifth more
+    CPU time.
 
     Raises:
-        JudgeError: there is nothing in it, or it is damaged or a missing number.
+        JudgeError: the reference is empty, damaged, or a missing or infinite number.
     """
     if "####" in text and (match := _GSM8K.search(text)):
         text = match[1]
     elif "\\boxed" in text or "\\fbox" in text:
-        # unstripped: white space may be all that is left of a backslash
+        # Do not strip: a leading tab or line break may be the rest of a damaged backslash
         text = next(reversed(last_boxes(text)), "") or text
     if (lost := lost_backslash(text)) is not None:
         raise JudgeError(f"the reference answer {short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
@@ -126,7 +127,7 @@ def reference(text: str) -> str:
 
 
 def _read(text: str) -> Side:
-    """The text as it stands: `reading` and its problem are the caller's to find."""
+    """The side with its tokens and its node; `_resolved` adds the reading."""
     chosen = choice(text)
     letter, rest = chosen if chosen is not None else (None, text)
     try:
@@ -144,7 +145,7 @@ def _read(text: str) -> Side:
 
 
 def _resolved(side: Side) -> Side:
-    """The side with its readings."""
+    """The side with its reading; without a node if the node cannot be resolved."""
     if side.node is None:
         return side
     try:
@@ -158,16 +159,15 @@ def _resolved(side: Side) -> Side:
 
 
 def _key(tokens: list[Token]) -> tuple[str, ...]:
-    # two numbers side by side are kept apart; no other space has a meaning
-    # `Mg` is not `mg`
+    # The case of a short word may matter: `Mg` is not `mg`
     return tuple(t.text.lower() if t.kind == "word" and len(t.text) > 3 else t.text for t in tokens)
 
 
 def read_answer(text: str, ref: Side, question: Question | None) -> Side:
-    """An answer beside its reference.
+    """Read an answer; its reference and the question decide which words may be removed.
 
     Raises:
-        TooComplex: it is over a bound.
+        TooComplex: the answer is over a bound.
     """
     lost = lost_backslash(text)
     if lost is not None:
@@ -183,7 +183,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
 
 
 def _introduced(text: str, ref: Side, question: Question | None) -> str:
-    """The answer without the words and labels that only lead up to it."""
+    """The answer without the words and labels around its value."""
     if "=" not in ref.text:
         text = uncalled(text, question)
     if isinstance(ref.node, (Array, Collection)):
@@ -196,7 +196,10 @@ def _introduced(text: str, ref: Side, question: Question | None) -> str:
 
 
 def _doubt(text: str) -> str | None:
-    r"""What an answer says that takes its value back: `\\text{wrong} = 42`, `~42`, `42^{*}`; None if nothing does."""
+    r"""The part of an answer that denies or weakens its value: `\\text{wrong} = 42`, `~42`, `42^{*}`; None without one.
+
+    The result names this part in words, for the verdict's reason.
+    """
     word = denied_name(text)
     if word is not None:
         return f"the word {word!r} before the value"
@@ -206,7 +209,7 @@ def _doubt(text: str) -> str | None:
 
 
 def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator[str]:
-    """Words after a number that are no units: they may change it, unless the question or the reference says them."""
+    """The words after a number that may change it: they are no units, and not in the question or the reference."""
     for n in walk(node):
         for word in unknown_words(n.unit) if isinstance(n, Quantity) else ():
             words = {*ref.tokens, *_WORD.findall(ref.sentence)}
@@ -219,13 +222,13 @@ def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator
 
 @lru_cache(maxsize=1024)
 def read_reference(text: str, question: Question | None) -> Side:
-    """A reference, which is trusted.
+    """Read a reference, which is trusted.
 
-    Kept between verdicts, for an advantage group asks about the same one eight times and more, and reading it anew each
-    time takes 1.7 times the CPU time. Within one verdict it is read once, and handed on by the `Pair`.
+    Cached between verdicts, because an advantage group has eight or more answers to the same reference: reading it for
+    each of them takes 1.7 times the CPU time. Within a verdict the `Pair` keeps it.
 
     Raises:
-        JudgeError: it cannot be read.
+        JudgeError: the reference cannot be read, is over the bounds, or states several values.
     """
     try:
         side = on_own_stack(_read_stated, text)
@@ -244,7 +247,7 @@ def read_reference(text: str, question: Question | None) -> Side:
 
 
 def _read_stated(text: str) -> Side:
-    """A reference, or what it states if it is a sentence; one that states no formula is compared word by word."""
+    """A reference, or the value that it states if it is a sentence; without a value it is compared word by word."""
     side = _resolved(_read(text))
     if not is_sentence(text) or (side.fields is not None and not _has_words(side)):
         return side
@@ -260,6 +263,6 @@ def _has_words(side: Side) -> bool:
 
 
 def _is_wording(side: Side) -> bool:
-    """A date, a time, a name: no mathematics, but something to compare word by word."""
+    """Whether a reference that is not mathematics can be compared word by word, like a date or a name."""
     brackets = [side.tokens.count(opener) - side.tokens.count(closer) for opener, closer in ("()", "[]", "{}")]
     return any(t[:1].isalpha() for t in side.tokens) and not any(brackets)

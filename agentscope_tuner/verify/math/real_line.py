@@ -1,6 +1,7 @@
 """Sets of real numbers (worker side): intervals, unions, inequalities and equations in one unknown.
 
-What belongs to one, and where along the real line that can change: ends of intervals, roots and poles of differences.
+This module tells which numbers belong to a set, and at which points of the real line membership can change. Those
+points are ends of intervals, and roots and poles of differences.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ _OPERATORS = {
 
 
 class RealLine:
-    """The real line of one unknown, the other symbols fixed."""
+    """The real line of one unknown; all other symbols have fixed values."""
 
     def __init__(self, name: str, point: dict[str, Value], budget: Budget, *, rough: bool = False) -> None:
-        # whether roots are wanted to about fifteen digits alone
+        # whether about fifteen digits of a root are enough
         self._rough = rough
         self.name = name
         self.point = point
@@ -64,7 +65,7 @@ class RealLine:
         """A real value and the tolerance of its comparison with zero.
 
         Raises:
-            NotANumber: none, or not a real one.
+            NotANumber: the node has no value, or no real value.
         """
         numeric = Numeric({**self.point, self.name: x}, self.budget)
         found = numeric.value(node)
@@ -74,7 +75,7 @@ class RealLine:
         return mp.re(found), tolerance
 
     def end(self, node: Node) -> Value:
-        """An interval's end, infinite ones too."""
+        """The value of an interval's end, which may be infinite."""
         if node == INFINITY:
             return mp.inf
         if node == Negation(INFINITY):
@@ -82,7 +83,7 @@ class RealLine:
         return self.value(node, mp.mpf(0))[0]
 
     def holds(self, node: Node, x: Value) -> bool:
-        """Whether `x` belongs to the set, or satisfies the statement; never where a side has no real value."""
+        """Whether `x` belongs to the set or satisfies the statement. False where a side has no real value."""
         try:
             return self._holds(node, x)
         except NotANumber:
@@ -139,7 +140,7 @@ class RealLine:
         return bool(above and below)
 
     def changes(self, node: Node) -> Iterator[Value]:
-        """Every point where the truth may change, and perhaps more."""
+        """Every point where the truth may change, and perhaps other points."""
         match node:
             case Relation():
                 for relation in relations(node):
@@ -161,7 +162,7 @@ class RealLine:
                         yield from self.changes(part)
 
     def roots(self, node: Node) -> Iterator[Value]:
-        """The real roots and poles of an expression, and perhaps more points."""
+        """The real roots and poles of an expression, and perhaps other points."""
         found = False
         for branch in without_absolutes(node, self.name):
             try:
@@ -175,7 +176,7 @@ class RealLine:
             yield from self._scanned(node)
 
     def is_rational(self, statement: Node) -> bool:
-        """Whether every side of every relation is a quotient of polynomials, whose roots are all found."""
+        """Whether every side of every relation is a quotient of polynomials: then all roots are found."""
         if not isinstance(statement, Relation):
             return isinstance(statement, Connective) and all(map(self.is_rational, statement.args))
         try:
@@ -187,7 +188,11 @@ class RealLine:
         return True
 
     def rational(self, node: Node) -> tuple[list[Value], list[Value]]:
-        """Numerator and denominator in the unknown, lowest coefficient first."""
+        """The numerator and the denominator as polynomials in the unknown, each with its constant term first.
+
+        Raises:
+            NotRational: the node is not a quotient of polynomials, or a degree is over the bound.
+        """
         if self.name not in symbols(node):
             value, _ = self.value(node, mp.mpf(0))
             return [value], [mp.mpf(1)]
@@ -224,8 +229,9 @@ class RealLine:
         return (top, bottom) if exponent >= 0 else (bottom, top)
 
     def _scanned(self, node: Node) -> Iterator[Value]:
-        """Sign changes, and the ends of where the expression is real, on a grid."""
-        # even steps near zero, growing ones to a hundred thousand: none a simple fraction, where roots like to be
+        """Points between grid points where the expression changes its sign, or begins or ceases to be real."""
+        # Steps are equal near zero, and grow up to a hundred thousand. No grid point is a simple fraction: a root often
+        # is, and it must lie between grid points
         far = [mp.mpf("1.7") ** at for at in range(-9, 23)]
         near = (mp.mpf(at) / 3 + mp.mpf("0.0137") for at in range(-60, 61))
         grid = sorted({*near, *far, *(-x for x in far)})
@@ -252,7 +258,7 @@ class RealLine:
                 low = middle
             else:
                 high = middle
-        # simple fractions are what answers are made of
+        # Roots of answers are often simple fractions
         simple = mp.nint(high * 360) / 360
         if abs(simple - high) < mp.mpf(10) ** -12:
             return simple
@@ -265,7 +271,7 @@ class RealLine:
 
 
 def relations(node: Node) -> list[Relation]:
-    """The relations that all hold: the members of a chain or of an `and`; empty for anything else."""
+    """The relations that must all hold: those of a chain, or the parts of an `and`; empty for any other node."""
     if isinstance(node, Relation):
         pairs = zip(node.operators, node.args, node.args[1:], strict=False)
         return [Relation((left, right), (operator,)) for operator, left, right in pairs]
@@ -276,7 +282,7 @@ def relations(node: Node) -> list[Relation]:
 
 
 def plain_unknown(node: Node) -> Node:
-    """`0 < f(x) < 1` as a statement about the one quantity f(x)."""
+    """The node with each call replaced by a symbol: `0 < f(x) < 1` as a statement about the quantity f(x)."""
     if isinstance(node, UndefinedCall):
         return Symbol(f"{node.function}(…)")
     args = tuple(map(plain_unknown, node.args))

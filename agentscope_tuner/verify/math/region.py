@@ -1,4 +1,4 @@
-"""Solved sets of real numbers as intervals that do not touch, so that two of them are compared end by end."""
+"""Solved sets of real numbers as intervals that do not touch: two such sets are equal if all their ends are."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from agentscope_tuner.verify.math.tree import CONSTANTS, INFINITY, symbols, walk
 
 _MAX_PIECES = 40
 _MINUS_INFINITY = Negation(INFINITY)
-# -1, 0 or 1 as the first end is below, at or above the second
+# Compares two ends: -1, 0 or 1 if the first end is below, equal to or above the second
 Order = Callable[[Node, Node], int]
 
 
 class NotSolved(Exception):
-    """The set is not given by its ends, or their order is not known here."""
+    """The set is not given by its ends, or the comparer cannot order them."""
 
 
 class Piece(NamedTuple):
-    """An interval; an infinite end is never taken in."""
+    """An interval; `low_in` and `high_in` say whether it contains its ends. It never contains an infinite end."""
 
     low: Node
     low_in: bool
@@ -49,16 +49,16 @@ _LINE = Piece(_MINUS_INFINITY, False, INFINITY, False)
 
 
 class Pieces:
-    """Reads sets of reals into pieces; the ends' order is the caller's business."""
+    """Reads sets of real numbers as pieces; the caller gives the function that orders two finite ends."""
 
     def __init__(self, order: Order) -> None:
         self._order_of_finite = order
 
     def of(self, node: Node) -> list[Piece]:
-        """The pieces of a solved set from left to right, none of which touch.
+        """The pieces of a solved set from left to right; no two of them touch.
 
         Raises:
-            NotSolved: it is no such set.
+            NotSolved: the node is not a solved set, or has too many pieces.
         """
         found = self._merged(self._read(node))
         if len(found) > _MAX_PIECES:
@@ -119,7 +119,7 @@ class Pieces:
         return self._common(found)
 
     def _half(self, name: str, left: Node, right: Node) -> list[Piece]:
-        """The part of the line that satisfies one relation between the unknown and an end."""
+        """The part of the line on which one relation between the unknown and an end holds."""
         if _has_unknown(right):
             left, right = right, left
             name = _TURNED.get(name, name)
@@ -138,7 +138,7 @@ class Pieces:
         return [] if end == INFINITY else [Piece(end, name == ">=" and not _infinite(end), INFINITY, False)]
 
     def _divided(self, left: Negation | Product, right: Node, name: str) -> tuple[Node, Node, str]:
-        """`-2x > 4` without the number before its unknown."""
+        """The sides and the sign of `-2x > 4`, divided by the sign or number before the unknown: `x < 4/-2`."""
         if isinstance(left, Negation):
             return left.inside, _turned(right), _TURNED.get(name, name)
         times, unknown = left.args
@@ -201,7 +201,7 @@ class Pieces:
 
 
 def _infinite(node: Node) -> int:
-    """1 and -1 for the infinite ends, 0 for the others."""
+    """1 for infinity, -1 for minus infinity, 0 for a finite end."""
     return 1 if node == INFINITY else -1 if node == _MINUS_INFINITY else 0
 
 

@@ -1,4 +1,4 @@
-"""Nodes to readings: what an answer or a reference states, decided by its own shape."""
+"""Nodes to readings: the values that an answer or a reference states, decided by the shape of its own node."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ from agentscope_tuner.verify.math.tree import (
 
 
 def resolve(node: Node) -> Reading:
-    """The readings of the node."""
+    """The reading of the node."""
     match node:
         case Sum((left, Negation(right))) if _is_set(left) and _is_set(right):
-            # a minus sign between sets takes the second away
+            # Between sets a minus sign means the difference
             return resolve(SetOperation("difference", (left, right)))
         case Symbol(name) if name.startswith("\\mathbb"):
             return Region(node)
@@ -86,13 +86,13 @@ def _is_set(node: Node) -> bool:
 
 def _value(node: Node) -> Reading:
     if isinstance(node, Negation) and isinstance(node.inside, MARKS):
-        # the sign belongs to the number, not to its unit
+        # Give the sign to the number inside the quantity
         node = with_args(node.inside, (Negation(node.inside.inside),))
     return _two(node) if is_signed(node) else Value(node)
 
 
 def _two(node: Node) -> Reading:
-    """The two values that a plus-minus stands for."""
+    """The two values of a node with a plus-minus sign, as a list."""
     return Listing("list", (resolve(negated(choose(node, 1))), resolve(negated(choose(node, -1)))))
 
 
@@ -144,13 +144,13 @@ def _list(node: Collection) -> Reading:
     if all(isinstance(i, Region) and i.name is not None for i in items):
         return _region(node)
     if isinstance(items[0], Named) and not any(isinstance(i, (Named, Statement, Region)) for i in items[1:]):
-        # `x = 1, 2` names its unknown once
+        # `x = 1, 2`: the name belongs to all values
         return Named(items[0].name, Listing("list", (items[0].value, *items[1:])), node)
     return named_together(items) or Listing("list", items)
 
 
 def _alternatives(node: Collection) -> Reading | None:
-    """`a = 2, b = 3 or a = 3, b = 2`: several solutions of the same unknowns, parted by `or`."""
+    """The solutions of `a = 2, b = 3 or a = 3, b = 2`: each gives the same unknowns values; None for another list."""
     rows: list[list[Node]] = [[]]
     for member in node.args:
         first, *others = member.args if is_joined(member, "or") else (member,)
@@ -166,7 +166,7 @@ def _alternatives(node: Collection) -> Reading | None:
 
 
 def _single(node: Node) -> tuple[Node, ...]:
-    """The equations of a member of a list: `y = 2 and z = 3` are two, and `a = b = 2` names two unknowns."""
+    """A list's member as one or more equations: `y = 2 and z = 3` is two, and so is `a = b = 2`."""
     if is_joined(node, "and") and all(isinstance(a, Relation) and "=" in a.operators for a in node.args):
         return tuple(one for a in node.args for one in _single(a))
     if isinstance(node, Relation) and len(node.args) > 2 and set(node.operators) == {"="}:
@@ -177,7 +177,11 @@ def _single(node: Node) -> tuple[Node, ...]:
 
 
 def named_together(items: tuple[Reading, ...], node: Node | None = None) -> Reading | None:
-    """`x = 1, x = 2` is the list of an unknown's values; `x = 1, y = 2` one solution, and its repetition several."""
+    """Named values as one reading; None if they have no regular names.
+
+    `x = 1, x = 2` lists the values of one unknown. `x = 1, y = 2` is one solution. If the names repeat in the same
+    order, they are several solutions.
+    """
     named = [i for i in items if isinstance(i, Named)]
     if len(named) != len(items) or len(items) < 2:
         return None
@@ -197,14 +201,14 @@ def _region(node: Node) -> Reading:
 
 
 def _joined(node: Connective) -> Reading:
-    """What `and` and `or` join: statements, or the members of a list."""
+    """The reading of parts joined by `and` or `or`: a region, a list, or a statement."""
     if is_solved_region(node):
         return _region(node)
     items = tuple(map(resolve, node.args))
     if not any(isinstance(i, (Statement, Region)) for i in items):
         together = named_together(items, node)
         if isinstance(together, Listing) and together.kind == "named" and node.operator == "or":
-            # `a = 0 or b = 0` is no solution
+            # `a = 0 or b = 0` does not give both unknowns a value
             return Statement(node)
         return together or _united(items)
     if any(isinstance(i, Statement) for i in items) or node.operator == "and":
@@ -242,7 +246,7 @@ def _relation(node: Relation) -> Reading:
 
 
 def _as_set(reading: Reading) -> Reading:
-    """What stands behind `\\in`: a pair in round brackets is an interval there."""
+    """The set after `\\in`: a pair in round brackets means an interval there."""
     if isinstance(reading, Listing) and reading.kind == "tuple" and len(reading.items) == 2:
         low, high = reading.items
         if isinstance(low, Value) and isinstance(high, Value):
@@ -251,7 +255,7 @@ def _as_set(reading: Reading) -> Reading:
 
 
 def _ratio(node: Relation) -> Reading:
-    """`3:4`, `x:y = 3:4`, and `AB:CD = 3/4`: what stands before the equals sign names the ratio."""
+    """The reading of `3:4`, `x:y = 3:4` or `AB:CD = 3/4`: a ratio, named by the side before the equals sign."""
     sides: list[list[Node]] = [[node.args[0]]]
     for operator, member in zip(node.operators, node.args[1:], strict=True):
         if operator == "=":
@@ -267,7 +271,7 @@ def _ratio(node: Relation) -> Reading:
 
 
 def _by_name(node: Relation) -> Reading | None:
-    """`(x, y) = (1, 2)` as `x = 1, y = 2`, so that values are compared by their names."""
+    """`(x, y) = (1, 2)` as `x = 1, y = 2`, so that values are compared by name; None for any other relation."""
     if not is_equation(node) or not all(is_collection(a, "tuple", "list") for a in node.args) or is_signed(node):
         return None
     found = assignment(node)
@@ -279,14 +283,14 @@ def _by_name(node: Relation) -> Reading | None:
 
 
 def _chain(node: Relation) -> Reading:
-    """`a = b = c` between values stands for a value; one side may be rounded after `~`."""
+    """`a = b = c` as a chain of equal values; a member after `~` may be rounded. Any other relation is a statement."""
     if set(node.operators) - {"=", "~"} or is_equal_names(node):
         return Statement(node)
     members = list(zip(node.operators, node.args[1:], strict=True))
     exact = [node.args[0], *(member for operator, member in members if operator == "=")]
     rough = [member for operator, member in members if operator == "~"]
     if len(set(map(key, exact))) < len(exact):
-        # `1 = 1` says nothing
+        # `1 = 1` states no value
         return Statement(node)
     if len(node.args) == 2 and any(_is_letter(n) for n in walk(node)):
         return Statement(node)

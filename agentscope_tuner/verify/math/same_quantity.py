@@ -1,4 +1,4 @@
-"""Quantities: numbers with units, ratios and times."""
+"""Comparing quantities: numbers with units, ratios and times."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ from agentscope_tuner.verify.math.tree import equation, is_collection, number, p
 from agentscope_tuner.verify.math.unit import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure, names_of
 
 _MINUTES, _HOURS = 60, 24
-# one sign for both
-# units below a rate: a second, a minute, an hour, a day, a week
+# The seconds in the time units of a rate: a second, a minute, an hour, a day, a week
 _SPANS = frozenset({1, 60, 3_600, 86_400, 604_800})
 _YEN, _YUAN = (("yen", 1),), (("yuan", 1),)
 _RADIAN = (("rad", 1),)
 
 
 class Leaves(Protocol):
-    """What decides two expressions without units."""
+    """A comparer of two expressions without units."""
 
     question: Question | None
 
@@ -41,7 +40,7 @@ class Leaves(Protocol):
 
 
 def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
-    """Two expressions of which one at least has a unit: the other may leave it out, two units must measure the same."""
+    """Compare two expressions, at least one with a unit. One side may leave its unit out; two units must convert."""
     if isinstance(ref, Degrees) or isinstance(ans, Degrees):
         return _angles(leaves, ref, ans)
     if isinstance(ref, Percent) or isinstance(ans, Percent):
@@ -60,9 +59,9 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
 
 
 def _is_asked(unit: Unit, question: Question | None) -> bool:
-    """Whether the question asks for this unit, by which a bare reference counts, or for none.
+    """Whether the question asks for this unit or names no unit: a reference without a unit counts in the asked unit.
 
-    A rate may be asked for, and its amount given: dollars, of dollars an hour.
+    Where the question asks for a rate, its amount counts as asked for, too: dollars, for dollars an hour.
     """
     asked = question.asked_units if question is not None else frozenset()
     if not asked or not is_physical(unit):
@@ -72,7 +71,7 @@ def _is_asked(unit: Unit, question: Question | None) -> bool:
 
 
 def _is_unasked_rate(unit: Unit, question: Question) -> bool:
-    """Dollars an hour where a sum of dollars is asked for: what is counted or paid, for one of something."""
+    """Whether the unit is a rate, like dollars an hour, and the question asks for an amount, like dollars."""
     below = {name for name, power in unit if power < 0}
     asked = question.asked_amount
     if not below or asked.rate or below & asked.ones:
@@ -81,7 +80,7 @@ def _is_unasked_rate(unit: Unit, question: Question) -> bool:
 
 
 def _is_asked_amount(rate: Unit, unit: Unit, question: Question | None) -> bool:
-    """Kilometres where kilometres an hour are asked for by name: `平均每小时行驶多少千米`."""
+    """Whether `unit` is the amount of an asked `rate`: kilometres, where `平均每小时行驶多少千米` asks for a speed."""
     asked = question.asked_units if question is not None else frozenset()
     return measure(rate) in asked and is_physical(rate) and _is_rate(measure(unit), measure(rate))
 
@@ -101,7 +100,7 @@ def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: U
 
 
 def has_unit(ref: Node, ans: Node) -> bool:
-    """Whether a unit stands on one side, or signs of two kinds on both."""
+    """Whether a side has a unit, or one side has a percent sign and the other a degree sign."""
     if isinstance(ref, Quantity) or isinstance(ans, Quantity):
         return True
     match ref, ans:
@@ -111,7 +110,10 @@ def has_unit(ref: Node, ans: Node) -> bool:
 
 
 def _may_be_left_out(unit: Unit, question: Question | None) -> bool:
-    """Whether a bare reference may have left the unit out: not where it is a number, or another unit is asked."""
+    """Whether a reference without a unit may mean this unit.
+
+    It may not if the unit is only a number, or if the unit is radians and the question is about degrees.
+    """
     found = measure(unit)
     if not found.dimension:
         return False
@@ -119,7 +121,7 @@ def _may_be_left_out(unit: Unit, question: Question | None) -> bool:
 
 
 def without_letter(ref: Node, ans: Node, question: Question | None) -> Node | None:
-    """The 5 of a reference `5 m` beside a bare number, where the question names metres and no symbol is meant."""
+    """The 5 of a reference `5 m`, if the question mentions metres and the answer has no symbols; else None."""
     match ref:
         case Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
             named = not names_of(letter).isdisjoint(question.words - {letter.lower()})
@@ -128,7 +130,7 @@ def without_letter(ref: Node, ans: Node, question: Question | None) -> Node | No
 
 
 def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None:
-    """The 600 of an answer `600m` to a question that asks for metres, beside a bare number."""
+    """The 600 of an answer `600m`, if the question asks for metres and the reference is a bare number; else None."""
     match ref, ans:
         case Number(), Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
             return amount if measure(((letter, 1),)) in question.asked_units else None
@@ -136,7 +138,7 @@ def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None
 
 
 def _with_letter(node: Node, other: Node) -> Node:
-    """`5 m` as five metres where the other side is a length: there, no symbol was meant."""
+    """`5 m` as five metres, if the other side is a length: then m is no symbol. Any other node as it is."""
     match node, other:
         case Product((_, *_, Symbol("\\mu"), Symbol("m" | "g" | "s" as letter))), Quantity(_, unit):
             named = ((f"μ{letter}", 1),)
@@ -154,8 +156,8 @@ def _with_letter(node: Node, other: Node) -> Node:
 
 
 def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
-    """A sign on one side and a unit on the other: degrees and radians measure the same, nothing else does."""
-    # a product is no bare sign: the degrees are worked out, never left out
+    """Compare a degree sign on one side with a unit on the other: radians, or a scale of temperature."""
+    # A factor of 1 hides the sign, so that the degrees are converted to radians, and the sign is not just removed
     match ref, ans:
         case Quantity(inside, unit), Degrees() if measure(unit) == measure(_RADIAN):
             return leaves.leaf(inside, Product((ans, number(1))))
@@ -167,7 +169,7 @@ def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
 
 
 def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
-    """Ratios by their quotients, times part by part; a ratio of two is also the quotient."""
+    """Compare ratios by their quotients, and times part by part. A ratio of two parts is equal to its quotient, too."""
     if is_time(leaves.question, ref if isinstance(ref, Ratio) else ans):
         same = isinstance(ref, Ratio) and isinstance(ans, Ratio) and len(ref.parts) == len(ans.parts)
         if not same or not isinstance(ref, Ratio) or not isinstance(ans, Ratio):
@@ -176,7 +178,7 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
             return DIFFERENT
         return all_of([leaves.leaf(r, a) for r, a in zip(ref.parts, ans.parts, strict=True)])
     if isinstance(ans, Ratio) and isinstance(ref, Value) and leaves.question and not leaves.question.speaks_of_ratios:
-        # `1:6` is no probability
+        # If the question is not about ratios, `1:6` does not mean 1/6: it may be odds
         return DIFFERENT
     left, right = _quotients(ref), _quotients(ans)
     if left is None or right is None or len(left) != len(right):
@@ -185,7 +187,7 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
 
 
 def ratio_equation(named: Named) -> Node | None:
-    """`a:b = 4:5` as the equation of the two quotients."""
+    """`a:b = 4:5` as an equation of two quotients; None for any other reading."""
     match named:
         case Named(Collection("ratio", (above, below)), Ratio((top, bottom))):
             return equation(Quotient(above, below), Quotient(top, bottom))
@@ -193,12 +195,12 @@ def ratio_equation(named: Named) -> Node | None:
 
 
 def _width(part: Node) -> int:
-    """How many characters a part of a time was written with."""
+    """The number of characters in a part of a time; 0 for a part that is not a number."""
     return len(part.text) if isinstance(part, Number) else 0
 
 
 def ratio_named(ref: Reading, node: Node) -> Named | None:
-    """`x/y = 2/3` beside a ratio: the ratio of x and y by its quotient."""
+    """`x/y = 2/3` as a named value of the ratio `x:y`, if the reference is a ratio; else None."""
     match node:
         case Relation((Quotient(above, below), value), ("=",)) if is_name(above) and is_name(below):
             ratio = isinstance(ref, Ratio) or (isinstance(ref, Named) and is_collection(ref.name, "ratio"))
@@ -208,7 +210,7 @@ def ratio_named(ref: Reading, node: Node) -> Named | None:
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:
-    """Whether `8:30` is a time of day: two digits of minutes below sixty, unless the question speaks of ratios."""
+    """Whether `8:30` is a time of day: its minutes have two digits, and the question is not about ratios."""
     if not isinstance(reading, Ratio) or not 2 <= len(reading.parts) <= 3:
         return False
     hours, *rest = reading.parts

@@ -1,8 +1,8 @@
-"""Where two formulas are compared (worker side).
+"""The points at which two formulas are compared (worker side).
 
-Small points are enough for analytic functions; what is made of pieces (absolute values, roots, floors, the larger of
-two) agrees on one piece and differs on the next. So points of both signs and all sizes are looked at too, and points
-between and beyond the places where the pieces meet.
+Small points are enough for analytic functions. A function made of pieces (absolute values, roots, floors, maxima) may
+agree on one piece and differ on the next. So points of both signs and all sizes are tried too, and points between and
+beyond the places where pieces meet.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from agentscope_tuner.verify.math.tree import PI, E, difference, is_applied, num
 
 Point = dict[str, Value]
 Domain = Literal["positive", "real", "complex", "beside"]
-# orders of magnitude, from a thousandth to ten thousand
+# Orders of magnitude: the lowest exponent of ten, and the number of orders without and with factorials
 _LOWEST, _SIZES, _GAMMA_SIZES = -3, 7, 4
 _MAX_PIECES, _MAX_UNKNOWNS, _MAX_BETWEEN = 16, 4, 80
 _MAX_COMPARED, _ROUGH_DIGITS = 5, 25
 _INVERSES = frozenset({"arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc", "arg"})
-# a bounded symbol's points by how deep sums are nested: the work grows with its power
+# Limits of the values for a symbol that bounds a sum, by the depth of nested sums: the work is the value to that power
 _WHOLE = {1: (8, 60, 900), 2: (6, 12, 40), 3: (4, 6, 10)}
 
 
@@ -46,7 +46,10 @@ _ANALYTIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh",
 
 
 def is_analytic(node: Node) -> bool:
-    """Whether the formula is one piece: two such that agree around a point agree everywhere (identity theorem)."""
+    """Whether the formula is a single analytic piece.
+
+    Two such formulas that agree around one point agree everywhere (identity theorem).
+    """
     return all(_is_one_piece(n) for n in walk(node))
 
 
@@ -57,16 +60,16 @@ def _is_one_piece(node: Node) -> bool:
 
 
 def _unit(*key: str) -> Value:
-    """Between 0 and 1, as the key chooses."""
+    """A number between 0 and 1 that the key determines."""
     return (pseudo_random(*key) - mp.mpf("0.3")) / mp.mpf("2.7")
 
 
 def point_in(
     domain: Domain, names: frozenset[str], whole: frozenset[str], bounds: tuple[int, int], seed: str, at: int
 ) -> Point:
-    """The `at`-th point for the symbols `names`; those in `whole` bound a sum or a product (see `whole_number`).
+    """The `at`-th point for the symbols `names`; symbols in `whole` bound a sum or a product (see `whole_number`).
 
-    `real` is of both signs, `beside` a little off the positive reals.
+    In the domain `real` values have both signs. In `beside` they lie a little off the positive real axis.
     """
     point: Point = {}
     for name in sorted(names):
@@ -85,9 +88,9 @@ def point_in(
 
 
 def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Point]:
-    """Points of both signs at every order of magnitude; each symbol goes through them in its own order.
+    """Points of both signs at every order of magnitude; each symbol goes through the orders in its own sequence.
 
-    Factorials between whole numbers are dear: formulas with them are looked at up to ten only.
+    Factorials of numbers that are not whole take long, so formulas with factorials are tried only up to ten.
     """
     sizes = _GAMMA_SIZES if has_gamma(nodes) else _SIZES
     for at in range(2 * sizes):
@@ -101,7 +104,7 @@ def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Poin
 
 
 def has_gamma(nodes: tuple[Node, Node]) -> bool:
-    """Whether a factorial or a binomial stands in one of the formulas."""
+    """Whether one of the formulas has a factorial or a binomial."""
     return any(is_applied(n, "factorial", "binom") for node in nodes for n in walk(node))
 
 
@@ -110,13 +113,16 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
 
     Args:
         nodes: the two formulas.
-        others: the values of the symbols that are not looked for.
+        others: a value for each symbol; each point changes one of them.
         budget: shared by the whole comparison.
+
+    Raises:
+        TooComplex: more pieces, unknowns or points than the bounds.
     """
     pieces = list(dict.fromkeys(p for node in nodes for p in _pieces(node)))
     if len(pieces) > _MAX_PIECES:
         raise TooComplex("more pieces than are looked at")
-    # a product vanishes where a factor does, and a factor by itself is often a polynomial, whose roots need no search
+    # A product is zero where a factor is. A single factor is often a polynomial, and finding its roots needs no search
     pieces = list(dict.fromkeys(factor for piece in pieces for factor in _vanishing(piece)))
     unknowns = sorted(frozenset().union(*map(symbols, pieces)) & others.keys())
     if len(unknowns) > _MAX_UNKNOWNS:
@@ -142,12 +148,12 @@ def _meets(line: RealLine, piece: Node) -> set[Value]:
     try:
         return {mp.mpf(x) for x in line.roots(piece) if mp.isfinite(x)}
     except (NotANumber, TooComplex):
-        # a budget that is spent says so again at the next step
+        # If the budget is spent, the next step raises the same error
         return set()
 
 
 def _vanishing(node: Node) -> Iterator[Node]:
-    """The factors of an expression, above and below a stroke, that may be zero somewhere."""
+    """The factors of an expression that may be zero, also those in a denominator."""
     match node:
         case Product(args):
             for arg in args:
@@ -158,7 +164,7 @@ def _vanishing(node: Node) -> Iterator[Node]:
         case Negation(inside):
             yield from _vanishing(inside)
         case Power(base, exponent) if _is_whole(exponent) and all(isinstance(n, RATIONAL) for n in walk(base)):
-            # of other bases each zero costs a search: `\cos(\pi x)` has many, where its square changes no sign
+            # Only rational bases: the zeros of others need a search. `\cos(\pi x)` has many, its square changes no sign
             yield from _vanishing(base)
         case Power(base) if base == E or (isinstance(base, Number) and base.value > 0):
             return
@@ -169,7 +175,7 @@ def _vanishing(node: Node) -> Iterator[Node]:
 
 
 def _pieces(node: Node) -> Iterator[Node]:
-    """Expressions whose zeros part the pieces of a formula."""
+    """Expressions whose zeros separate the pieces of a formula."""
     for n in walk(node):
         match n:
             case Power(base, exponent) if not _is_whole(exponent):
@@ -185,14 +191,14 @@ def _parts(function: str, args: tuple[Node, ...]) -> Iterator[Node]:
             raise TooComplex("more pieces than are looked at")
         yield from (difference(a, b) for a, b in combinations(args, 2))
     elif function in ("ln", "log") and is_applied(first, "abs"):
-        # the absolute value is a piece of its own
+        # The walk yields the parts of the absolute value itself
         return
     elif function in ("abs", "floor", "ceil", "sgn", "ln", "log", "Re", "Im"):
         yield first
         if function in ("floor", "ceil"):
             yield from (difference(first, number(at)) for at in (1, -1))
     elif function in _INVERSES and isinstance(first, Apply):
-        # an inverse function undoes its function on one branch only
+        # An inverse function undoes its function on one branch only, so the pieces meet where branches do
         half = Quotient(PI, number(2))
         for inner in first.args:
             yield from (inner, difference(inner, half), Sum((inner, half)))
@@ -204,13 +210,13 @@ def _is_whole(node: Node) -> bool:
 
 
 def whole_number(name: str, seed: str, at: int, bounds: tuple[int, int]) -> Value:
-    """A value for a symbol that bounds a sum or a product.
+    """The `at`-th value for a symbol that bounds a sum or a product.
+
+    The first value is small, to show exceptions for small numbers. Every fourth value is beyond every written bound:
+    products like (n-1)(n-2)… are zero for all small numbers, and not there.
 
     Args:
-        bounds: how deep sums are nested, and the largest number that bounds one.
-
-    The first is small, where exceptions for small numbers show; one is beyond every written bound, where products such
-    as (n-1)(n-2)… that vanish on all small numbers do not.
+        bounds: the depth of nested sums, and the largest number that bounds a sum.
     """
     depth, written = bounds
     small, middle, large = _WHOLE[min(3, max(1, depth))]
@@ -226,12 +232,12 @@ def bounding(node: Node) -> frozenset[str]:
 
 
 def bounds(ref: Node, ans: Node) -> tuple[int, int]:
-    """How deep sums are nested in the two, and the largest number that bounds one."""
+    """The depth of nested sums in the two formulas, and the largest number that bounds a sum."""
     return max(map(_nesting, (ref, ans))), max(map(_written_bound, (ref, ans)))
 
 
 def _nesting(node: Node) -> int:
-    """How many sums and products stand inside one another."""
+    """The largest depth of sums and products inside each other."""
     return max(map(_nesting, node.args), default=0) + isinstance(node, BigOperator)
 
 

@@ -1,8 +1,8 @@
 r"""References that are sentences: `The smallest integer \( k \) is 2022.` states 2022.
 
-References are trusted: of a sentence the value counts that its last main verb states, or the values that it joins with
-`and`. What only says when or where (`, attained at $x=\frac12$`) is no value. A sentence that states two things is
-no reference; one that states nothing is compared word by word.
+References are trusted, so their wording needs no proof. The value of a sentence is the value after its last main verb,
+or several values joined with `and`. A clause that says when or where (`, attained at $x=\frac12$`) holds no value. A
+sentence that states two different things cannot be a reference. A sentence without a value is compared word by word.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LEADS = re.compile(
     r"it follows that|in conclusion|that is|i\.e\.)\b[,:]?\s*)+",
     re.IGNORECASE,
 )
-# a subordinate clause before the sentence proper
+# A subordinate clause before the main clause
 _BEFORE = re.compile(
     r"(?:if|when|since|because|as|for|given|let|between|with|where|by|in|at|from|using|after|among|of)\b[^,$\\]*"
     r"(?:(?:\$[^$]*\$|\\\(.*?\\\))[^,$\\]*)*,\s+",
@@ -45,7 +45,7 @@ _SO = re.compile(r"\b(?:so|therefore|hence|thus|which (?:gives|means|is)|then)\b
 _DENIES = re.compile(
     r"\b(?:no|not|none|never|cannot|can't|isn't|aren't|doesn't|neither|nor|impossible)\b", re.IGNORECASE
 )
-# words that make another thing of the value that follows
+# Words that change the meaning of the value after them: `at most 5` is not 5
 _BOUNDS = re.compile(
     r"\b(?:at (?:least|most)|(?:more|less|fewer|greater|larger|smaller|bigger) than|over|under|above|below|half|twice|"
     r"double|(?<!for )(?:all|every|any)|multiples?|divisible|except|other than)\b",
@@ -54,10 +54,10 @@ _BOUNDS = re.compile(
 _COMMAND = re.compile(r"\\[a-zA-Z]+\s*(?:\{[^{}]*\})?|\{[^{}]*\}")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
 _NUMBER = re.compile(r"(?<![\w.])-?\\?\$?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?(?:\s?\\?%)?")
-# one number with its noun or unit
+# A number with its noun or unit
 _COUNT = re.compile(rf"{_NUMBER.pattern}(?:\s+[a-zA-Z-]+)*")
 _JOINERS = re.compile(r"[\s,;.&]|\b(?:and|or|only|respectively)\b", re.IGNORECASE)
-# words that may stand around the one formula of a sentence without a verb
+# Words that may stand around the only formula of a sentence without a verb
 _HARMLESS = frozenset(
     """the a an answer answers exactly only just option choice total value maximum minimum final result of units unit
     number numbers sum product solution solutions area them these such ways possible values""".split()  # noqa: SIM905
@@ -67,13 +67,13 @@ _FEWEST_WORDS = 2
 
 
 class StatesSeveral(Exception):
-    """The sentence states more than one thing, and nothing says which of them is the answer."""
+    """The sentence states two values, and nothing in it says which value is the answer."""
 
 
 def is_sentence(text: str) -> bool:
-    """Whether words stand in the text itself, not in a `\\text{}`, and it begins with one or with a formula."""
+    """Whether the text is a sentence: it begins with a word or a formula, and has words outside `\\text{}`."""
     plain = _COMMAND.sub(" ", _MATH.sub(" ", text))
-    # capitals are segments, and names of functions are formulas
+    # Not counted as words: capital letters, which name segments, and names of functions
     words = sum(1 for word in _WORD.findall(plain) if not word.isupper() and word not in _MATHEMATICS)
     if text[:1].isalpha():
         return words >= _FEWEST_WORDS - bool(_MATH.search(text))
@@ -81,10 +81,10 @@ def is_sentence(text: str) -> bool:
 
 
 def candidates(text: str) -> Iterator[str]:
-    """What the sentence may state, the surest first; nothing where it is to be compared word by word.
+    """The values that the sentence may state, the most certain first; none if it must be compared word by word.
 
     Raises:
-        StatesSeveral: there are two clauses that state a value each.
+        StatesSeveral: two clauses state a value each.
     """
     clause = (
         _LEADS.sub("", text.strip().rstrip("."), count=1) if _LEADS.match(text.strip()) else text.strip().rstrip(".")
@@ -105,14 +105,14 @@ def candidates(text: str) -> Iterator[str]:
     if _BOUNDS.search(_MATH.sub(" ", rest)):
         return
     if not _has_value(rest) or _ATTAINED.match(clause, verb.end()):
-        # `$x = 5$ is the only solution`
+        # The value stands before the verb: `$x = 5$ is the only solution`
         yield from _values(_LEADS.sub("", clause[: verb.start()]))
         return
     yield from _values(rest)
 
 
 def _refuse_several(clause: str, verbs: list[re.Match[str]]) -> None:
-    """Two verbs with a value each state two things, unless the second says what follows from the first."""
+    """Refuse a clause with two verbs that state a value each, unless the second value follows from the first (`so`)."""
     for first, second in itertools.pairwise(verbs):
         between = clause[first.end() : second.start()]
         joined = next(reversed(list(_JOINED.finditer(between))), None)
@@ -127,7 +127,10 @@ def _short(clause: str) -> str:
 
 
 def _stated(rest: str) -> str:
-    """What stands behind the verb, up to the words that say when or where, and from the last colon on."""
+    """The part of the text after the verb that holds the value.
+
+    It ends before words that say when or where, and it begins after the last colon.
+    """
     plain = _MATH.sub(lambda m: "0" * len(m.group()), rest)
     after = _AFTER.search(plain)
     if after is not None and _has_value(rest[: after.start()]):
@@ -141,7 +144,7 @@ def _has_value(text: str) -> bool:
 
 
 def _values(rest: str) -> Iterator[str]:
-    """The readings of the words behind the verb."""
+    """The possible values of the text after the verb, the most certain first."""
     formulas = list(_MATH.finditer(rest))
     if not formulas:
         if _COUNT.fullmatch(rest) is None:
@@ -154,7 +157,7 @@ def _values(rest: str) -> Iterator[str]:
         whole = _MATH.fullmatch(rest)
         yield _inside(whole) if whole else " ".join(_DOLLARS.sub(" ", rest).split())
     if joined:
-        # `the numbers $3$ and $5$`
+        # A list: `the numbers $3$ and $5$`
         yield ", ".join(dict.fromkeys(map(_inside, formulas)))
     elif len({_inside(f) for f in formulas}) == 1:
         yield _inside(formulas[0])
@@ -172,7 +175,7 @@ def _numbers(rest: str) -> Iterator[str]:
 
 
 def _with_unit(number: re.Match[str]) -> str:
-    """The number with the unit that follows it; what else follows says nothing about its size."""
+    """The number with the unit after it; any other words after it do not change the number."""
     words = itertools.takewhile(_measures, number.string[number.end() :].split())
     return " ".join([number.group(), *words])
 
@@ -182,7 +185,7 @@ def _measures(word: str) -> bool:
 
 
 def _without_verb(clause: str, formulas: list[re.Match[str]]) -> Iterator[str]:
-    """`Hence $n = 101$`, `Answer: 17`, `$f(x) = 2x+1$ for all real $x$`."""
+    """The values of a clause without a verb: `Hence $n = 101$`, `Answer: 17`, `$f(x) = 2x+1$ for all real $x$`."""
     words = _MATH.sub(" ", clause)
     if _DENIES.search(words):
         return

@@ -1,8 +1,8 @@
-"""The symbolic stage (worker side): decide formulas, equations and regions by their values at many digits.
+"""The symbolic stage (worker side): decide formulas, equations and regions by their values to many digits.
 
-Formulas are evaluated to 50 digits at points that the two texts choose, so that none can be written to agree there by
-design; constants that agree are looked at again with 1,000 digits. Agreement is demanded at positive points, and at
-points of any sign wherever both sides are real. What cannot be evaluated never passes.
+Formulas are evaluated to 50 digits. The two texts determine the points, so nobody can write a formula that agrees only
+there. Constants that agree are evaluated again to 1,000 digits. Formulas must agree at positive points, and at points
+of any sign where both sides are real. A formula that cannot be evaluated never passes.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
 
 
 class SymbolicComparer(CheapComparer):
-    """Structure as before; leaves, statements and regions by their values."""
+    """Compares structure as the cheap stages do, and leaves, statements and regions by their values."""
 
     def __init__(self, seed: str, question: Question | None = None, log_base: int | None = None) -> None:
         super().__init__(seed, question)
         self.budget = Budget()
         self._log_base = log_base
-        # the base in which the whole answer may be read again
+        # another base of `log` in which the whole answer may be compared again
         self.other_log_base: int | None = None
         # the symbols that bound a sum or a product
         self._whole: frozenset[str] = frozenset()
         self._bounds = (0, 0)
-        # whether, at some real point, one side was real and the other not
+        # whether exactly one side was real at some real point
         self._one_real = False
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
@@ -81,7 +81,7 @@ class SymbolicComparer(CheapComparer):
             self.other_log_base = bases[1]
         if not self._formulas(ref, ans, base):
             return UNKNOWN if is_over_integers(ref, ans) else DIFFERENT
-        # numbers agree at every point that was looked at; a step of the answer's own may stand where nobody looked
+        # The values agree at every tried point, but a step that only the answer has may be at another point
         return UNKNOWN if own_steps(ref, ans) else EQUAL
 
     def order(self, left: Node, right: Node) -> int:
@@ -112,24 +112,24 @@ class SymbolicComparer(CheapComparer):
             return False
         if any(self._at(ref, ans, log_base, "real", p) is False for p in self._far_points(ref, ans)):
             return False
-        # `ln x` is not `ln |x|`: real in different places, and apart off the real line
+        # `ln x` and `ln |x|` are real at different points. They agree at positive points and differ off the real axis
         domains: list[Domain] = ["complex"] if complex_parts else []
         domains += ["beside"] if self._one_real else []
         return all(self._at_point(ref, ans, log_base, d, at) is not False for d in domains for at in range(_POINTS))
 
     def _at_point(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int) -> bool | None:
-        """Whether both sides agree at one point; None where one has no value, or, at a real point, is not real."""
+        """Whether both sides agree at one point; None if a side has no value there, or no real value at a real point."""
         names = symbols(ref) | symbols(ans)
         try:
             return self._agree(ref, ans, log_base, domain, lambda: self._point(names, domain, at))
         except OutOfRange:
             if at and names & self._whole:
-                # a sum may grow too large for the larger bounds
+                # A sum may become too large for the larger bounds: skip this point
                 return None
             raise
 
     def _at(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, point: Point) -> bool | None:
-        """The same at a point far away; there, what grows out of range says nothing."""
+        """Whether both sides agree at a given point; None also if a value is out of range, as often far from zero."""
         try:
             return self._agree(ref, ans, log_base, domain, lambda: point, far=True)
         except OutOfRange:
@@ -155,7 +155,13 @@ class SymbolicComparer(CheapComparer):
     def _visible(
         self, ref: Node, ans: Node, log_base: int | None, place: Callable[[], Point], found: NumericPair
     ) -> bool:
-        """Whether more digits still agree: rounding residue shrinks, a term that stays is raised as OutOfRange."""
+        """Whether both sides still agree with more digits.
+
+        Rounding errors become smaller with more digits, real terms do not.
+
+        Raises:
+            OutOfRange: a term stays as large as it was, and too small to be compared.
+        """
         if not found.drowned:
             return True
         again = self._evaluate(ref, ans, log_base, place, MANY_DIGITS + 300)
@@ -223,7 +229,7 @@ class SymbolicComparer(CheapComparer):
             return DIFFERENT
         line = RealLine(next(iter(names)), {}, self.budget)
         if not line.is_rational(ans):
-            # roots that a search does not find could be the answer's own
+            # A search may miss roots that only the answer has, so agreement proves nothing
             return DIFFERENT if self._line_agrees(ref, ans, line, line) is False else UNKNOWN
         return EQUAL if self._line_agrees(ref, ans, line, line) else DIFFERENT
 
@@ -237,7 +243,7 @@ class SymbolicComparer(CheapComparer):
         return True
 
     def _same_relation(self, ref: Node, ans: Node) -> bool:
-        """Whether one difference is a constant times the other, a positive one under an inequality."""
+        """Whether one relation is a constant multiple of the other; the constant is positive for an inequality."""
         ref_side, ans_side = oriented(ref), oriented(ans)
         if ref_side is None or ans_side is None or ref_side[0] != ans_side[0]:
             return False

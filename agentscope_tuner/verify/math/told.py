@@ -1,6 +1,7 @@
 """Answers that are short sentences around one number: `She needs 7 boxes`, `小明一共有42个苹果`.
 
-A word is taken off only where the question says it too, or where it is one of a few that say nothing about a number.
+Words around a number may change it. So a word is removed only if the question has it too, or if it is one of a few
+words that cannot change a number.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ _HARMLESS = tuple(
         reverse=True,
     )
 )
-# words that change the number before them: five and a half, more than forty
+# Words that change the number before them: 五个半 is five and a half, 四十多 more than forty
 _CHANGES = re.compile("[半多余倍成折几约分左右]")
-# what takes the number behind it back, or makes another of it, also where the question says it: is not 8, half is 8
+# Words that deny or change the number after them (is not 8, half is 8), even if the question has them too
 _TAKES_BACK = re.compile(
     r"(?:不是|不为|不等于|并非|不到|不足|不止|不超过|没有|未到|多于|少于|大于|小于|超过|低于|高于|不|没|未|非"
     r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?|的)$"
 )
 _FEWEST_SHARED = 2
-# before a number they make a day of it
+# A month before a number makes a date
 _MONTHS = frozenset(
     "january february march april june july august september october november december".split()  # noqa: SIM905
 )
@@ -82,7 +83,7 @@ _CLOSING = re.compile(
 
 
 def uncalled(text: str, question: Question | None) -> str:
-    r"""The value behind `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
+    r"""The value after a call with an equals sign, as after `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
     match = _CALLED.match(text) if "=" in text and len(text) <= _LONGEST else None
     words = _WORD.findall(match["said"] or "") if match is not None else []
     known = question.words if question is not None else frozenset()
@@ -92,7 +93,7 @@ def uncalled(text: str, question: Question | None) -> str:
 
 
 def in_figures(text: str) -> str:
-    r"""The 42 of `\text{forty-two}`, with the words behind it; any other text as it is."""
+    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is."""
     if _HAN.search(text):
         return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
     words = _WRITING.sub(" ", text).split() if len(text) <= _LONGEST else []
@@ -104,7 +105,7 @@ def in_figures(text: str) -> str:
 
 
 def counted(text: str, question: Question | None) -> str:
-    """The 3 of `3 dozen` to a question that asks how many dozen; any other text as it is."""
+    """The 3 of `3 dozen`, if the question asks how many dozen; any other text as it is."""
     match = (
         _SCALED.fullmatch(_WRITING.sub(" ", text).strip()) if question is not None and len(text) <= _LONGEST else None
     )
@@ -114,7 +115,7 @@ def counted(text: str, question: Question | None) -> str:
 
 
 def chance(text: str, question: Question | None) -> str:
-    r"""`3 \text{ out of } 8` as a fraction where a probability or a fraction is asked for; any other text as it is."""
+    r"""`3 \text{ out of } 8` as a fraction, if the question is about a probability or a fraction; else the text."""
     if question is None or len(text) > _LONGEST or not _CHANCES & question.words:
         return text
     match = _OUT_OF.fullmatch(" ".join(_WRITING.sub(" ", text).split()))
@@ -122,7 +123,7 @@ def chance(text: str, question: Question | None) -> str:
 
 
 def least(text: str, question: Question | None) -> str:
-    r"""The 9 of `9 \pmod{10}` to a question about remainders; any other text as it is."""
+    r"""The 9 of `9 \pmod{10}`, if the question is about remainders; any other text as it is."""
     match = _MODULO.fullmatch(text) if "mod" in text else None
     if match is None or question is None or not (_REMAINDERS & question.words or "\\pmod" in question.text):
         return text
@@ -130,15 +131,15 @@ def least(text: str, question: Question | None) -> str:
 
 
 def unlabelled(text: str) -> str:
-    """The point `(1, 4)` of `V(1, 4)`."""
+    """`V(1, 4)` as `(1, 4)`, without the point's name; any other text as it is."""
     match = _POINT.match(text)
     return text[match.end() :] if match is not None else text
 
 
 def components(text: str) -> str:
-    r"""The tuple `(5, 2, -1)` of `5\mathbf{i}+2\mathbf{j}-\mathbf{k}`; any other text as it is."""
+    r"""`5\mathbf{i}+2\mathbf{j}-\mathbf{k}` as the tuple `(5, 2, -1)`; any other text as it is."""
     parts = _UNIT_VECTOR.split(text) if len(text) <= _LONGEST else []
-    # the coefficient before each unit vector, the vector's letter, and the text behind the last vector
+    # The coefficient before each unit vector, the vector's letter, and the text after the last vector
     before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
     known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
     if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():
@@ -153,7 +154,7 @@ def _coefficient(text: str) -> str | None:
 
 
 def told(text: str, question: Question | None) -> str:
-    """The number with its counted noun; any other text as it is."""
+    """The number of a short sentence, with its counted noun; any other text as it is."""
     if len(text) > _LONGEST or not text or not any(map(str.isdigit, text)):
         return text
     plain = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .。")
@@ -170,7 +171,10 @@ def told(text: str, question: Question | None) -> str:
 
 
 def _led_up_to(text: str, question: Question) -> str:
-    r"""`(2, \infty)` of `\text{increasing on }(2,\infty)`, `\frac58` of `\frac58\text{ of the pizza}`."""
+    r"""The value without a lead or a noun.
+
+    `\text{increasing on }(2,\infty)` becomes `(2, \infty)`, and `\frac58\text{ of the pizza}` becomes `\frac58`.
+    """
     match = _LEADING.match(text)
     if match is not None and all(_places(word, question) for word in match[1].split()):
         text = text[match.end() :]
@@ -181,13 +185,13 @@ def _led_up_to(text: str, question: Question) -> str:
 
 
 def _places(word: str, question: Question) -> bool:
-    """Whether a word before an interval or a point only says what holds there."""
+    """Whether a word may stand before an interval or a point: a preposition, or a word of the question."""
     word = word.lower()
     return word in _PLACES or (word in question.words and word not in ("not", "no", "never", "except", "or"))
 
 
 def _without_condition(plain: str, asked: str) -> str:
-    """`8 primes` of `8 primes less than 20`: the words that the question ends with, behind what is counted."""
+    """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
     asked = " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower()
     words = plain.split()
     for at in range(2, len(words) - 1):
@@ -223,7 +227,7 @@ def _in_chinese(plain: str, question: Question | None) -> str | None:
 
 
 def _is_given(before: str, asked: str) -> bool:
-    """Whether the question gives it, and asks the same of another: `甲每分钟走` beside `乙每分钟走多少`."""
+    """Whether the question gives the number of one thing and asks for another's: `甲每分钟走80米，乙每分钟走多少`."""
     behind = [asked[at.end() : at.end() + 1] for at in re.finditer(re.escape(before), asked)] if before else []
     if not behind or not all(map(str.isdigit, behind)):
         return False
@@ -232,7 +236,7 @@ def _is_given(before: str, asked: str) -> bool:
 
 
 def _is_harmless(before: str, asked: str) -> bool:
-    """Whether the words are parted into harmless ones and pieces of the question."""
+    """Whether the text can be cut into harmless words and pieces of the question."""
     at = 0
     while at < len(before):
         size = next((len(word) for word in _HARMLESS if before.startswith(word, at)), 0)

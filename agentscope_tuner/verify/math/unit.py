@@ -25,7 +25,7 @@ Dimension = dict[str, int]
 
 
 class PhysicalUnit(NamedTuple):
-    """What a unit's name measures and how many base units one of it is."""
+    """The dimension of a unit, and its size: how many base units it is."""
 
     dimension: tuple[tuple[str, int], ...]
     size: Fraction
@@ -71,7 +71,7 @@ _ABBREVIATION = 3
 _ORDINAL = re.compile(
     r"(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|[a-z]*teen|[a-z]*tie|hundred|thousand|[a-z]*illion|n)ths?"
 )
-# letters that stand for a unit where the other side has a unit of the same dimension: `5 m` for `500 \text{ cm}`
+# Letters that are a unit if the other side has a unit of the same dimension: `5 m` for `500 \text{ cm}`
 UNIT_LETTERS = frozenset("mgslLhNJWVA") | {"\\Omega"}
 
 
@@ -82,21 +82,21 @@ def _exact_name(word: str) -> str:
         return word
     lower = singular(word)
     if len(word) <= _ABBREVIATION and lower in _UNITS and (word[0] == "M" or len(word) == 1):
-        # a mega is no milli, `G` is no gram
+        # Case counts here: `Mg` is not `mg`, and `G` is not a gram
         return word
     is_word = lower in _UNITS or lower in COMPOUND or lower in COUNTED or lower in DESCRIBING
-    # `Mb` is not `MB`, whatever they are
+    # In an unknown abbreviation case may count, too: `Mb` is not `MB`
     return word if len(word) <= _ABBREVIATION and not is_word and word[1:] != word[1:].lower() else lower
 
 
 def canonical(parts: list[tuple[str, int]]) -> Unit:
-    """One name for a unit however it is spelled: `[("cubic", 1), ("centimeters", 1)]` is `(("centimeter", 3),)`.
+    """One spelling for all spellings of a unit: `[("cubic", 1), ("centimeters", 1)]` is `(("centimeter", 3),)`.
 
     Args:
-        parts: each word with its exponent, negative below the stroke of a fraction.
+        parts: each word with its exponent, which is negative in a denominator.
 
     Raises:
-        Unreadable: there are too many words.
+        Unreadable: there are too many words, or too many words that are not units.
     """
     if len(parts) > _MAX_WORDS:
         raise Unreadable("a sentence after a number")
@@ -124,33 +124,33 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
 
 
 def known(word: str) -> bool:
-    """Whether the word is a unit of measurement, or something that is counted one by one."""
+    """Whether the word is a unit of measurement, a counted noun or a Chinese measure word."""
     return word in _UNITS or word in COUNTERS or word in COUNTED or (word[:2] in _CHINESE_POWERS and word[2:] in _UNITS)
 
 
 def is_physical(unit: Unit) -> bool:
-    """Whether all of it is measured, and nothing counted."""
+    """Whether the unit has only units of measurement, no counted nouns."""
     return all(name in _UNITS for name, _ in unit)
 
 
 def is_money(name: str) -> bool:
-    """Whether a canonical name is a currency's."""
+    """Whether the canonical name is a currency."""
     return name in _UNITS and _UNITS[name].dimension[0][0].startswith("money")
 
 
 def names_of(unit: str) -> frozenset[str]:
-    """Every name of the unit: `meter`, `metre` and `m` of `m`."""
+    """Every name of the unit: for `m` these are `meter`, `metre`, `m` and `米`."""
     one = _UNITS.get(unit)
     return frozenset(name for name, other in _UNITS.items() if other == one)
 
 
 def unknown_words(unit: Unit) -> list[str]:
-    """The words of a canonical unit that are neither units nor counted things."""
+    """The words of a canonical unit that are neither units nor counted nouns."""
     return [name for name, _ in unit if not known(name)]
 
 
 def changes_number(word: str) -> bool:
-    """Whether a word after a number makes another number of it, or takes it back: halves, tens, doubled, not."""
+    """Whether a word after a number changes or denies the number: halves, tens, doubled, not."""
     word = word.lower()
     return (
         word in _CHANGING
@@ -177,12 +177,12 @@ def singular(word: str) -> str:
     return word.removesuffix("s")
 
 
-# in both numbers, since the words of a canonical unit have lost their plural ending: `minu` was `minus`
+# With and without a plural ending, because the words of a canonical unit have lost theirs: `minu` was `minus`
 _CHANGING = NEVER | NUMBER_WORDS | {singular(word) for word in NEVER | NUMBER_WORDS if len(word) > 3}
 
 
 def measure(unit: Unit) -> PhysicalUnit:
-    """What a canonical unit measures; a word outside the table is a dimension of its own."""
+    """The dimension and the size of a canonical unit; a word outside the table is a dimension of its own."""
     dimensions: Dimension = {}
     size = Fraction(1)
     for name, power in unit:
@@ -197,7 +197,7 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
     """The number with the unit that the words name; `million` multiplies, `percent` and `degrees` are signs.
 
     Raises:
-        Unreadable: the words are not a unit's.
+        Unreadable: the words do not name a unit.
     """
     if [word.lower() for word, _ in parts] in (["squared"], ["cubed"]):
         return Power(node, number(_EXPONENTS[parts[0][0].lower()]))
@@ -212,8 +212,8 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
     if len(parts) == 1 and parts[0][0].lower() in DEGREES:
         return node if isinstance(node, Degrees) else Degrees(node)
     if isinstance(node, Quantity):
-        # five dollars per hour
+        # The number has a unit already, as in `\$5 per hour`
         parts, node = [*node.unit, *parts], node.inside
     unit = canonical(parts)
-    # describing words alone measure nothing
+    # Adjectives alone are not a unit
     return Quantity(node, unit) if unit else node

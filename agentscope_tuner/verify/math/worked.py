@@ -1,6 +1,7 @@
-r"""Whether the work is done that a question asks for: `14+23` only says "What is fourteen plus twenty-three?" again.
+r"""Whether an answer has done the work that the question asks for.
 
-Without a question nothing is known of the work, and arithmetic is evaluated: `2+2` is 4.
+The answer `14+23` to "What is fourteen plus twenty-three?" only repeats the question. Without a question the task is
+unknown, so arithmetic is just evaluated: `2+2` is 4.
 """
 
 from __future__ import annotations
@@ -46,17 +47,17 @@ from agentscope_tuner.verify.math.tree import is_collection, symbols, walk
 Same = Callable[[Node, Node], bool]
 _MOST_FORMULAS = 40
 _LARGEST_DIVISOR = 1_000
-# functions in which counts are written down
+# Functions that often stand in the final form of a count
 _COUNTING = frozenset({"factorial", "doublefact", "binom"})
 _FREE = frozenset({Fraction(0), Fraction(1)})
 _SAID_EXPONENTS = (Fraction(2), Fraction(3))
 
 
 def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    """Whether the answer still says how its value is found, where finding it is what the question asks for.
+    """Whether the answer leaves work undone that the question asks for.
 
     Args:
-        same: whether two formulas have one value, by the cheap stages.
+        same: tells whether two formulas have the same value, by the cheap stages.
     """
     if _is_unfinished_equation(answer, reference):
         return True
@@ -73,7 +74,7 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
 
 
 def _is_solved(node: Node, name: str) -> bool:
-    """Whether the name stands alone on one side, or is left out."""
+    """Whether the name or a call stands alone on one side, or the node is no relation."""
     match node:
         case Relation((first, *_, last)):
             return Symbol(name) in (first, last) or isinstance(first, UndefinedCall)
@@ -81,7 +82,7 @@ def _is_solved(node: Node, name: str) -> bool:
 
 
 def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
-    r"""Whether numbers are still to be added up in an equation: `y-2=\frac{8-2}{3-1}(x-1)`."""
+    r"""Whether only the answer is an equation with a sum of numbers in it, as in `y-2=\frac{8-2}{3-1}(x-1)`."""
     match answer:
         case Relation((first, last), ("=",)) if symbols(first) and symbols(last) and not isinstance(first, Symbol):
             return any(map(_adds_numbers, walk(answer))) and not any(map(_adds_numbers, walk(reference)))
@@ -89,7 +90,7 @@ def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
 
 
 def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
-    """The values of a chain: its members without names, and without roundings of an exact reference."""
+    """The values of a chain: its members without names. If the reference is exact, roundings are left out, too."""
     match node:
         case Relation((first, *rest), operators) if set(operators) <= {"=", "~"}:
             rough = is_decimal(reference)
@@ -134,15 +135,15 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
     left -= {UNREDUCED}
     formulas = list(islice(question.formulas.values(), _MOST_FORMULAS))
     if not symbols(answer) and families(left) & families(frozenset().union(*map(operations, formulas))):
-        # the function that the question asks for still stands there
+        # The answer still holds the function that the question asks to compute
         return True
     return any(_is_task(formula, reference, left, same) for formula in formulas)
 
 
 def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool:
-    r"""Whether it is a calculation whatever was asked: `3\cdot 60`, `\sqrt{49}`, a sum over k, a matrix turned over.
+    r"""Whether the answer is unfinished for every question: `3\cdot 60`, `\sqrt{49}`, a sum over k, a matrix product.
 
-    Powers, factorials and binomials are how counts are written down too: `2^{10}` is an answer.
+    Powers, factorials and binomials are common final forms of counts, so `2^{10}` is an answer.
     """
     if symbols(reference):
         return bool(left & {"sum", "product"} - operations(reference))
@@ -162,7 +163,7 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
 
 
 def _adds_numbers(node: Node) -> bool:
-    r"""The `8-2` of `\frac{8-2}{3-1}x`; a mixed number adds nothing."""
+    r"""Whether the node is a sum of numbers, like the `8-2` of `\frac{8-2}{3-1}x`, and not a mixed number."""
     return isinstance(node, Sum) and not is_plain(node) and all(literal(a) is not None for a in node.args)
 
 
@@ -183,12 +184,15 @@ def _has_two_signs(node: Node) -> bool:
 
 
 def _joins_sets(node: Node) -> bool:
-    r"""`\{1,2,3\}\cap\{2,3,4\}`: sets whose members are written down."""
+    r"""Whether the node is an operation on sets with listed members: `\{1,2,3\}\cap\{2,3,4\}`."""
     return isinstance(node, SetOperation) and all(is_collection(a, "set") for a in node.args)
 
 
 def _is_signed_root(node: Node) -> bool:
-    r"""`\pm\sqrt{49}`; the whole root inside `\frac{2\pm\sqrt{16}}{2}` is how the formula for roots ends."""
+    r"""Whether the node is a root with at most a sign, like `\pm\sqrt{49}`.
+
+    A root inside `\frac{2\pm\sqrt{16}}{2}` comes from the quadratic formula, and does not count.
+    """
     while isinstance(node, Negation) or (isinstance(node, PlusMinus) and len(node.args) == 1):
         node = node.args[0]
     return isinstance(node, Power)
@@ -199,7 +203,7 @@ def _holds_square(node: Node) -> bool:
 
 
 def _is_of_primes(node: Node) -> bool:
-    """Whether each factor is a prime, or a power of one; large ones are not tried."""
+    """Whether each factor is a prime or a power of a prime. Divisors over a bound are not tried."""
     for part in node.args if isinstance(node, Product) else (node,):
         base = part.base if isinstance(part, Power) and literal(part.exponent) is not None else part
         if not isinstance(base, Number) or base.value.denominator != 1 or base.value < 2:
@@ -212,7 +216,7 @@ def _is_of_primes(node: Node) -> bool:
 
 
 def _is_unscientific(node: Node, reference: Node) -> bool:
-    r"""`45\cdot 10^{-5}`, or a number without a power of ten, where the reference is `4.5\cdot 10^{-4}`."""
+    r"""Whether only the reference is in scientific notation: `45\cdot 10^{-5}` or 0.00045, for `4.5\cdot 10^{-4}`."""
     wanted, found = (scientific(side) for side in (reference, node))
     if wanted is None or (isinstance(node, Number) and "e" in node.text.lower()):
         return False
@@ -225,10 +229,10 @@ def _is_unreduced_ratio(node: Node) -> bool:
 
 
 def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the answer is an operation on numbers of the question: `60 \\cdot 4` after 60 miles an hour."""
+    """Whether the answer only combines numbers of the question: `60 \\cdot 4` for 4 hours at 60 miles an hour."""
     if not (operations(answer) - {UNREDUCED} or _is_division(answer, reference)) or symbols(answer):
         return False
-    # a square is said without its 2
+    # The question may not write the exponent of a square or a cube
     exponents = [n.exponent for n in walk(answer) if isinstance(n, Power) and literal(n.exponent) in _SAID_EXPONENTS]
     found = [n for n in walk(answer) if isinstance(n, Number) and n.text and not any(n is e for e in exponents)]
     numbers = {n.value for n in found} - _FREE
@@ -236,8 +240,9 @@ def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
 
 
 def _is_division(answer: Node, reference: Node) -> bool:
-    r"""Whether it is a whole number, or a decimal, as a fraction of two others; `\frac44` is the sum of `\frac14` and
-    `\frac34`.
+    r"""Whether the answer is a fraction that is left to divide: `\frac{12}{4}`, or `\frac{2}{4}` for 0.5.
+
+    `\frac44` does not count: it is the sum of `\frac14` and `\frac34`.
     """
     match answer:
         case Quotient(Number(top), Number(bottom)) if bottom not in (0, top):
@@ -246,7 +251,7 @@ def _is_division(answer: Node, reference: Node) -> bool:
 
 
 def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -> bool:
-    """Whether working out this formula is the task: it has the reference's value, and something to be worked out."""
+    """Whether the task is to compute this formula: it has the reference's value, and operations to do."""
     asked = operations(formula)
     if not asked or not (left or UNREDUCED in asked):
         return False
@@ -254,7 +259,7 @@ def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -
 
 
 def _is_other_form(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether a formula was to be factored or expanded, as the reference is, and the answer is not."""
+    """Whether the question asks for a factored or expanded form that the reference has and the answer does not."""
     if question.asks_to_factor:
         wanted = _sums(reference)
         if sum(wanted) and not isinstance(reference, Sum):
@@ -266,12 +271,12 @@ def _is_other_form(question: Question, answer: Node, reference: Node) -> bool:
 
 
 def _sums(node: Node) -> list[int]:
-    """How often each factor stands there that is a sum with symbols or a symbol."""
+    """The multiplicities of the factors that have symbols."""
     return [times for one, times in factors(node).items() if _is_symbolic(one)]
 
 
 def _divides(node: Node) -> bool:
-    """Whether something is divided by a symbol."""
+    """Whether a denominator has a symbol."""
     return any(isinstance(part, Quotient) and symbols(part.below) for part in walk(node))
 
 
