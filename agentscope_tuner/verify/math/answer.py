@@ -162,14 +162,14 @@ async def _aworker(pair: Pair, symbolic: AwaitedSymbolic, copied: Copied) -> Mat
     verdict = None
     for stage in _worker_stages(pair):
         found = await symbolic(pair.answer, pair.truth, question=_text(pair.question), stage=stage)
-        verdict = run_stage(stage, pair, symbolic=partial(_told, found), copied=copied)
+        verdict = run_stage(stage, pair, symbolic=partial(_given_outcome, found), copied=copied)
         if verdict is None or verdict.outcome != "undecided":
             break
     assert verdict is not None
     return verdict
 
 
-def _told(
+def _given_outcome(
     found: tuple[Verdict, str], answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
 ) -> tuple[Verdict, str]:
     """A `Symbolic` that returns the outcome it was given."""

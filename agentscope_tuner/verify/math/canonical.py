@@ -42,7 +42,7 @@ _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
 _OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 _MULTIPLES = (Product, Quotient, Negation)
 _MOST_REPEATS = 12
-_TURNED = {">": "<", ">=": "<="}
+_SWAPPED = {">": "<", ">=": "<="}
 
 
 def key(node: Node) -> Key:
@@ -59,7 +59,7 @@ def key(node: Node) -> Key:
         case Product() | Quotient():
             return _product(node)
         case Power():
-            return _product(node) if _turned_over(node) or _repeats(node) else _power(node)
+            return _product(node) if _divisor(node) or _repeats(node) else _power(node)
         case Degrees():
             return _angle(node) or (*_own(node), key(node.inside))
         case Apply(function, args) if function in _UNORDERED:
@@ -75,8 +75,8 @@ def key(node: Node) -> Key:
             return _big(node)
         case Relation((first, last), (operator,)):
             left, right = key(first), key(last)
-            if operator in _TURNED:
-                return ("relation", _TURNED[operator], right, left)
+            if operator in _SWAPPED:
+                return ("relation", _SWAPPED[operator], right, left)
             return ("relation", operator, *(_ordered([left, right]) if operator in ("=", "!=") else (left, right)))
         case Collection("set") | Connective("and" | "or") | SetOperation("union" | "intersection"):
             return (*_own(node), *_ordered(map(key, node.args)))
@@ -105,7 +105,7 @@ def _inside(node: Node) -> Key:
     return key(node) if value is None or isinstance(node, Sum) else ("number", value)
 
 
-def _turned_over(node: Power) -> Node | None:
+def _divisor(node: Power) -> Node | None:
     """The divisor that a power with a negative exponent means: `x^2` for `x^{-2}`; None for any other power."""
     value = literal(node.exponent)
     if value is None or value >= 0:
@@ -219,14 +219,14 @@ def _sum(node: Node) -> Key:
     plain = min(found, key=lambda term: repr(_without_sign(term)))
     if plain[0] != NEG:
         return (SUM, *found)
-    return (NEG, (SUM, *_ordered([_turned(term) for term in found])))
+    return (NEG, (SUM, *_ordered([_negated(term) for term in found])))
 
 
 def _without_sign(one: Key) -> Key:
     return one[1] if one[0] == NEG else one  # type: ignore[return-value]
 
 
-def _turned(one: Key) -> Key:
+def _negated(one: Key) -> Key:
     return _without_sign(one) if one[0] == NEG else (NEG, one)
 
 
@@ -270,7 +270,7 @@ def _factors(node: Node, below: bool) -> Iterator[tuple[Node, bool]]:
         case Quotient(above, under):
             yield from _factors(above, below)
             yield from _factors(under, not below)
-        case Power() if (divisor := _turned_over(node)) is not None:
+        case Power() if (divisor := _divisor(node)) is not None:
             yield from _factors(divisor, not below)
         case _:
             yield node, below

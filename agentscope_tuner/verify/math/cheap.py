@@ -18,10 +18,10 @@ from agentscope_tuner.verify.math.tree import difference, symbols, walk
 
 _ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
 _WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
-_FLIP = {">": "<", ">=": "<="}
+_SWAPPED = {">": "<", ">=": "<="}
 
 
-class _Known(NamedTuple):
+class _Facts(NamedTuple):
     """The facts about one expression at the random point.
 
     They are kept for reuse: each element of a list is compared with all elements of the other list.
@@ -48,7 +48,7 @@ class CheapComparer(Comparer):
         self.work = ExactBudget()
         self._closed = ClosedForms()
         # Keyed by identity, because hashing a tree walks all of it. The entry keeps its node alive, so no id is reused
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, _Facts] = {}
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
         if isinstance(ref, Digits) or isinstance(ans, Digits):
@@ -56,7 +56,7 @@ class CheapComparer(Comparer):
         pair = meant(ref, ans, self.question)
         return DIFFERENT if pair is None else self._numbers(*pair)
 
-    def _at_hand(self, node: Node) -> _Known:
+    def _facts(self, node: Node) -> _Facts:
         known = self._known.get(id(node))
         if known is None:
             point = Exact(self.seed, self.work)
@@ -64,12 +64,12 @@ class CheapComparer(Comparer):
                 value = point.value(node)
             except Unknown:
                 value = None
-            known = _Known(node, value, point.opaque, is_rational(node), bool(symbols(node)))
+            known = _Facts(node, value, point.opaque, is_rational(node), bool(symbols(node)))
             self._known[id(node)] = known
         return known
 
     def _numbers(self, ref_node: Node, ans_node: Node) -> Outcome:
-        ref, ans = self._at_hand(ref_node), self._at_hand(ans_node)
+        ref, ans = self._facts(ref_node), self._facts(ans_node)
         if ref.value is None or ans.value is None:
             return UNKNOWN
         if ref.value == ans.value:
@@ -84,7 +84,7 @@ class CheapComparer(Comparer):
         return self._closed.same(ref_node, ans_node)
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
-        known, other = self._at_hand(exact), self._at_hand(rough)
+        known, other = self._facts(exact), self._facts(rough)
         if known.value is None or other.value is None or known.opaque or other.opaque:
             return UNKNOWN
         if not (known.rational and other.rational):
@@ -117,7 +117,7 @@ class CheapComparer(Comparer):
         return UNKNOWN
 
     def order(self, left: Node, right: Node) -> int:
-        mine, theirs = self._at_hand(left), self._at_hand(right)
+        mine, theirs = self._facts(left), self._facts(right)
         if mine.value is None or theirs.value is None:
             raise NotSolved
         if mine.value == theirs.value:
@@ -134,7 +134,7 @@ def oriented(node: Node) -> tuple[str, Node] | None:
     """
     match node:
         case Relation((left, right), (">" | ">=" as name,)):
-            return _FLIP[name], difference(right, left)
+            return _SWAPPED[name], difference(right, left)
         case Relation((left, right), ("=" | "!=" | "<" | "<=" as name,)):
             return name, difference(left, right)
     return None

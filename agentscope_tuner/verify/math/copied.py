@@ -90,7 +90,7 @@ def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
             and not _is_unknown(node)
             and not _is_whole(node)
         )
-    return key(node) in formulas or _in_disguise(node, formulas)
+    return key(node) in formulas or _holds_formula(node, formulas)
 
 
 def _is_unknown(node: Node) -> bool:
@@ -101,7 +101,7 @@ def _is_whole(node: Node) -> bool:
     return isinstance(node, Number) and node.value.denominator == 1 and not is_decimal(node)
 
 
-def _in_disguise(node: Node, formulas: dict[Key, Node]) -> bool:
+def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
     r"""Whether a part of the answer is a formula of the question that has the value of the whole answer.
 
     Only formulas that still need computing count.

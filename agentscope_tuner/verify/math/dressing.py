@@ -97,7 +97,7 @@ def undressed(text: str) -> str:
         unit = _unit_of(words)
         if unit is not None:
             return f"{text[: match.start()]}\\text{{ {unit}}}"
-        if _says_nothing(words):
+        if _is_harmless(words):
             return text[: match.start()]
     return text
 
@@ -167,14 +167,14 @@ def _unit_of(words: str) -> str | None:
     return words.strip() if parts and all(known(singular(p)) or p in ("square", "cubic") for p in parts) else None
 
 
-def _says_nothing(words: str) -> bool:
+def _is_harmless(words: str) -> bool:
     parts = words.lower().split()
     if not parts or len(parts) > _MOST_WORDS:
         return False
-    return " ".join(parts) in _ROOTS or not any(map(_is_telling, parts))
+    return " ".join(parts) in _ROOTS or not any(map(_may_change_value, parts))
 
 
-def _is_telling(word: str) -> bool:
+def _may_change_value(word: str) -> bool:
     return changes_number(word) and word not in (
         "rounded",
         "simplified",

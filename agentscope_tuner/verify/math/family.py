@@ -11,7 +11,7 @@ from agentscope_tuner.verify.math.tree import is_collection, symbols, with_args
 
 FIELDS = frozenset({"\\mathbb{R}", "\\mathbb{Z}", "\\mathbb{N}", "\\mathbb{Q}", "\\mathbb{C}"})
 
-_TURNED = {"<": ">", ">": "<"}
+_SWAPPED = {"<": ">", ">": "<"}
 
 
 def is_range(node: Node) -> bool:
@@ -88,7 +88,7 @@ def _bound(node: Node) -> tuple[str, Fraction]:
         case Relation((Symbol(), right), ("<" | "<=" | ">" | ">=" as name,)):
             side, value = name[0], literal(right)
         case Relation((left, Symbol()), ("<" | "<=" | ">" | ">=" as name,)):
-            side, value = _TURNED[name[0]], literal(left)
+            side, value = _SWAPPED[name[0]], literal(left)
         case _:
             return "", Fraction(0)
     return ("", Fraction(0)) if value is None else (side, value)

@@ -84,13 +84,13 @@ def numbers_said(text: str) -> Iterator[Fraction]:
             yield from _in_digits(word)
         if word == "and" and run and run[-1] in _SCALES:
             continue
-        if run and not _goes_on(run[-1], word):
-            yield _in_full(run)
+        if run and not _continues(run[-1], word):
+            yield _value_of_words(run)
             run = []
         if word in _SMALL or word in _TENS or (run and word in _SCALES):
             run.append(word)
     if run:
-        yield _in_full(run)
+        yield _value_of_words(run)
 
 
 def is_number_word(word: str) -> bool:
@@ -141,14 +141,14 @@ def _in_chinese(said: str) -> int | None:
     return (total + (digit or 0)) if said else None
 
 
-def _goes_on(last: str, word: str) -> bool:
+def _continues(last: str, word: str) -> bool:
     """Whether a word belongs to the number before it: `three` after `twenty`, `hundred` after `two`."""
     if word in _SCALES or (last in _SCALES and (word in _SMALL or word in _TENS)):
         return True
     return last in _TENS and 0 < _SMALL.get(word, 0) < _TENS["twenty"] // 2
 
 
-def _in_full(run: list[str]) -> Fraction:
+def _value_of_words(run: list[str]) -> Fraction:
     total = part = 0
     for word in run:
         if word == "hundred":

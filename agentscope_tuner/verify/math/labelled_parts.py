@@ -35,12 +35,12 @@ def with_names(text: str, question: Question | None) -> str:
     if len(found) < _FEWEST or None in found:
         return text
     named = [(" ".join((m["inside"] or m["bare"]).lower().split()), m["value"]) for m in found if m is not None]
-    if any(not _says(name, question) for name, _ in named) or len({name for name, _ in named}) < len(named):
+    if any(not _is_in_question(name, question) for name, _ in named) or len({name for name, _ in named}) < len(named):
         return text
     return ",\\ ".join(f"\\text{{{name}}}={value}" for name, value in named)
 
 
-def _says(name: str, question: Question) -> bool:
+def _is_in_question(name: str, question: Question) -> bool:
     return all(
         word in question.words and not denies(word) and not known(singular(word)) and word not in ("or", "not")
         for word in name.split()

@@ -72,7 +72,7 @@ class Numeric:
         self.scale: Value = mp.mpf(0)
         # the binary magnitudes of terms too small for this precision: each is a rounding error, or a real term that
         # more digits would show
-        self.drowned: list[int] = []
+        self.hidden: list[int] = []
 
     def value(self, node: Node) -> Value:
         """The node's value at the precision of `mp`.
@@ -135,11 +135,11 @@ class Numeric:
         largest = max(sizes)
         self.scale = max(self.scale, largest)
         # The bound must not be below the tolerance of `NumericPair`, which uses the same scale
-        self._drown(*(size for size in sizes if 0 < size < self.scale * mp.mpf(10) ** (_HIDDEN - mp.dps)))
+        self._note_hidden(*(size for size in sizes if 0 < size < self.scale * mp.mpf(10) ** (_HIDDEN - mp.dps)))
         return mp.fsum(terms)
 
-    def _drown(self, *sizes: Value) -> None:
-        self.drowned += [int(mp.mag(size)) for size in sizes]
+    def _note_hidden(self, *sizes: Value) -> None:
+        self.hidden += [int(mp.mag(size)) for size in sizes]
 
     def product(self, factors: tuple[Node, ...]) -> Value:
         found = self.value(factors[0])
@@ -169,7 +169,7 @@ class Numeric:
         if weight > _MAX_EXPONENT * 2:
             raise OutOfRange("a power out of range")
         if 0 < weight < mp.mpf(10) ** (_HIDDEN - mp.dps):
-            self._drown(weight)
+            self._note_hidden(weight)
         return mp.power(base, exponent)
 
     def matrix_power(self, base: list[list[Value]], exponent: Node) -> Value:
@@ -206,7 +206,7 @@ class Numeric:
         sizes = [abs(a) for a in args]
         self.scale = max(self.scale, *sizes)
         # A small argument may change a value only by its square: cosh(10^-20) is 1 + 10^-40/2
-        self._drown(*(size for size in sizes if 0 < size < mp.mpf(10) ** (-mp.dps / 3)))
+        self._note_hidden(*(size for size in sizes if 0 < size < mp.mpf(10) ** (-mp.dps / 3)))
         if name in SEVERAL:
             return SEVERAL[name](args)
         found = FUNCTIONS.get(name)
@@ -249,7 +249,7 @@ class Numeric:
                 raise NotANumber("a sum of matrices")
             found = found * term if node.sign == "prod" else found + term
         self.scale = max(self.scale, inside.scale, abs(found))
-        self.drowned += inside.drowned
+        self.hidden += inside.hidden
         return found
 
     def factorial(self, inside: Value) -> Value:

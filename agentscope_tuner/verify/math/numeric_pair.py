@@ -20,8 +20,8 @@ class NumericPair:
         vanished: whether the tolerance is small in itself: then values that small are zero.
     """
 
-    def __init__(self, values: list[Value], scale: Value, drowned: list[int]) -> None:
-        self.drowned = drowned
+    def __init__(self, values: list[Value], scale: Value, hidden: list[int]) -> None:
+        self.hidden = hidden
         self.real, self.one_real = True, False
         self.fractions: tuple[Fraction, Fraction] | None = None
         self.refuted, self.sure, self.vanished = True, True, False

@@ -96,7 +96,7 @@ class Question:
         """
         own = key(node)
         unknown = symbols(node) - CONSTANTS or any(isinstance(n, UndefinedCall) for n in walk(node))
-        return bool(unknown) and own in self.formulas and not any(_says_worth(f, own) for f in self.formulas.values())
+        return bool(unknown) and own in self.formulas and not any(_equates(f, own) for f in self.formulas.values())
 
     @cached_property
     def letters(self) -> frozenset[str]:
@@ -225,7 +225,7 @@ def about(text: str | None) -> Question | None:
     return Question(text) if text and text.strip() else None
 
 
-def _says_worth(node: Node, own: Key) -> bool:
+def _equates(node: Node, own: Key) -> bool:
     """Whether the node is an equation of the formula with this key, and no side is only a name."""
     if not isinstance(node, Relation) or "=" not in node.operators or own not in map(key, node.args):
         return False

@@ -175,14 +175,14 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    side = _read(_introduced(text, ref, question))
+    side = _read(_without_introduction(text, ref, question))
     strange = None if side.node is None else next(_strange_words(side.node, ref, question), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r} after a number")
     return _resolved(side)
 
 
-def _introduced(text: str, ref: Side, question: Question | None) -> str:
+def _without_introduction(text: str, ref: Side, question: Question | None) -> str:
     """The answer without the words and labels around its value."""
     if "=" not in ref.text:
         text = uncalled(text, question)

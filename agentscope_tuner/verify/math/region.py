@@ -44,7 +44,7 @@ class Piece(NamedTuple):
     high_in: bool
 
 
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LINE = Piece(_MINUS_INFINITY, False, INFINITY, False)
 
 
@@ -122,7 +122,7 @@ class Pieces:
         """The part of the line on which one relation between the unknown and an end holds."""
         if _has_unknown(right):
             left, right = right, left
-            name = _TURNED.get(name, name)
+            name = _SWAPPED.get(name, name)
         while isinstance(left, (Negation, Product)):
             left, right, name = self._divided(left, right, name)
         end = self._end(right)
@@ -140,13 +140,13 @@ class Pieces:
     def _divided(self, left: Negation | Product, right: Node, name: str) -> tuple[Node, Node, str]:
         """The sides and the sign of `-2x > 4`, divided by the sign or number before the unknown: `x < 4/-2`."""
         if isinstance(left, Negation):
-            return left.inside, _turned(right), _TURNED.get(name, name)
+            return left.inside, _negated(right), _SWAPPED.get(name, name)
         times, unknown = left.args
         value = literal(times)
         if not value:
             raise NotSolved
         if value < 0:
-            return unknown, _turned(right) if _infinite(right) else Quotient(right, times), _TURNED.get(name, name)
+            return unknown, _negated(right) if _infinite(right) else Quotient(right, times), _SWAPPED.get(name, name)
         return unknown, right if _infinite(right) else Quotient(right, times), name
 
     def _outside(self, pieces: Sequence[Piece]) -> list[Piece]:
@@ -205,7 +205,7 @@ def _infinite(node: Node) -> int:
     return 1 if node == INFINITY else -1 if node == _MINUS_INFINITY else 0
 
 
-def _turned(node: Node) -> Node:
+def _negated(node: Node) -> Node:
     return node.inside if isinstance(node, Negation) else Negation(node)
 
 

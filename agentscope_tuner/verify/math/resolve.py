@@ -88,10 +88,10 @@ def _value(node: Node) -> Reading:
     if isinstance(node, Negation) and isinstance(node.inside, MARKS):
         # Give the sign to the number inside the quantity
         node = with_args(node.inside, (Negation(node.inside.inside),))
-    return _two(node) if is_signed(node) else Value(node)
+    return _both_values(node) if is_signed(node) else Value(node)
 
 
-def _two(node: Node) -> Reading:
+def _both_values(node: Node) -> Reading:
     """The two values of a node with a plus-minus sign, as a list."""
     return Listing("list", (resolve(negated(choose(node, 1))), resolve(negated(choose(node, -1)))))
 
@@ -104,7 +104,7 @@ def _words(words: str) -> Reading:
 
 
 def _tuple(node: Collection) -> Reading:
-    return _two(node) if is_signed(node) else Listing("tuple", tuple(map(resolve, node.args)))
+    return _both_values(node) if is_signed(node) else Listing("tuple", tuple(map(resolve, node.args)))
 
 
 def _set(node: Collection) -> Reading:

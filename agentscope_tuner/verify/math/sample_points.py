@@ -59,7 +59,7 @@ def _is_one_piece(node: Node) -> bool:
     return isinstance(node, RATIONAL) or is_applied(node, *_ANALYTIC)
 
 
-def _unit(*key: str) -> Value:
+def _between_0_and_1(*key: str) -> Value:
     """A number between 0 and 1 that the key determines."""
     return (pseudo_random(*key) - mp.mpf("0.3")) / mp.mpf("2.7")
 
@@ -96,9 +96,9 @@ def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Poin
     for at in range(2 * sizes):
         point: Point = {}
         for place, name in enumerate(names):
-            shift = int(_unit(seed, name, "shift") * sizes) if place else 0
-            size = mp.mpf(10) ** (_LOWEST + (at // 2 + shift) % sizes + _unit(seed, name, str(at), "size"))
-            negative = at % 2 if place == 0 else _unit(seed, name, str(at), "side") > 0.5
+            shift = int(_between_0_and_1(seed, name, "shift") * sizes) if place else 0
+            size = mp.mpf(10) ** (_LOWEST + (at // 2 + shift) % sizes + _between_0_and_1(seed, name, str(at), "size"))
+            negative = at % 2 if place == 0 else _between_0_and_1(seed, name, str(at), "side") > 0.5
             point[name] = -size if negative else size
         yield point
 
@@ -137,7 +137,7 @@ def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> I
         ends = sorted(meets)
         near = [(a + b) / 2 for a, b in pairwise(ends) if b - a > mp.mpf(10) ** -12]
         for x in ends[:1] + ends[-1:]:
-            step = (abs(x) + 1) * (mp.mpf("0.1") + _unit(name, mp.nstr(x, 12)))
+            step = (abs(x) + 1) * (mp.mpf("0.1") + _between_0_and_1(name, mp.nstr(x, 12)))
             near += [x - step, x + step]
         if len(near) > _MAX_BETWEEN:
             raise TooComplex("more pieces than are looked at")
@@ -223,7 +223,7 @@ def whole_number(name: str, seed: str, at: int, bounds: tuple[int, int]) -> Valu
     low, high = ((2, small), (small, middle), (middle, large), (max(written, middle), max(written, middle) + middle))[
         at % 4
     ]
-    return mp.floor(low + 1 + (high - low) * _unit(seed, name, str(at), "whole"))
+    return mp.floor(low + 1 + (high - low) * _between_0_and_1(seed, name, str(at), "whole"))
 
 
 def bounding(node: Node) -> frozenset[str]:

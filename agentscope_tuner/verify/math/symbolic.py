@@ -112,13 +112,13 @@ class SymbolicComparer(CheapComparer):
             return False
         if any(self._at(ref, ans, log_base, "real", p) is False for p in self._far_points(ref, ans)):
             return False
-        # `ln x` and `ln |x|` are real at different points. They agree at positive points and differ off the real axis
+        # `ln x` and `ln |x|` are real at different points. They agree at positive points, not off the real axis
         domains: list[Domain] = ["complex"] if complex_parts else []
         domains += ["beside"] if self._one_real else []
         return all(self._at_point(ref, ans, log_base, d, at) is not False for d in domains for at in range(_POINTS))
 
     def _at_point(self, ref: Node, ans: Node, log_base: int | None, domain: Domain, at: int) -> bool | None:
-        """Whether both sides agree at one point; None if a side has no value there, or no real value at a real point."""
+        """Whether both sides agree at one point; None if a side has no value, or none that is real at a real point."""
         names = symbols(ref) | symbols(ans)
         try:
             return self._agree(ref, ans, log_base, domain, lambda: self._point(names, domain, at))
@@ -148,7 +148,7 @@ class SymbolicComparer(CheapComparer):
                 return None
             if found.refuted:
                 return False
-            if (found.sure and not found.drowned) or far:
+            if (found.sure and not found.hidden) or far:
                 return True
         return found.agrees() and self._visible(ref, ans, log_base, place, found)
 
@@ -162,10 +162,10 @@ class SymbolicComparer(CheapComparer):
         Raises:
             OutOfRange: a term stays as large as it was, and too small to be compared.
         """
-        if not found.drowned:
+        if not found.hidden:
             return True
         again = self._evaluate(ref, ans, log_base, place, MANY_DIGITS + 300)
-        if not again.refuted and any(size >= min(found.drowned) for size in again.drowned):
+        if not again.refuted and any(size >= min(found.hidden) for size in again.hidden):
             raise OutOfRange("a term too small to be seen with 1,000 digits")
         return not again.refuted
 
@@ -202,7 +202,7 @@ class SymbolicComparer(CheapComparer):
             point = place()
             sides = [Numeric(point, self.budget, log_base) for _ in range(2)]
             values = [side.value(node) for side, node in zip(sides, (ref, ans), strict=True)]
-            return NumericPair(values, max(s.scale for s in sides), [size for s in sides for size in s.drowned])
+            return NumericPair(values, max(s.scale for s in sides), [size for s in sides for size in s.hidden])
 
     def _point(self, names: frozenset[str], domain: Domain, at: int) -> Point:
         return point_in(domain, names, self._whole, self._bounds, self.seed, at)

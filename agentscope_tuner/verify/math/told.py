@@ -161,7 +161,7 @@ def told(text: str, question: Question | None) -> str:
     if _HAN.search(text):
         return _in_chinese(plain, question) or text
     if "\\" in plain.replace("\\$", "").replace("\\%", ""):
-        return _led_up_to(text, question) if question is not None else text
+        return _without_lead(text, question) if question is not None else text
     short = _without_condition(plain, question.text) if question is not None else plain
     short = _CLOSING.sub("", short) if short[-1:].isalpha() else short
     match = _IN_ENGLISH.fullmatch(short) if question is not None else None
@@ -170,13 +170,13 @@ def told(text: str, question: Question | None) -> str:
     return text if short == plain else short
 
 
-def _led_up_to(text: str, question: Question) -> str:
+def _without_lead(text: str, question: Question) -> str:
     r"""The value without a lead or a noun.
 
     `\text{increasing on }(2,\infty)` becomes `(2, \infty)`, and `\frac58\text{ of the pizza}` becomes `\frac58`.
     """
     match = _LEADING.match(text)
-    if match is not None and all(_places(word, question) for word in match[1].split()):
+    if match is not None and all(_may_lead(word, question) for word in match[1].split()):
         text = text[match.end() :]
     match = _PART.search(text)
     if match is not None and _CHANCES & question.words and all(w.lower() in question.words for w in match[1].split()):
@@ -184,7 +184,7 @@ def _led_up_to(text: str, question: Question) -> str:
     return text
 
 
-def _places(word: str, question: Question) -> bool:
+def _may_lead(word: str, question: Question) -> bool:
     """Whether a word may stand before an interval or a point: a preposition, or a word of the question."""
     word = word.lower()
     return word in _PLACES or (word in question.words and word not in ("not", "no", "never", "except", "or"))

@@ -28,12 +28,12 @@ def written_out(node: Node) -> Node:
     args = tuple(map(written_out, node.args))
     node = with_args(node, args) if args else node
     if isinstance(node, (Sum, Product)) and node.args.count(ELLIPSIS) == 1 and node.args[-2:-1] == (ELLIPSIS,):
-        found = _closed(node.args[:-2], node.args[-1], isinstance(node, Sum))
+        found = _without_dots(node.args[:-2], node.args[-1], isinstance(node, Sum))
         return node if found is None else found
     return node
 
 
-def _closed(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | None:
+def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | None:
     if len(first) < 2:
         return None
     if not symbols(last):
