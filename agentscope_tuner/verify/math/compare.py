@@ -141,11 +141,7 @@ class Comparer:
         return all_of(outcomes + rough)
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
-        """Compare readings, at least one of which is a statement.
-
-        A statement of the reference may be equal to a statement or to its solution. A statement of the answer may be
-        equal only to a statement, with few exceptions that state a value.
-        """
+        """Compare statements. Only the reference's may be equal to its solution; the answer's rarely states a value."""
         if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
             return self._congruences(ref.node, ans.node)
         if _is_equal_chain(ref) and _is_equal_chain(ans):

@@ -177,11 +177,7 @@ def _single(node: Node) -> tuple[Node, ...]:
 
 
 def named_together(items: tuple[Reading, ...], node: Node | None = None) -> Reading | None:
-    """Named values as one reading; None if they have no regular names.
-
-    `x = 1, x = 2` lists the values of one unknown. `x = 1, y = 2` is one solution. If the names repeat in the same
-    order, they are several solutions.
-    """
+    """Named values as the values of one unknown, a solution, or several if the names repeat in order; else None."""
     named = [i for i in items if isinstance(i, Named)]
     if len(named) != len(items) or len(items) < 2:
         return None
