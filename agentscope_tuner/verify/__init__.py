@@ -1,1 +1,1 @@
-"""Pure verifiers: text in, verdict out. No configuration, no I/O, no state."""
+"""Verifiers: text in, verdict out, without configuration. All are pure but the sandbox, which runs worker processes."""

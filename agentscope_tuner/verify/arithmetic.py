@@ -1,7 +1,7 @@
 r"""Arithmetic as models write it, in plain text and in LaTeX: whole expressions, and chains of them joined by `=`.
 
-The text is hostile. It is bounded in length, read from left to right once, and calculated in exact fractions with a
-stack of our own, so that nesting cannot exhaust Python's. Nothing is ever handed to `eval`.
+The text is hostile, so its length is bounded and it is read once, from left to right. Values are exact fractions,
+calculated with an explicit stack, so that deep nesting cannot exhaust Python's call stack. Nothing is handed to `eval`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Expression:
     """One expression, read but not yet calculated.
 
     Attributes:
-        text: how it is shown: `4 * (6 - 2)`.
+        text: the expression as messages show it: `4 * (6 - 2)`.
         postfix: numbers and operators in postfix order; `neg` is the unary minus.
     """
 
@@ -32,19 +32,19 @@ class Expression:
 
     @property
     def numbers(self) -> list[Fraction]:
-        """Every number that is written in it, in the order of the text."""
+        """Every number that the expression contains, in the order of the text."""
         return [item for item in self.postfix if isinstance(item, Fraction)]
 
     @property
     def is_calculation(self) -> bool:
-        """Whether at least one operator joins two numbers; a number with a minus before it calculates nothing."""
+        """Whether at least one operator joins two numbers; the sign of a negative number does not count."""
         return any(item in _OPERATIONS for item in self.postfix)
 
     def value(self) -> Fraction:
         """The exact value.
 
         Raises:
-            ZeroDivisionError: it divides by zero.
+            ZeroDivisionError: the expression divides by zero.
         """
         stack: list[Fraction] = []
         for item in self.postfix:
@@ -68,10 +68,10 @@ _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3}
 
 
 def read_chain(text: str) -> list[Expression]:
-    """The expressions of `a = b = c`, at least one.
+    """The expressions of a chain `a = b = c`, at least one.
 
     Raises:
-        NotArithmeticError: `text` is anything else, or over a bound.
+        NotArithmeticError: `text` is no such chain, or exceeds a bound.
     """
     if len(text) > MAX_CHARS:
         raise NotArithmeticError(f"{len(text)} characters, more than {MAX_CHARS}")
@@ -95,8 +95,8 @@ def evaluate(expression: str) -> Fraction:
     """The exact value of one expression, for a calculator that hostile text may call.
 
     Raises:
-        NotArithmeticError: it cannot be read; the message says what is in the way.
-        ZeroDivisionError: it divides by zero.
+        NotArithmeticError: `expression` is not arithmetic; the message quotes the unexpected part.
+        ZeroDivisionError: `expression` divides by zero.
     """
     steps = read_chain(expression)
     if len(steps) > 1:
@@ -110,8 +110,11 @@ _SEEN = ("(", "[", r"\{")
 def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
     r"""Whether two neighbours without a sign between them are a product.
 
-    A printed bracket must stand where they meet: LaTeX prints `2{4}` and `2\text{4}` as 24, `2 4` is two numbers, and
-    `2\frac{1}{2}` may be two and a half.
+    Only a printed bracket between them makes the product clear: `2(4)`. LaTeX prints `2{4}` and `2\text{4}` as 24,
+    `2 4` is two numbers, and `2\frac{1}{2}` may mean two and a half.
+
+    Raises:
+        NotArithmeticError: the meaning of the two is unclear.
     """
     if left.kind not in ("number", "close") or right.kind not in ("number", "open"):
         return False
@@ -123,7 +126,7 @@ def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
 
 
 def _expression(tokens: Sequence[ArithmeticToken]) -> Expression:
-    """Dijkstra's shunting yard: `waiting` holds the operators and brackets whose right side is not complete yet."""
+    """Dijkstra's shunting yard algorithm: `waiting` holds operators and brackets whose right side is incomplete."""
     if len(tokens) > 1 and tokens[0].text == "+" and tokens[1].kind != "operator":
         tokens = tokens[1:]
     whole = [tokens[0]]
@@ -170,7 +173,7 @@ def _shown(tokens: Sequence[ArithmeticToken]) -> str:
     before: ArithmeticToken | None = None
     for token in tokens:
         if token.form == "arg" and len(parts) > 1 and token.kind == "close" and parts[-2] == "(":
-            # one number above or under a fraction line needs no brackets
+            # a numerator or denominator that is a single number needs no brackets
             del parts[-2]
             before = token
             continue

@@ -1,4 +1,4 @@
-"""Text to tokens of arithmetic: plain text, full-width characters and LaTeX, in one pass."""
+"""Splits arithmetic in plain text, full-width characters or LaTeX into tokens, in one pass."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ _SHOWN = 80
 
 
 class NotArithmeticError(ValueError):
-    """The text cannot be read as arithmetic; the message says what is in the way."""
+    """The text cannot be read as arithmetic; the message quotes the unexpected part."""
 
 
 Kind = Literal["number", "operator", "open", "close"]
 
 
 class ArithmeticToken(NamedTuple):
-    r"""`form` tells brackets apart: `(`, `[` and `\{` are printed, `{` only groups, `arg` and `frac`
-    stand around the parts of a fraction and around the whole."""
+    r"""A number, an operator or a bracket.
+
+    Attributes:
+        kind: the sort of token.
+        text: the number, the operator, or the bracket as `(`, `[`, `)` or `]`.
+        form: the origin of a bracket. `(`, `[` and `\{` are printed; `{` only groups; `arg` stands around each part
+            of a fraction, and `frac` around the whole fraction.
+    """
 
     kind: Kind
     text: str
@@ -32,7 +38,7 @@ _PLAIN = {
     **dict.fromkeys(map(ord, "÷∕⁄➗"), "/"),
     **dict(zip(map(ord, "【】〔〕。"), "[][].", strict=True)),
 }
-# how a model ends its equation: with a full stop, a tick, or both
+# Models end an equation with a full stop, a tick, or both
 _STOP, _TICK, _GAP = r"(?:\.|\\text\{\s*\.\s*\})", r"(?:\\checkmark|[✓✔✅]\ufe0f?)", r"(?:\s|\\q?quad|\\[,;!])*"
 _ENDING = re.compile(
     rf"(?<=[0-9)\]}}]){_GAP}(?:{_STOP}{_GAP}{_TICK}?|{_TICK}{_GAP}{_STOP}?)(?P<rest>[\s$}}]*|\s*\\[)\]]\s*)$"
@@ -40,7 +46,7 @@ _ENDING = re.compile(
 
 
 def _plain(text: str) -> str:
-    """`text` with its full-width characters and signs as ASCII has them, and without what ends it."""
+    """`text` with ASCII in place of full-width characters and other signs, without its final full stop or tick."""
     return _ENDING.sub(r"\g<rest>", text.translate(_PLAIN))
 
 
@@ -54,7 +60,7 @@ _ITEM = re.compile(
     """,
     re.VERBOSE,
 )
-# commands of size and spacing
+# commands that only change size or spacing
 _SPACES = re.compile(
     r"left|right|[bB]igg?[lrm]?|displaystyle|textstyle|q?quad|(?:thin|med|thick|en)space|(?:no)?limits"
 )
@@ -72,7 +78,7 @@ _SIGNS = {
     "rparen": ")",
 }
 _BRACES = {"lbrace": r"\{", "rbrace": r"\}"}
-# what these hold is shown as it stands
+# Commands that print their argument, and change only its style
 _WRAPPERS = re.compile(
     r"text(?:bf|it|rm|sf|tt|normal)?|math(?:rm|bf|it|sf|tt|normal|op|bin|ord)|[mhf]box|boxed|boldsymbol|bm|operatorname"
 )
@@ -82,14 +88,18 @@ _BRACKETS = {"(": ("open", "("), "[": ("open", "["), ")": ("close", "("), "]": (
 
 
 class _Scanner:
-    """One pass over the text. `closers` holds, for each open LaTeX brace, what the brace that closes it means."""
+    """One pass over the text.
+
+    `closers` is a stack with an entry for each LaTeX brace that is still open: `group`, or the argument in the braces
+    (`numerator`, `denominator` or `wrapped`).
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
         self.tokens: list[ArithmeticToken] = []
         self.closers: list[str] = []
-        # the argument that LaTeX reads next: `numerator`, `denominator`, `wrapped` or none
+        # the argument that LaTeX expects next: `numerator`, `denominator` or `wrapped`; empty when it expects none
         self.awaits = ""
 
     def run(self) -> list[ArithmeticToken]:
@@ -123,7 +133,7 @@ class _Scanner:
         self.tokens.append(ArithmeticToken("number", plain))
 
     def _one_digit(self, match: re.Match[str]) -> None:
-        r"""`\frac12`: without braces an argument of LaTeX is one digit."""
+        r"""Read an argument without braces, which is one digit in LaTeX: `\frac12` is 1/2."""
         if self.awaits == "wrapped" or match.lastgroup != "number" or not match[0][0].isdigit():
             raise NotArithmeticError(f"unexpected {match[0]!r} in {short(self.text)}: an argument in braces is missing")
         self.at = match.start() + 1
@@ -175,7 +185,7 @@ class _Scanner:
             raise NotArithmeticError(f"unexpected '}}' in {short(self.text)}")
         which = self.closers.pop()
         if which == "group":
-            # `\times{}` and the like: LaTeX's way to end a command
+            # Empty braces, as in `\times{}`, only end a command
             if self.tokens[-1] == ArithmeticToken("open", "(", "{"):
                 self.tokens.pop()
             else:
@@ -190,13 +200,13 @@ class _Scanner:
 
 
 def tokenize(text: str) -> list[ArithmeticToken]:
-    """Numbers, signs (`=` among them) and brackets; a fraction becomes a division in brackets of its own.
+    """The tokens of `text`: numbers, operators (also `=`) and brackets; a fraction becomes a division in brackets.
 
     Raises:
-        NotArithmeticError: something else stands in the text.
+        NotArithmeticError: the text holds anything else.
     """
     text = _plain(text)
-    # TeX prints two hyphens as one dash, arithmetic reads two signs
+    # `--` is ambiguous: TeX prints it as one dash, arithmetic reads two signs
     if "--" in text:
         raise NotArithmeticError(f"unexpected '--' in {short(text)}: a minus of a minus needs brackets")
     return _Scanner(text).run()

@@ -1,4 +1,4 @@
-"""The last `\\boxed{}` of a model's output."""
+"""Finds the last `\\boxed{}` of a model's output."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import re
 from typing import NamedTuple
 
 _MACRO = "\\boxed"
-# An escaped character is skipped whole, so that `\{` opens nothing and `\\}` (a line break, then a brace) closes.
-# Not the backslash of a box: behind a line break, or doubled as in JSON, it opens a box all the same
+# An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
+# The backslash before `boxed` is the exception: `\\boxed` (a line break before it, or doubled as in JSON) opens a box
 _EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\(?!\\(?:boxed|fbox)(?![a-zA-Z])).|[{}]", re.DOTALL)
-# the usual box, whose braces are commands' arguments. Possessive: a long text is read once, whatever it holds
+# The usual box, whose inner braces are arguments of commands. The repetitions are possessive, so that no text is read
+# twice
 _FLAT = re.compile(r"\\boxed\s*+\{[^{}\\]*+(?:(?:\\[a-zA-Z]|\{[^{}\\]*+(?:\\[a-zA-Z][^{}\\]*+)*+\})[^{}\\]*+)*+\}")
 _BARE_LOOK = 16
 _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 
 
-# `\boxed{2}, \boxed{3}` and `$\boxed{2}$ or $\boxed{3}$`: one answer in two boxes, or two answers
+# The text between boxes that belong together: `\boxed{2}, \boxed{3}` is one answer in two boxes, and
+# `$\boxed{2}$ or $\boxed{3}$` are two answers
 _BESIDE = re.compile(
     r"(?:[\s,;.&$、，；~和或与]|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"
     r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
@@ -25,10 +27,11 @@ _MOST_BETWEEN = 60
 
 
 def last_boxed(text: str) -> str | None:
-    r"""What stands inside the last outermost `\boxed{…}` (or `\fbox{…}`) of `text`, nested braces kept, stripped.
+    r"""The content of the last outermost `\boxed{…}` (or `\fbox{…}`) of `text`, stripped, with its nested braces.
 
-    A box inside a box is part of the outer one, and a box that is never closed (an output cut off) is no answer. TeX's
-    form without braces, `\boxed 5`, is read up to the next space or delimiter. Linear in the text, whatever it holds.
+    A box inside a box is part of the outer box. A box that is never closed is no answer, for the output was cut off
+    there. TeX's form without braces, `\boxed 5`, ends at the next space or delimiter. The time is linear in the length
+    of any text.
 
     Returns:
         The content, possibly empty, or None where there is no box.
@@ -45,7 +48,7 @@ def last_boxed(text: str) -> str | None:
 
 
 def last_boxes(text: str) -> list[str]:
-    r"""`last_boxed`, and before it the boxes that stand side by side with it, with no more than an `or` between them.
+    r"""The last box and the boxes side by side with it: only spaces, signs, or a word like `or` stand between them.
 
     Returns:
         The contents in the order of the text, not stripped; empty where there is no box.
@@ -54,7 +57,7 @@ def last_boxes(text: str) -> list[str]:
 
 
 def boxes_beside(text: str) -> list[Box]:
-    """The boxes of `last_boxes`, with their places."""
+    """The boxes of `last_boxes`, with their positions in the text."""
     start = text.rfind(_MACRO)
     if "\\fbox" not in text and (start < 0 or text.find(_MACRO) == start):
         only = _one_box(text, start) if start >= 0 else None
@@ -70,7 +73,13 @@ def boxes_beside(text: str) -> list[Box]:
 
 
 class Box(NamedTuple):
-    """Where the macro begins, where the content does (-1: without braces), and where the box ends."""
+    r"""A box's positions in the text.
+
+    Attributes:
+        start: the start of the macro.
+        inside: the start of the content; -1 for a box without braces, `\boxed 5`.
+        end: the end of the box.
+    """
 
     start: int
     inside: int
@@ -78,6 +87,7 @@ class Box(NamedTuple):
 
 
 def inside(text: str, box: Box) -> str:
+    """The content of `box`, not stripped."""
     if box.inside < 0:
         bare = _BARE.match(text, box.start)
         assert bare is not None
@@ -107,9 +117,9 @@ def _one_box(text: str, start: int) -> Box | None:
 
 
 def _scan(text: str) -> list[Box]:
-    """One pass with a stack: an open brace remembers whether it opened a box, so the box that closes last is last.
+    """All outermost boxes of `text`, in order; empty when the last box is never closed.
 
-    Empty when the last box is never closed.
+    One pass with a stack of the open braces: each entry notes whether its brace opened a box.
     """
     stack: list[tuple[int, int]] = []
     boxes: list[Box] = []

@@ -1,4 +1,4 @@
-"""The countdown game: reach a target with each given number used exactly once."""
+"""The countdown game: an equation must reach a target and use each given number exactly once."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ _MOST_DIGITS = 40
 
 @dataclass(frozen=True, slots=True)
 class CountdownScore:
-    """`reward` is 0.0 (no attempt), 0.1 (an attempt, but wrong) or 1.0; `reason` says why."""
+    """A reward of 0.0 (no attempt), 0.1 (a wrong attempt) or 1.0 (right), with its reason."""
 
     reward: float
     reason: str
 
 
 def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fraction | int]) -> CountdownScore:
-    r"""Score what the agent boxed. No text raises, and none takes longer than five hundred characters do.
+    r"""Score the equation in the agent's box. No text raises, and a text over 500 characters is refused unread.
 
-    It is read as a model means it. Signs: `* x × · \times \cdot`, `/ ÷ \div`, every dash as a minus, full-width forms;
-    a product may leave its sign out at a bracket, `6(4)`, and is then read like any other, from left to right. Brackets
-    of every kind that LaTeX prints, each closed by its own kind. `\frac{a}{b}`, `\text{…}`, LaTeX spaces, a final full
-    stop. `24 =` may stand before the expression, and behind it a chain of steps that ends with the target, `= 4*6 =
-    24`: each step must be worth the target. All else, such as powers and factorials, is unreadable.
+    Models write arithmetic in several notations, and these are read:
+
+    - signs: `* x × · \times \cdot`, `/ ÷ \div`, every dash as a minus, and full-width forms;
+    - a product without its sign at a bracket, `6(4)`; like every product it is calculated from left to right;
+    - every kind of bracket that LaTeX prints, each closed by its own kind;
+    - `\frac{a}{b}`, `\text{…}`, LaTeX spaces, and a final full stop;
+    - `24 =` before the expression, and behind it a chain of steps that ends with the target, `= 4*6 = 24`, where the
+      value of each step must be the target.
+
+    Everything else, such as powers and factorials, is unreadable.
 
     Args:
         equation: the text inside the box, None when there was no box.
@@ -37,8 +42,9 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
         numbers: the given numbers, each of which must be used exactly once.
 
     Returns:
-        1.0: the expression uses the numbers and is worth the target. 0.1: an attempt, that is at least one operator
-        between two numbers of which one is given. 0.0: anything else, so that no single number is paid.
+        1.0: the expression uses the given numbers and its value is the target. 0.1: a wrong attempt, with at least one
+        operator between two numbers, and at least one given number. 0.0: anything else, so that a single number earns
+        nothing.
     """
     if equation is None:
         return CountdownScore(UNREADABLE, "no \\boxed{} in the answer")
@@ -56,16 +62,16 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
 
 
 def _expression(steps: Sequence[Expression]) -> Expression:
-    """The step that must use the numbers: the first, or the second where a model writes `24 = 4 * 6`."""
+    """The step that must use the given numbers: the first, or the second where a model writes `24 = 4 * 6`."""
     target_first = len(steps) > 1 and not steps[0].is_calculation
     return steps[1] if target_first else steps[0]
 
 
 def _problem(steps: Sequence[Expression], target: Fraction, numbers: Sequence[Fraction]) -> str | None:
-    """What is wrong with it, the numbers first; None when it is right."""
+    """The first error of an equation, its numbers checked before its value; None for a right equation."""
     expression = _expression(steps)
     used = sorted(expression.numbers)
-    # by absolute value: unary minus is free, so a given -5 and a given 5 allow the same equations
+    # A minus before a number is always allowed, so a given -5 and a given 5 allow the same equations: compare sizes
     given = sorted(abs(number) for number in numbers)
     if used != given:
         return f"wrong numbers: used {_listed(used)}, given {_listed(given)}"
@@ -83,19 +89,20 @@ def _problem(steps: Sequence[Expression], target: Fraction, numbers: Sequence[Fr
 
 
 _MOST_TO_TRY = 4
-# a size as numerator and denominator in lowest terms: a Fraction takes five times as long to make and to look up
+# An absolute value as numerator and denominator in lowest terms. A Fraction would take five times as long
 _Size = tuple[int, int]
 
 
 def is_reachable(target: Fraction | int, numbers: Sequence[Fraction | int]) -> bool | None:
-    """Whether some equation is right: by trying all of them, in about a millisecond.
+    """Whether any equation with these numbers reaches the target. All are tried, in about a millisecond.
 
     Returns:
-        None, undecided, for more than four numbers.
+        None for more than four numbers, because they would take too long.
     """
     if len(numbers) > _MOST_TO_TRY:
         return None
-    # a minus before a number or a bracket is free: sizes alone matter. Sets of numbers are bits of an int
+    # A minus before a number or a bracket is always allowed, so only absolute values matter.
+    # A subset of the numbers is an int with one bit for each number
     sizes = {1 << place: {_size(number)} for place, number in enumerate(numbers)}
     wanted, whole = _size(target), (1 << len(numbers)) - 1
     for chosen in range(1, whole):
@@ -107,7 +114,8 @@ def is_reachable(target: Fraction | int, numbers: Sequence[Fraction | int]) -> b
                         found.update(_joined(a, b))
     if whole in sizes:
         return wanted in sizes[whole]
-    # the last sign joins a to b: from b and the target follows each a that would do
+    # The last operator joins the value a of one half to the value b of the other. So b and the target give each a that
+    # would reach the target, and only the values of one half need be tried
     return any(
         not sizes[whole ^ part].isdisjoint(_joined(b, wanted) if b[0] else [wanted])
         or (not wanted[0] and (0, 1) in (b, *sizes[whole ^ part]))
@@ -121,7 +129,7 @@ def _size(number: Fraction | int) -> _Size:
 
 
 def _halves(chosen: int) -> Iterator[int]:
-    """One side of each way to part the chosen numbers in two, the smaller one."""
+    """For each split of the chosen numbers into two parts: the part with fewer numbers."""
     part = (chosen - 1) & chosen
     while part > chosen ^ part:
         yield min(part, chosen ^ part, key=int.bit_count)
@@ -129,7 +137,10 @@ def _halves(chosen: int) -> Iterator[int]:
 
 
 def _joined(a: _Size, b: _Size) -> list[_Size]:
-    """What one sign makes of a and b, up to signs: also each a that it joins with b to a target, for it is the same."""
+    """The absolute values that one operator can make of a and b.
+
+    They are also the numbers that an operator can join with b to make a, because each operator has its inverse.
+    """
     (an, ad), (bn, bd) = a, b
     left, right, below = an * bd, bn * ad, ad * bd
     found = [_lowest(left + right, below), _lowest(abs(left - right), below), _lowest(an * bn, below)]
@@ -150,7 +161,7 @@ def _listed(numbers: Sequence[Fraction]) -> str:
 
 
 def _shown(number: Fraction) -> str:
-    # Python refuses to print more than some thousand digits, and a log wants fewer
+    # Python refuses to print a number of more than 4,300 digits, and a log should hold far fewer
     if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
         return f"a number of more than {_MOST_DIGITS} digits"
     return str(number)

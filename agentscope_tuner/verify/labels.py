@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify.statements import CONTRADICTION, DENIAL, Found, is_denied, is_prose, statement_at
 
-# the answer comes last: no more than this is looked at
+# Answers come last, so only this many characters at the end are searched
 _TAIL = 20_000
 _MOST_LABELS = 24
-# every repetition is bounded: the text is hostile
+# The text is hostile, so every repetition is bounded
 _ENGLISH = r"""
     (?<![^\W_])(?:answers?|ans|final\s{1,3}result|(?:correct|right)\s{1,3}(?:option|choice))(?![^\W_])[*_`"']{0,4}
     # the question it answers
@@ -37,13 +37,13 @@ _CHINESE = r"""
   | (?:^|(?<=[，。,;；：:\s故应此以]))(?:选择?[:：]?(?=\s{0,3}[*$（(]{0,3}[A-H](?![a-z]))|答[:：])
 """
 _LABEL = re.compile(f"{_ENGLISH}|{_CHINESE}", re.VERBOSE | re.IGNORECASE | re.MULTILINE)
-# a heading holds the label and nothing else
+# The text before the label in a heading, which holds the label alone
 _HEADING = re.compile(
     r"[\s#>*_\-0-9.)]*(?:(?:the|my|our|final|correct)\s+)*$|[\s#>*_\-0-9.)【]*(?:最终|正确)?$", re.IGNORECASE
 )
 _VALUE = re.compile(r"[0-9０-９$\\π∞√±^]|[A-Za-z]\s*=|^[\s(\[{]*[A-Za-z][\s)\]}.:]*$")
 _MOST_WORDS, _MOST_LETTERS, _BEFORE = 5, 60, 60
-# what makes a statement of another, `I do not think the answer is 42`, or none: `if the answer is 42`
+# Words before a label that deny its statement, `I do not think the answer is 42`, or suppose it, `if the answer is 42`
 _DETERMINERS = r"(?:(?:that|the|my|our|its|this|final|correct|right)\s){0,4}$"
 _DENIED_BEFORE = re.compile(
     r"(?:(?:\b(?:not|never|cannot)|n['’]t)\s(?:(?:really|actually|be|think|believe|say|claim|mean|conclude|agree|accept|true"
@@ -57,7 +57,7 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 # Words and signs that may stand between two statements of one sentence
-_FURNITURE = re.compile(
+_BETWEEN_STATEMENTS = re.compile(
     r"[\s.,;:!*_`#。，；（(]*(?:(?:so|thus|or|and|then|hence|therefore|also|either|maybe|perhaps|possibly|alternatively|the|my|our"
     r"|final|correct|another|other|或者?|和|也|所以|因此|最终|正确)[\s.,;:*_`#，]*)*",
     re.IGNORECASE,
@@ -77,12 +77,12 @@ class _Statement(NamedTuple):
 
 
 def labelled(text: str) -> Found | None:
-    """The last answer that a label announces, else the value that stands out in the last paragraph."""
+    """The last answer that a label announces; without a label, the value in bold in the last paragraph."""
     statements = list(_statements(text))
     asserted = [statement for statement in statements if not statement.denied]
     if not asserted:
         return Found("", DENIAL) if statements else _emphasised(text)
-    # a value is an answer; a remark about an answer is none: "The answer is reasonable."
+    # Prefer a statement with a value: "The answer is reasonable." only comments on an answer
     last = next((one for one in reversed(asserted) if _VALUE.search(one.text)), asserted[-1])
     if any(other.denied and last.text in other.text and other.start > last.start for other in statements):
         return Found("", DENIAL)
@@ -92,10 +92,10 @@ def labelled(text: str) -> Found | None:
 
 
 def _contradicted(text: str, last: _Statement, asserted: list[_Statement]) -> bool:
-    """Whether another statement, side by side with the last or with its neighbours, says something else."""
+    """Whether the last statement is one of several side by side, and another of them gives a different answer."""
     start = last.start
     for other in reversed(asserted[: asserted.index(last)]):
-        if not _FURNITURE.fullmatch(text[other.end : start][:200]):
+        if not _BETWEEN_STATEMENTS.fullmatch(text[other.end : start][:200]):
             return False
         if re.sub(r"[\s$]", "", other.text) != re.sub(r"[\s$]", "", last.text):
             return True
@@ -111,7 +111,7 @@ def _statements(text: str) -> Iterator[_Statement]:
         said, end = statement_at(text, label.end())
         following = labels[number + 1].start() if number + 1 < len(labels) else len(text)
         if following < end:
-            # "Final Answer: The final answer is 42."
+            # The second label announces the answer: "Final Answer: The final answer is 42."
             said, end = text[label.end() : following].strip(), following
             if not re.search(r"[0-9]", said):
                 continue
@@ -135,7 +135,7 @@ _LAST_PARAGRAPH = 1_000
 
 
 def _emphasised(text: str) -> Found | None:
-    """`The product is **42**.`: the one value that the last paragraph prints in bold, at the end of a statement."""
+    """The only value in bold in the last paragraph, if it ends a statement: `The product is **42**.`"""
     paragraph = re.split(r"\n[^\S\n]*\n", text.strip()[-_LAST_PARAGRAPH:])[-1]
     spans = [span for span in _EMPHASISED.finditer(paragraph) if _VALUE.search(span[2]) and not is_prose(span[2])]
     if not spans:

@@ -1,10 +1,10 @@
-r"""Where in an output the answer stands: in a box, between tags, behind `####`, behind a label, or at the end.
+r"""Finds the answer in an output: in a box, between tags, behind `####`, behind a label, or at the end.
 
-One place is read: the first of the configured ones that holds an answer. What stands in a later one is then never
-looked at, so that naming several places gives a policy no second try. Of several answers in one place the last counts,
-for models correct themselves; but two different ones side by side, as in `Answer: 41. Answer: 42`, are no answer.
+Several places must not give a policy several tries. So only one place is read: the first configured place that holds an
+answer. Models correct themselves, so the last of several answers in that place counts. But two different answers side
+by side, as in `Answer: 41. Answer: 42`, are no answer.
 
-The output is hostile text: each reader passes over it once, and looks at a bounded number of candidates of bounded
+The output is hostile text, so each reader passes over it once, and examines a bounded number of candidates of bounded
 length.
 """
 
@@ -24,9 +24,9 @@ Place = Literal["boxed", "tag", "hash", "label", "last_value"]
 
 class PlacedAnswer(NamedTuple):
     """Attributes:
-    text: the answer, out of its place; None when there is none.
-    where: the place it was read from, in words; or, without an answer, why there is none.
-    raw: the answer with the white space around it, of which some may be a damaged command.
+    text: the answer, without its box, tags or label; None when no answer was found.
+    where: the place of the answer, in words; without an answer, the reason.
+    raw: the answer with the white space around it, because a damaged LaTeX command may look like white space.
     """
 
     text: str | None
@@ -35,16 +35,16 @@ class PlacedAnswer(NamedTuple):
 
 
 def find_answer(output: str, places: Sequence[Place]) -> PlacedAnswer:
-    """The answer that `output` states in the first of `places` that holds one.
+    """The answer that `output` states in the first of `places` that holds an answer.
 
-    Reasoning between `<think>` tags counts nowhere, be they closed or not.
+    Reasoning behind a `<think>` tag never counts, whether the tag is closed or not.
     """
     said = after_thinking(output)
     for place in places:
         found = _READERS[place](said)
         if found is None:
             continue
-        # an empty box is compared: the verifier has words for it
+        # An empty box is handed on as an answer, because the verifier's reason names it
         problem = found.problem or ("" if found.text or place == "boxed" else "nothing")
         if problem:
             return PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
@@ -57,10 +57,11 @@ _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\b[^<>]{0,100}
 
 
 def after_thinking(text: str) -> str:
-    """`text` without its reasoning; the very same string when there is none.
+    """`text` without its reasoning; the same string object when it has no reasoning tags.
 
-    Tags may be nested. All behind a tag that is never closed is reasoning, for the output was cut off there; so is all
-    before a tag that is never opened, since chat templates open it in the prompt.
+    Tags may be nested. An output may be cut off while it reasons, so everything behind a tag that is never closed is
+    reasoning. Chat templates may open the tag in the prompt, so everything before a closing tag that was never opened
+    is reasoning, too.
     """
     tags = list(_THINKING.finditer(text)) if "<" in text else []
     if not tags:
@@ -113,7 +114,7 @@ def _in_tag(text: str) -> Found | None:
 
 
 def _stated_inside(found: Found) -> Found:
-    """An answer between tags or behind `####` is often boxed or labelled once more."""
+    """`found`, or the answer in a box or behind a label inside it: models often mark an answer twice."""
     return found if found.problem else (_in_box(found.raw) or labelled(found.text) or found)
 
 
@@ -121,7 +122,10 @@ _HASH = re.compile(r"(?<![#\S])####(?!#)[ \t]*")
 
 
 def _behind_hash(text: str) -> Found | None:
-    """Like GSM8K's last line; a heading of that depth, `#### Step 2`, is none, unless nothing follows it."""
+    """The answer behind `####`, as in GSM8K's last line.
+
+    `#### Step 2` is a Markdown heading and no answer, unless it ends the text.
+    """
     answers: list[str] = []
     before = -1
     for mark in list(_HASH.finditer(text))[-_MOST_CANDIDATES:]:

@@ -1,8 +1,8 @@
-"""Killable worker processes for the symbolic stage, and the one queue before them: what may run away runs here.
+"""Killable worker processes for the symbolic stage, with one queue: a comparison that may never end runs here.
 
-A pool starts on first use, belongs to the process that started it (a forked child starts its own), and may be used from
-any thread and any event loop. Its deadline counts the worker's CPU time, so that a loaded machine gives the same
-verdicts as an idle one. The time that a comparison waits for its turn does not count.
+A pool starts on first use, and may be used from any thread and any event loop. It belongs to the process that started
+it; a forked child starts a pool of its own. A loaded machine must give the same verdicts as an idle machine, so the
+deadline counts the worker's CPU time. The time that a comparison waits in the queue does not count.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from typing import Any
 
 from agentscope_tuner._child.ask import ChildLost, CpuTimeUp
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.queued_pair import QueuedPair, Told, fail, first_guess, given_up, verdict_of
+from agentscope_tuner.verify.queued_pair import QueuedPair, ReasonedVerdict, fail, first_guess, given_up, verdict_of
 from agentscope_tuner.verify.sandbox_process import SandboxProcess
 from agentscope_tuner.verify.turns import FairQueue, current_request
 
 DEADLINE = 0.5
 _TRIES = 3
-# A worker that dies before it has the question says nothing about the answer: try again, but not without end
+# A worker that dies before it begins the comparison proves nothing about the answer: try again, but not for ever
 _MOST_STARTS = 20
-# Comparisons that a worker has at hand beyond the one it computes, so that it never waits for this process: their
-# expected seconds, and their number. The more it has, the longer one that comes later waits
+# A worker must never wait for this process, so comparisons are sent to it ahead of time. But a comparison that arrives
+# later waits for all of them, so their expected seconds and their number are bounded
 _AHEAD_SECONDS, _MOST_AHEAD = 0.01, 16
-# a thread without work ends after so many seconds
+# A thread ends after this many seconds without work
 _IDLE_SECONDS = 5.0
 
 
@@ -40,7 +40,7 @@ class Sandbox:
     """A pool of workers.
 
     Args:
-        workers: how many run at once at most, at least 1.
+        workers: the most worker processes at once, 1 or more.
         deadline: CPU seconds that one comparison may take.
     """
 
@@ -51,7 +51,10 @@ class Sandbox:
         _LIVE.add(self)
 
     def _reset(self) -> None:
-        """Start without workers. In a forked child: the workers are the parent's, and locks may have been held."""
+        """Start anew, without workers or queued comparisons, and with new locks.
+
+        A forked child needs this: the workers belong to its parent, and a lock may have been held when it was forked.
+        """
         self._changed = threading.Condition()
         self._queue: FairQueue[QueuedPair] = FairQueue()
         self._threads = self._idle_threads = 0
@@ -59,30 +62,38 @@ class Sandbox:
         self._all: set[SandboxProcess] = set()
         self._usual: dict[tuple[str, int], float] = {}
 
-    def compare(self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic") -> Told:
-        """A stage of the worker's on two bare answers; waits for its turn, and for its answer.
+    def compare(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> ReasonedVerdict:
+        """Compare two answers, without their boxes, in a worker; wait for its verdict.
+
+        Args:
+            answer: the model's answer.
+            ground_truth: the reference answer.
+            question: the question that both answer, where it is known.
+            stage: `symbolic` or `sympy`.
 
         Returns:
-            The verdict, and its reason where there is more to say than the pair.
+            The verdict, and its reason; the reason is empty where the pair explains itself.
 
         Raises:
-            JudgeError: no worker could be started, or workers died under this pair.
+            JudgeError: no worker could be started, or too many workers died on this pair.
         """
-        told = self._ask(answer, ground_truth, question, stage)
+        verdict = self._ask(answer, ground_truth, question, stage)
         try:
-            return told.result()
+            return verdict.result()
         except BaseException:
-            # interrupted: the answer is no longer needed
-            told.cancel()
+            # The caller was interrupted, so nobody needs the verdict
+            verdict.cancel()
             raise
 
     async def acompare(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
-    ) -> Told:
-        """`compare` for callers inside an event loop; no thread waits meanwhile."""
+    ) -> ReasonedVerdict:
+        """`compare` for callers inside an event loop; it blocks no thread."""
         return await asyncio.wrap_future(self._ask(answer, ground_truth, question, stage))
 
-    def _ask(self, answer: str, truth: str, question: str | None, stage: str) -> Future[Told]:
+    def _ask(self, answer: str, truth: str, question: str | None, stage: str) -> Future[ReasonedVerdict]:
         message = {"answer": answer, "truth": truth, "question": question, "stage": stage, "seconds": self.deadline}
         kind = (stage, (len(answer) + len(truth)).bit_length())
         comparison = QueuedPair(
@@ -91,24 +102,25 @@ class Sandbox:
         with self._changed:
             comparison.seconds = self._usual.get(kind) or first_guess(*kind)
             self._queue.add(comparison, comparison.request, comparison.seconds)
-            # threads that were woken a moment ago still count as idle, and so do their comparisons as waiting
+            # A thread that was just woken still counts as idle, and its comparison still counts as queued. So compare
+            # the two numbers: more queued comparisons than idle threads need another thread
             if len(self._queue) > self._idle_threads and self._threads < self.workers:
                 self._start_thread(comparison)
             self._changed.notify()
-        return comparison.told
+        return comparison.verdict
 
     def _start_thread(self, comparison: QueuedPair) -> None:
         try:
             threading.Thread(target=self._run, name="astuner-sandbox", daemon=True).start()
         except RuntimeError as exc:
             if not self._threads:
-                comparison.told.cancel()
+                comparison.verdict.cancel()
                 raise JudgeError(f"no thread could be started: {exc}", cause=Cause.WORKER) from exc
         else:
             self._threads += 1
 
     def _run(self) -> None:
-        """Hand comparisons to one worker after another, until none has come for a while."""
+        """Have workers compute the queued comparisons; end when no comparison arrives for `_IDLE_SECONDS`."""
         changed = self._changed
         while True:
             with changed:
@@ -122,7 +134,7 @@ class Sandbox:
             under_way = deque([first])
             try:
                 self._serve(under_way)
-            # boundary: whatever ends this worker's work must not leave a caller waiting
+            # boundary: no error of any kind may leave a caller waiting for ever
             except BaseException as exc:  # noqa: BLE001
                 fail(under_way.popleft() if under_way else first, exc)
             with changed:
@@ -133,13 +145,13 @@ class Sandbox:
     def _next(self) -> QueuedPair | None:
         """The next comparison whose caller still waits. The caller of this method holds the lock."""
         while (found := self._queue.take()) is not None:
-            if found.told.running() or found.told.set_running_or_notify_cancel():
+            if found.verdict.running() or found.verdict.set_running_or_notify_cancel():
                 return found
             self._queue.charge(found.request, -found.seconds)
         return None
 
     def _serve(self, under_way: deque[QueuedPair]) -> None:
-        """Have one worker compare `under_way` and the pairs still queued; pairs left in `under_way` were not begun."""
+        """Have one worker compute `under_way` and queued pairs; the pairs left in `under_way` have no verdict."""
         worker = self._take()
         try:
             worker.put(under_way[0].question, needs_sympy=under_way[0].stage == "sympy")
@@ -151,19 +163,19 @@ class Sandbox:
             self._discard(worker, replace=True)
             self._report(under_way.popleft(), None, self.deadline)
         except ChildLost as exc:
-            # a worker that another thread took by closing the pool says nothing about the answer
+            # When another thread closed the pool, the worker's end proves nothing about the answer
             begun = self._discard(worker) and exc.begun
             under_way[0].died += begun
             under_way[0].not_begun += not begun
             if under_way[0].died >= _TRIES or under_way[0].not_begun >= _MOST_STARTS:
                 raise given_up(under_way[0]) from exc
         except BaseException:
-            # the worker's next reply would answer the wrong question
+            # The worker's replies no longer match the questions, so it cannot be used again
             self._discard(worker)
             raise
         else:
             with self._changed:
-                # unless the pool was closed meanwhile
+                # A closed pool has forgotten the worker: it must not come back as idle
                 if worker in self._all:
                     self._idle.append(worker)
 
@@ -179,19 +191,19 @@ class Sandbox:
             worker.put(more.question, needs_sympy=more.stage == "sympy")
 
     def _report(self, comparison: QueuedPair, reply: dict[str, Any] | None, seconds: float) -> None:
-        """Hand the result of `comparison` to its caller: the reply of the worker, or None when its CPU time was up."""
+        """Hand the worker's reply to the caller of `comparison`; `reply` is None when its CPU time was used up."""
         with self._changed:
             self._queue.charge(comparison.request, seconds - comparison.seconds)
             usual = self._usual.get(comparison.kind, seconds)
             self._usual[comparison.kind] = max(1e-6, usual + 0.1 * (seconds - usual))
         if reply is None:
             late = f"undecided: the {comparison.stage} stage took more than {self.deadline} s of CPU time"
-            comparison.told.set_result(("undecided", late))
+            comparison.verdict.set_result(("undecided", late))
             return
         try:
-            comparison.told.set_result(verdict_of(reply))
+            comparison.verdict.set_result(verdict_of(reply))
         except JudgeError as exc:
-            comparison.told.set_exception(exc)
+            comparison.verdict.set_exception(exc)
 
     def _take(self) -> SandboxProcess:
         if _ended:
@@ -210,13 +222,21 @@ class Sandbox:
         return worker
 
     def _discard(self, worker: SandboxProcess, *, replace: bool = False) -> bool:
-        """End a worker; whether it still was the pool's."""
+        """End a worker.
+
+        Args:
+            worker: the worker to end.
+            replace: start another worker now, so that the next comparison does not wait for its start.
+
+        Returns:
+            Whether the worker still belonged to the pool.
+        """
         with self._changed:
             owned = worker in self._all
             self._all.discard(worker)
         worker.end()
         if replace:
-            # the next answer finds a worker that has started meanwhile
+            # Without this worker the next comparison starts its own, so an error here may pass
             with suppress(JudgeError):
                 fresh = self._take()
                 with self._changed:
@@ -243,7 +263,7 @@ _ended = False
 
 
 def shared(workers: int = 1, deadline: float = DEADLINE) -> Sandbox:
-    """The process's pool with these settings: judges with the same settings share one."""
+    """The process's pool with these settings; all judges with the same settings share it."""
     with _shared_lock:
         if (workers, deadline) not in _shared:
             _shared[workers, deadline] = Sandbox(workers, deadline)
@@ -258,7 +278,7 @@ def close_all() -> None:
 
 def _end_all() -> None:
     global _ended
-    # a thread whose worker is ended would start another
+    # Set the flag first: otherwise a thread would replace the worker that it loses
     _ended = True
     close_all()
 

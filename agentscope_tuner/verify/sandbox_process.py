@@ -1,4 +1,4 @@
-"""The parent's end of one symbolic worker: comparisons go to it ahead of time, and are answered in order."""
+"""The parent's end of one symbolic worker. Several comparisons may be sent ahead; the replies come in their order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentscope_tuner.errors import Cause, JudgeError
 
 MEMORY_BYTES = 512 * 1024**2
 _START_SECONDS = 120.0
-# A worker that gets no CPU, as in a stopped container, must not hold up a trainer for ever: bound the wall time, too
+# A worker that gets no CPU, as in a stopped container, must not block a trainer for ever: so wall time is bounded, too
 _WALL_FACTOR, _WALL_FLOOR = 40.0, 20.0
 _PACKAGE_PARENT = str(Path(__file__).parents[2])
 
@@ -39,14 +39,14 @@ class SandboxProcess:
             stderr=subprocess.DEVNULL,
         )
         self._dialogue = Dialogue(self.child)
-        # for each answer to come: whether it is one to a comparison, or says that the worker is ready
+        # For each expected reply: True for a comparison's reply, False for a message that the worker is ready
         self._awaited: deque[bool] = deque()
         self._started = self._has_sympy = False
-        # the worker's CPU clock when it had answered the last time
+        # The worker's CPU clock at its last reply
         self._cpu = 0.0
 
     def put(self, question: bytes, *, needs_sympy: bool) -> None:
-        """Send a comparison, behind those that wait for their answers.
+        """Send a comparison, after the comparisons that still wait for their replies.
 
         Raises:
             ChildLost: the worker is gone.
@@ -55,7 +55,7 @@ class SandboxProcess:
             self._put(None, is_comparison=False)
             self._started = True
         if needs_sympy and not self._has_sympy:
-            # importing it takes longer than an answer may
+            # Importing sympy takes longer than a comparison's deadline, so import it first
             self._put(json.dumps({"prepare": "sympy"}).encode(), is_comparison=False)
             self._has_sympy = True
         self._put(question, is_comparison=True)
@@ -65,12 +65,15 @@ class SandboxProcess:
         self._awaited.append(is_comparison)
 
     def answer(self, deadline: float) -> tuple[dict[str, Any], float]:
-        """The answer to the oldest comparison, and the CPU seconds that it took.
+        """The reply to the oldest comparison, and the CPU seconds that the comparison took.
+
+        Args:
+            deadline: the most CPU seconds for this comparison.
 
         Raises:
-            CpuTimeUp: the deadline, in CPU seconds of this one comparison, passed.
-            ChildLost: the worker is gone, or was given no CPU.
-            JudgeError: it could not start.
+            CpuTimeUp: the comparison took longer than the deadline.
+            ChildLost: the worker is gone, or got no CPU.
+            JudgeError: the worker could not start.
         """
         while not self._awaited[0]:
             try:
@@ -82,7 +85,8 @@ class SandboxProcess:
         return self._next(max(_WALL_FLOOR, deadline * _WALL_FACTOR), deadline)
 
     def _next(self, wall_seconds: float, cpu_seconds: float | None) -> tuple[dict[str, Any], float]:
-        # By the worker's own clock: it begins the next comparison before this process has read the last one's answer
+        # The worker begins the next comparison before this process has read the last reply, so only the worker's own
+        # clock can tell when a comparison began
         until = None if cpu_seconds is None else self._cpu + cpu_seconds
         reply = json.loads(self._dialogue.answer(wall_seconds=wall_seconds, cpu_until=until))
         self._awaited.popleft()
@@ -90,6 +94,6 @@ class SandboxProcess:
         return cast("dict[str, Any]", reply), self._cpu - before
 
     def end(self) -> None:
-        """Kill it."""
+        """Kill the worker."""
         self.child.end()
         self.child.close()

@@ -1,6 +1,6 @@
-"""The sandbox's worker: a child process that decides pairs of answers, one question after the other, as JSON.
+"""The sandbox's worker: a child process that compares pairs of answers, one after the other; messages are JSON.
 
-Its first message says that it is ready, or why it cannot be.
+Its first message says that it is ready, or why it could not start.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
     """Answer until the parent closes the channel.
 
     Args:
-        channel: brings `{"answer", "truth", "question", "stage", "seconds"}`, `seconds` being the parent's deadline in
-            CPU time; takes `{"outcome", "reason"}`, or `{"judge_error"}`, with this process's CPU clock as `cpu`.
-            `{"prepare": "sympy"}` imports sympy first.
+        channel: brings questions `{"answer", "truth", "question", "stage", "seconds"}`, where `seconds` is the parent's
+            deadline in CPU time, and `{"prepare": "sympy"}`, which imports sympy. It takes replies
+            `{"outcome", "reason"}` or `{"judge_error"}`, each with this process's CPU clock as `cpu`.
         memory_bytes: the limit on this process's address space.
     """
     try:
@@ -43,7 +43,7 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
 
 
 def _prepare_sympy() -> dict[str, Any]:
-    """Import the modules of the sympy stage before the time of a question starts."""
+    """Import the modules of the sympy stage, so that the import does not count as a comparison's time."""
     _allow_cpu(_IMPORT_SECONDS)
     try:
         from agentscope_tuner.verify.math import algebra
@@ -56,7 +56,7 @@ def _prepare_sympy() -> dict[str, Any]:
 
 
 def _allow_cpu(seconds: float) -> None:
-    # The parent kills a late worker. Should the parent hang, the kernel kills it by this limit
+    # The parent kills a late worker. If the parent hangs, this limit makes the kernel kill the worker
     used = int(time.process_time() + 2 * seconds) + 2
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (used if hard == resource.RLIM_INFINITY else min(used, hard), hard))
@@ -71,14 +71,14 @@ def _comparing(stage: str) -> type[SymbolicComparer] | None:
 
 
 def _limit(what: int, value: int) -> None:
-    # an unprivileged process may lower a hard limit, never raise it
+    # An unprivileged process may lower its hard limit, but may not raise it
     hard = resource.getrlimit(what)[1]
     lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(what, (lower, lower))
 
 
 def _message(reply: dict[str, Any]) -> bytes:
-    # the next comparison's time begins here: it may have come already
+    # The next comparison may have arrived already, so its CPU time is counted from here
     return json.dumps({**reply, "cpu": time.process_time()}).encode()
 
 
@@ -101,6 +101,6 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"outcome": "undecided", "reason": "undecided: nested too deeply for the symbolic stage"}
     except MemoryError:
         return {"outcome": "undecided", "reason": "undecided: the symbolic stage took more memory than its limit"}
-    # boundary: a fault in the stage itself is ours; the parent raises JudgeError, and no answer is called wrong
+    # boundary: a bug in the stage is our fault, so the parent raises JudgeError, and the answer is not called wrong
     except Exception as exc:  # noqa: BLE001
         return {"judge_error": f"the symbolic stage failed: {type(exc).__name__}: {exc}"}

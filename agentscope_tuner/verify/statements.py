@@ -1,4 +1,4 @@
-"""One statement of an output: taken out of its sentence, bounded, without markdown, and told apart from prose."""
+"""Reads one statement out of its sentence: bounded in length, without Markdown, and distinguished from prose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ DENIAL = "a denial"
 
 
 class Found(NamedTuple):
-    """The content of a place: an answer with its raw text, or the problem that leaves no answer."""
+    """The content of a place.
+
+    Attributes:
+        text: the answer, stripped.
+        problem: the reason why there is no answer; empty for an answer.
+        raw: the answer as it stands in the output.
+    """
 
     text: str
     problem: str = ""
@@ -20,7 +26,7 @@ class Found(NamedTuple):
 
 
 def sole_answer(answers: Sequence[str]) -> Found:
-    """The one answer in `answers`, however often it stands there; different answers are a contradiction."""
+    """The answer that all of `answers` give, apart from white space and `$`; different answers are a contradiction."""
     if len(answers) > 1 and len({re.sub(r"[\s$]", "", answer) for answer in answers}) > 1:
         return Found("", CONTRADICTION)
     return Found(answers[-1].strip(), "", answers[-1])
@@ -34,7 +40,7 @@ _DENIED = re.compile(
 
 
 def is_denied(text: str) -> bool:
-    """Whether `text` denies something."""
+    """Whether `text` contains a word of denial."""
     return _DENIED.search(text) is not None
 
 
@@ -45,7 +51,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def is_prose(text: str) -> bool:
-    """Whether words stand in it outside of its formulas."""
+    """Whether `text` contains words outside of its formulas."""
     return _WORD.search(_NAMES.sub(" ", _FORMULA.sub(" ", text))) is not None
 
 
@@ -54,17 +60,20 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 _ABBREVIATED = re.compile(r"\b(?:approx|ca|cm|cu|ft|hr|in|lb|min|mi|no|oz|sec|sq|vs|yd|e\.g|i\.e)$", re.IGNORECASE)
-# where a sentence goes on behind a full stop
+# The sentence continues behind the full stop of an abbreviation
 _GOES_ON = re.compile(r"[^\S\n]*[a-z0-9(]")
 _BEFORE = re.compile(r"[\s*_`}\"“:：]{0,40}")
 
 
 def statement_at(text: str, at: int, *, whole_line: bool = False) -> tuple[str, int]:
-    """The statement that begins at `at`, cleaned, and where it ends.
+    """The statement that begins at `at`, cleaned, and the position of its end.
 
-    It ends with its sentence, or only with its line; full stops and line breaks within a formula end nothing. White
-    space and markdown before it are passed over, and with them line breaks, unless it must stand in its line. Empty
-    when there is none, when it is a question, and when it is too long to be an answer.
+    A statement ends with its sentence. Full stops and line breaks within a formula do not end it. White space, line
+    breaks and Markdown before it are skipped. The statement is empty when no words follow, when it is a question, and
+    when it is too long to be an answer.
+
+    Args:
+        whole_line: the statement is the rest of the line at `at`; its full stops do not end it.
     """
     start = at if whole_line else _past_markup(text, at)
     window = text[start : start + _WINDOW]
@@ -84,7 +93,7 @@ def statement_at(text: str, at: int, *, whole_line: bool = False) -> tuple[str, 
 def _past_markup(text: str, at: int) -> int:
     match = _BEFORE.match(text, at)
     assert match is not None
-    # a closing brace is that of \textbf{Answer:}
+    # _BEFORE skips a closing brace, too, as in \textbf{Answer:} 42
     return match.end()
 
 
@@ -95,7 +104,7 @@ _REMARK = re.compile(
     r".*",
     re.DOTALL | re.IGNORECASE,
 )
-# a remark that stays, since it denies the value: `42, which is wrong`
+# This remark is not removed, because it denies the value: `42, which is wrong`
 _TAKEN_BACK = re.compile(
     r"[,;，；(（]?\s*which\s+(?:is|was|were|seems|looks|(?:turns|turned)\s+out\s+to\s+be|would\s+be|can(?:not|['’]t)\s+be)"
     r"(?:n['’]t)?\s+(?:\w+\s+){0,2}?(?:wrong|incorrect|false|impossible|invalid|absurd|nonsense"
@@ -111,7 +120,7 @@ _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
 
 
 def clean(text: str) -> str:
-    r"""A statement without emphasis, a closing remark, a full stop and inner `$`; `$…$` around all of it may stay."""
+    r"""A statement without emphasis, closing remark, full stop, and inner `$`. One pair `$…$` around it may stay."""
     text = text.strip()
     for _ in range(3):
         text = _EMPHASIS.sub(r"\2", text)
@@ -121,9 +130,9 @@ def clean(text: str) -> str:
         text = text[: remark.start()]
     text = text.strip(_AROUND).rstrip(".,;:，。；").rstrip()
     if text.endswith("$") and text.count("$") % 2:
-        # its other half stands before the label
+        # The `$` that opens this formula stands before the label
         text = text[:-1].rstrip()
     if len(_DELIMITER.findall(text)) > 2:
-        # several formulas and words between them
+        # The statement holds several formulas with words between them
         text = _DELIMITER.sub(" ", text).strip()
     return text

@@ -1,7 +1,7 @@
-r"""Boxes that their own sentence takes back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`, `\boxed{7}？不对`.
+r"""Detects boxes that their own sentence takes back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`.
 
-Only the words directly before and behind the box are read, a bounded number of them: what a solution says elsewhere
-about wrong attempts is no concern of its answer.
+A solution may discuss wrong attempts elsewhere. So only a bounded number of words directly before and behind the box
+are read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from agentscope_tuner.verify.labels import labelled
 
 _BEFORE, _AFTER = 100, 400
 _SPACES = re.compile(r"\s+")
-# formula delimiters, emphasis and brackets between a word and a box
+# Formula delimiters, emphasis and brackets that may stand between a word and a box
 _OPENING = ' \t\r\n\f\v\u00a0\u3000$*_`:：,，([{“"\\'
 _OPENING_COMMAND = re.compile(r"\\(?:[;!]|displaystyle|quad|qquad|Large|large|mathbf|bf)\Z")
 _ENDING = " \t\r\n$*_`)]}.\\"
@@ -22,7 +22,7 @@ _THE_ANSWER = (
     r"(?:(?:that|the|my|our|its|this|final|correct|right|total|it)\s+){0,4}"
     r"(?:(?:answer|result|value|sum|total|solution|number|it)\s+)?(?:is|was|were|equals|be|are)"
 )
-# matched at each word of `_DENIALS`, in lower case: a search would take longer than the verdict
+# Matched in lower case at each word of `_DENIALS`, because a search would take longer than the rest of the verdict
 _DENIED = re.compile(
     r"(?:not|never|cannot|n't)(?:\s+(?:be|equal(?:\s+to)?|the\s+answer|necessarily|really|actually|exactly|simply))*$"
     r"|(?:instead\s+of|rather\s+than|other\s+than|anything\s+but|different\s+from|except"
@@ -36,7 +36,7 @@ _DENIED = re.compile(
 _DENIED_IN_CHINESE = re.compile(
     r"(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$"
 )
-# each of these sentences ends in one of these words ...
+# A quick test before the expressions: each sentence that they match ends in one of these words ...
 _LAST_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -57,13 +57,13 @@ _DENIALS = frozenset(
 _WORD = re.compile(r"[a-z']+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 _FIRST_HAN = "\u4e00"
-# the longest of them has so many characters
+# The most characters of a sentence that denies a box
 _MOST_DENIED = 64
-# `no number except`, `没有别的，除了`: the box is all that is left
+# `no number except \boxed{7}` and `没有别的，除了` confirm the box, because they exclude all other values
 _EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
 _NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
 _CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
-# of a value only: the statement that is wrong may be asked for
+# Applied to values only, because a task may ask for the wrong statement: `the wrong answer is \boxed{B}`
 _CALLED_WRONG_BEFORE = re.compile(
     r"(?:wrong|incorrect|false|mistaken)(?:\s+(?:answer|result|value|guess|solution|total|sum))?(?:\s+(?:would\s+be|is|was))?$"
     r"|(?:never|not|n't|cannot)\s+(?:answer|write|say|choose|pick|put|box|give|accept|submit)$"
@@ -71,18 +71,18 @@ _CALLED_WRONG_BEFORE = re.compile(
 _CALLED_WRONG_IN_CHINESE = re.compile(
     r"(?:错误|不正确|错)的?(?:答案|结果)?[是为]?$|(?:不能|不要|不应|不可|别)(?:填|写|选|答|取|是|为)?$"
 )
-# what is struck out, hidden or commented out
+# Text before a box that is struck out, hidden or commented out
 _HIDDEN = re.compile(
     r"(?:\\(?:[hv]?phantom|sout|st|[xbh]?cancel|iffalse|begin\{comment\}|(?:text)?color\s*\{?\s*white\s*\}?)\s*(?:\{\s*)?\$?|~~"
     r"|<!--[^>]{0,40}|<(?:s|del|strike)>)\s*\$?\Z"
     r"|(?:\A|\n)[^\S\n]*%[^\n]{0,60}\Z"
 )
 _HIDING = ("%", "~~", "<", "phantom", "sout", "\\st", "cancel", "iffalse", "comment", "white")
-# a part of a longer number or of a formula
+# The characters beside a box that is part of a longer number or of a formula
 _PART_BEFORE = re.compile(r"(?:(?:\A|[\s$=(:：])[-−]|\d|(?<![\d.])0\.)\$?\Z")
 _PARTING = (*"0123456789-−.",)
 _PART_BEHIND = re.compile(r"\s?\^(?!\s*\{?\s*(?:\\circ|\\prime|\*))|\d|\.\d")
-# another integer beside the box: one of several candidates, or what the box is said to equal
+# Another integer beside the box: a second candidate, or a value that the text equates with the box
 _OR_BEFORE = re.compile(r"(?P<other>[-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?\Z", re.IGNORECASE)
 _OR_ENDS = ("r", "R", "者", "或", "是")
 _OR_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?(?P<other>[-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
@@ -90,7 +90,7 @@ _EQUATED = re.compile(
     r"\s*\$?\s*(?:=|→|->|\\(?:right)?(?:to|arrow)\b)\s*\$?\s*(?P<other>[-−]?\d[\d,]*)\s*(?:\$|\.?\s*\Z|\\[)\]])"
 )
 _INTEGER = re.compile(r"\s*[-−]?\d[\d,]*\s*")
-# what settles nothing when it is called wrong: a letter, a yes, a name
+# A value. A box with a letter, a yes or a name is none, and text that calls it wrong may be the answer to its task
 _IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _WRONG = (
     r"(?:wrong|incorrect|mistaken|a\s+mistake|an\s+error|erroneous|nonsense"
@@ -125,18 +125,18 @@ _CALLED_WRONG = re.compile(
     r"(?:不对|不正确|错的|错误的?|错了|有误)(?!的)",
     re.IGNORECASE,
 )
-# the counted noun behind the box
+# The counted noun behind the box, as in `\boxed{7} apples.`
 _COUNTED = re.compile(r"(?:[\u4e00-\u9fff]{1,4}|[a-zA-Z]{1,15}(?:\s[a-zA-Z]{1,15}){0,2})?(?=[.。，,！!？?;；])")
 _VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
 
 
 def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
-    """Whether the words around a box deny it, suppose it, ask for it, or take it back.
+    """Whether the words around a box deny it, suppose it, question it, or take it back.
 
     Args:
         text: the whole output.
-        start: where the box begins.
-        end: where it ends.
+        start: the position of the box's start.
+        end: the position of the box's end.
         inside: the text in the box.
     """
     near = text[max(start - _BEFORE, 0) : start]
@@ -145,7 +145,7 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     if denials and any(_denies(before, at) for at in denials):
         return True
     behind = text[end : end + _AFTER]
-    # most outputs end with the box
+    # Most outputs end with the box, so the substitution is skipped for them
     behind = _SPACES.sub(" ", behind) if behind.strip(_ENDING) else ""
     if _IS_VALUE.search(inside) is None:
         return behind != "" and _is_asked(_words_behind(behind))
@@ -168,15 +168,15 @@ def _words_behind(behind: str) -> str:
 
 
 def _is_asked(words: str) -> bool:
-    """Whether a question mark stands behind the box, and no yes behind the mark."""
+    """Whether a question mark stands behind the box, and no confirmation behind the mark."""
     return words[:1] in ("?", "？") and _CONFIRMED.match(words) is None
 
 
 def _is_corrected(words: str, rest: str, inside: str) -> bool:
-    """Whether the words behind a value ask for it, call it wrong, or give another value in its place.
+    """Whether the words behind a value question it, call it wrong, or replace it.
 
     Args:
-        words: the words, up to a bounded number of characters.
+        words: the words behind the box, up to a bounded number of characters.
         rest: all of the text behind the box.
         inside: the text in the box.
     """
@@ -192,7 +192,7 @@ def _is_corrected(words: str, rest: str, inside: str) -> bool:
     if other is not None and _VALUE.sub("", other) == said:
         return False
     again = labelled(rest)
-    # The text looked at the value once more, and found it right
+    # A later label that announces the same value confirms it
     return again is None or _VALUE.sub("", again.text) != said
 
 
@@ -210,16 +210,16 @@ def _calls_wrong(before: str, at: int) -> bool:
 
 
 def _without_opening(text: str) -> str:
-    """The text up to the last word before a box, without delimiters, emphasis and brackets behind it."""
+    """The text before a box up to its last word: the delimiters, emphasis and brackets behind the word are cut off."""
     text = text.rstrip(_OPENING)
-    # the command's backslash is near: most texts end in a word, which a search would walk through
+    # Most texts end in a word without a command, so look for a backslash near the end before the slower search
     while "\\" in text[-14:] and (command := _OPENING_COMMAND.search(text, max(len(text) - 14, 0))) is not None:
         text = text[: command.start()].rstrip(_OPENING)
     return text
 
 
 def _denials(before: str) -> list[int]:
-    """Where a sentence that denies a box may begin before it; nowhere before most boxes."""
+    """The positions in `before` where a denial of the box may begin; most boxes have none."""
     last, at = before[-1:], max(len(before) - _MOST_DENIED, 0)
     if last >= _FIRST_HAN:
         return [at]
@@ -238,23 +238,23 @@ def _may_deny(word: str) -> bool:
 
 
 def _is_hidden(near: str, text: str, start: int) -> bool:
-    """Whether a value is struck out or commented out, or is a part of something else, by the text before it."""
+    """Whether the text before a value strikes it out, hides it, or makes it a part of a number or formula."""
     for hiding in _HIDING:
-        # a mark before the text where the window begins within a line
+        # The window may begin within a line, and `_HIDDEN` must not take that for the start of a line: add a character
         if hiding in near and _HIDDEN.search("…" + near if start > _BEFORE else near):
             return True
     return near.removesuffix("$")[-1:] in _PARTING and _PART_BEFORE.search(text, max(start - 4, 0), start) is not None
 
 
 def _is_second_of_two(near: str, inside: str) -> bool:
-    """Whether an integer stands behind another integer as a second candidate."""
+    """Whether another integer stands before an integer, which is then the second candidate."""
     if near.rstrip("$ \n")[-1:] not in _OR_ENDS or _INTEGER.fullmatch(inside) is None:
         return False
     return _is_other(_OR_BEFORE.search(near), inside)
 
 
 def _is_first_of_two(behind: str, inside: str) -> bool:
-    """Whether another integer stands behind an integer, as a second candidate or as what it equals."""
+    """Whether another integer stands behind an integer, as a second candidate or as a value that it equals."""
     if _INTEGER.fullmatch(inside) is None:
         return False
     return _is_other(_OR_BEHIND.match(behind), inside) or _is_other(_EQUATED.match(behind), inside)

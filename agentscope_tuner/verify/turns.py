@@ -1,8 +1,9 @@
-"""Whose work is done next: requests take turns by the seconds that they have used, each with its shortest work first.
+"""A fair queue: requests take turns by the seconds that they have used, and each request's shortest work goes first.
 
 This is fair queueing by virtual time (Demers, Keshav and Shenker 1989; Goyal, Vin and Cheng 1996): the request that has
-used the least is next, and one that comes later starts level with it, so it neither waits for the whole queue before it
-nor passes by all who wait. Work that took longer than expected is charged to its own request.
+used the fewest seconds is next. A new request starts with as many used seconds as the request whose turn it is. So it
+neither waits for the whole queue before it, nor overtakes all requests that wait. Work that took longer than expected
+is charged to its own request.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _request: ContextVar[Request | None] = ContextVar("astuner_request", default=Non
 
 @contextmanager
 def one_request() -> Iterator[None]:
-    """What is asked for within it, also in tasks started there, belongs to one request; the outermost counts."""
+    """Make all work that is queued inside this block one request, also from tasks that the block starts.
+
+    A block inside another block joins the outer block's request.
+    """
     token = _request.set(_request.get() or Request())
     try:
         yield
@@ -37,7 +41,7 @@ def one_request() -> Iterator[None]:
 
 
 def current_request() -> Request:
-    """The request that the caller works for; one of its own where none was named."""
+    """The request of the caller's `one_request` block; outside of any block a new request."""
     return _request.get() or Request()
 
 
@@ -54,9 +58,9 @@ class _RequestShare(Generic[T]):
     """One request in the queue.
 
     Attributes:
-        used: virtual seconds; only its difference from other requests' means something.
-        waiting: a heap.
-        version: of its place among the requests; an older place there is void.
+        used: virtual seconds; only the difference from other requests' seconds has a meaning.
+        waiting: a heap of the request's items.
+        version: of the request's latest entry in the heap of requests; entries with an older version are void.
     """
 
     used: float = 0.0
@@ -65,7 +69,7 @@ class _RequestShare(Generic[T]):
 
 
 class FairQueue(Generic[T]):
-    """Items that wait, of any number of requests. Its owner holds a lock around each call."""
+    """The items that wait, of any number of requests. The owner of the queue holds a lock around each call."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -78,25 +82,26 @@ class FairQueue(Generic[T]):
         return self._count
 
     def add(self, item: T, request: Request, seconds: float) -> None:
-        """Have an item wait.
+        """Put an item into the queue.
 
         Args:
-            item: is handed out by `take`.
-            request: the request that the item is part of; the item, or its caller, keeps it alive.
-            seconds: that it is expected to take, above 0.
+            item: the item that `take` hands out later.
+            request: the request that the item is part of; the item, or the caller, keeps it alive.
+            seconds: the seconds that the item is expected to take, above 0.
         """
         share = self._shares.get(request)
         if share is None:
             share = self._shares[request] = _RequestShare()
         if not share.waiting:
             share.used = max(share.used, self._now)
-        # By what the request had used when the item came, too: so no stream of short items passes a long one for ever
+        # A stream of short items must not overtake a long item for ever. So the seconds that the request had used when
+        # the item arrived count in its turn, too
         heapq.heappush(share.waiting, _Waiting(share.used + seconds, next(self._order), item, seconds))
         self._count += 1
         self._place(share)
 
     def take(self) -> T | None:
-        """The next item, which is charged to its request; None where none waits."""
+        """The next item, whose expected seconds are charged to its request; None when the queue is empty."""
         while self._places:
             _, _, version, share = heapq.heappop(self._places)
             if version != share.version:
