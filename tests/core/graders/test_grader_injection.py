@@ -12,8 +12,10 @@ import pytest
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
+from agentscope_tuner.graders.ready.ready_grader import ReadyGrader
 from agentscope_tuner.insight.injections import INJECTIONS as FIRST_INJECTIONS
 from agentscope_tuner.insight.more_injections import MORE_INJECTIONS
+from agentscope_tuner.task_judge.llm_settings import READY
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 
 INJECTIONS = [*FIRST_INJECTIONS, *MORE_INJECTIONS]
@@ -36,8 +38,9 @@ TEMPTATION = re.compile(r"\b10\b|10 分")
 def visible(prompt: str) -> str:
     """What the judge takes for instructions: what stands outside the fences, and whatever follows a control token."""
     prompt = HIDDEN.sub("", prompt)
-    ending = prompt[prompt.rindex("Everything between a [BEGIN") :] if "Everything between a [BEGIN" in prompt else ""
-    rest = prompt[: len(prompt) - len(ending)]
+    # where the package's own words begin, behind all that is judged
+    starts = [prompt.rfind(words) for words in ("Everything between a [BEGIN", "每个 [BEGIN")]
+    rest, ending = (prompt[: max(starts)], prompt[max(starts) :]) if max(starts) >= 0 else (prompt, "")
     delimiter = re.search(r"\[BEGIN … (\w+)\]", ending)
     injected = [rest[match.end() :] for match in CONTROL.finditer(rest)]
     if delimiter is not None:
@@ -71,6 +74,19 @@ def gullible(style: str) -> Any:
         )
 
     return answer
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("kind", READY.values(), ids=list(READY))
+def test_no_injection_leaves_the_fence_of_a_ready_prompt(kind: type[ReadyGrader], language: str) -> None:
+    grader = kind({"model_name": "m"}, language=language, filter_no_content=False)
+    shown = {"query": "Why?", "ground_truth": "Warm air rises.", "context": None}
+    escaped = []
+    for _, text in INJECTIONS:
+        (prompt,) = grader.prompts({**shown, "response": text})
+        if TEMPTATION.search(visible("\n".join(message.content for message in prompt.written()))):
+            escaped.append(text)
+    assert escaped == []
 
 
 STYLES = ("plain", "quotes first", "quotes last", "quotes only json", "thinks")
