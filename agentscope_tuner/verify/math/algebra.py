@@ -14,8 +14,8 @@ from agentscope_tuner.verify.math.numeric import pseudo_random
 from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.symbolic import SymbolicComparer
 from agentscope_tuner.verify.math.sympy_shapes import needs_sympy
-from agentscope_tuner.verify.math.to_sympy import Expression, NotTranslated, Translator
-from agentscope_tuner.verify.math.tree import symbols, walk
+from agentscope_tuner.verify.math.to_sympy import Expression, NotTranslated, Translator, differentials
+from agentscope_tuner.verify.math.tree import walk
 
 _DIGITS = 40
 _FAR = sympy.Float(10) ** -20
@@ -94,8 +94,8 @@ def _indefinite(node: Node) -> str | None:
     """The variable of the first integral without bounds; None if there is no such integral, or several names in it."""
     for n in walk(node):
         if isinstance(n, BigOperator) and n.sign == "int" and not n.bounds:
-            names = sorted(symbols(n) - {"d", "C", "c", "K"})
-            return names[0] if len(names) == 1 else None
+            # the last one: what stands before it may be a parameter
+            return differentials(n.body, 1)[1][0]
     return None
 
 

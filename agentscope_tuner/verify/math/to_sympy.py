@@ -89,7 +89,8 @@ class Translator:
     def named(self, name: str) -> Expression:
         if name.startswith("\\mathbb") or name == "\\ldots":
             raise NotTranslated(name)
-        return _CONSTANTS.get(name) or self.symbol(name)
+        # a sum's own index is no constant, though it be named i
+        return self.symbol(name) if name in self._whole else _CONSTANTS.get(name) or self.symbol(name)
 
     def power(self, base: Expression, exponent: Expression) -> Expression:
         if base.is_number and exponent.is_number and abs(exponent) > _MAX_EXPONENT:
