@@ -1,10 +1,10 @@
 """How many changes of the deciding modules the tests notice: a seeded sample of mutmut's mutants, each run alone.
 
 Each mutant is one change of one function or class, written into a copy of the tree. Only tests that reach the changed
-lines run, tables of quick cases first, in a process forked from one that has imported the libraries: a few seconds of
-CPU for a mutant, and more for one that survives. (mutmut's own run makes every call of the package slower.) Printed are
-the mutants drawn, run, killed, timed out and survived; survivors stand with their differences in
-`out/mutants/survivors-<seed>.md`, and survivors.md beside this file says which kinds are left and why.
+lines run, those of the module's own wing first and of them tables of quick cases, in a process forked from one that has
+imported the libraries: a few seconds of CPU for a mutant, and more for one that survives. (mutmut's own run makes every
+call of the package slower.) Printed are the mutants drawn, run, killed, timed out and survived; survivors stand with
+their differences in `out/mutants/survivors-<seed>.md`, and survivors.md beside this file says which kinds are left.
 
 What `--minutes` cut short is continued by the next call with the same seed. `--again` runs its survivors once more.
 """

@@ -1,4 +1,4 @@
-"""Which tests reach which lines, and how long each test takes: one run of the wings' tests, under coverage."""
+"""Which tests reach which lines, and how long each test takes: one run of the core tests, under coverage."""
 
 from __future__ import annotations
 
@@ -12,23 +12,21 @@ import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from coverage import CoverageData
 
-COMMANDS = (
-    "tests/core/cli/test_cli_check.py",
-    "tests/core/cli/test_cli_dry_run.py",
-    "tests/core/cli/test_cli_judge.py",
-)
-# a module of this folder, and the tests that must notice a change in it, nearest first
+# the tests that judge; those of the repository's own texts would notice a change for its letters
+TESTS = "tests/core"
+OF_TEXTS = ("tests/core/house", "tests/core/docs")
+# a module of this folder, and the wings whose tests run before all others that reach it
 WINGS = {
     "agentscope_tuner/verify/text": ("tests/core/verify", "tests/core/task_judge"),
     "agentscope_tuner/verify": ("tests/core/verify",),
     "agentscope_tuner/rules": ("tests/core/rules",),
-    "agentscope_tuner/task_judge": ("tests/core/task_judge", "tests/core/insight/test_run_log.py", *COMMANDS),
-    "agentscope_tuner/records": ("tests/core/records", "tests/core/engines/test_scored_blocks.py", *COMMANDS),
+    "agentscope_tuner/task_judge": ("tests/core/task_judge",),
+    "agentscope_tuner/records": ("tests/core/records",),
     "agentscope_tuner/graders": ("tests/core/graders",),
 }
 # Modules that run in child processes, where coverage does not see which test asks: the line at which a test sends
@@ -74,8 +72,8 @@ def measure(tree: Path, out: Path, *, anew: bool) -> None:
 
 
 def _test_files(tree: Path) -> list[Path]:
-    places = {tree / place for wing in WINGS.values() for place in wing}
-    return sorted({file for place in places for file in (place.glob("test_*.py") if place.is_dir() else [place])})
+    texts = [tree / place for place in OF_TEXTS]
+    return sorted(file for file in (tree / TESTS).rglob("test_*.py") if not any(map(file.is_relative_to, texts)))
 
 
 def _digest(path: Path) -> str:
@@ -101,7 +99,7 @@ class Reach:
     failed: set[str]
 
     def of(self, path: str, lines: range) -> list[str]:
-        """The tests that a change of these lines could fail; first those of the quickest cases, which tables have."""
+        """The tests that a change of these lines could fail: the wing's first, and of those of the quickest cases."""
         folder = next(folder for folder in WINGS if path.startswith(folder))
         here = self.by_line.get(path, {})
         reached = {test for line in lines for test in here.get(line, ())}
@@ -112,8 +110,10 @@ class Reach:
             if path.startswith(asked) and (asked != folder or not reached or "/math/" in path):
                 reached |= self._through(sender, where)
         reached -= self.failed
-        near = {test for test in reached if test.startswith(WINGS[folder])}
-        return sorted(near or reached, key=lambda test: (self.seconds.get(test, 0.0) / max(1, self.cases[test]), test))
+        return sorted(reached, key=partial(self._turn, WINGS[folder]))
+
+    def _turn(self, wings: tuple[str, ...], test: str) -> tuple[bool, float, str]:
+        return not test.startswith(wings), self.seconds.get(test, 0.0) / max(1, self.cases[test]), test
 
     def _through(self, sender: str, where: str) -> set[str]:
         source = Path(sender).read_text(encoding="utf-8").splitlines()
