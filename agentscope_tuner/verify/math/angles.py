@@ -68,7 +68,7 @@ def on_circle(halves: Angle, tangent: Callable[[str], int]) -> tuple[Fraction, F
                 real, imaginary = -imaginary, real
             continue
         t = tangent(name)
-        # (1 + ti)^2 over its size is the point at half of the symbol's angle
+        # (1 + ti)^2, divided by its absolute value, is the point at half of the symbol's angle
         a, b = 1 - t * t, 2 * t if times > 0 else -2 * t
         for _ in range(abs(times)):
             real, imaginary = real * a - imaginary * b, real * b + imaginary * a

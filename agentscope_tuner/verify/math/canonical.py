@@ -114,7 +114,7 @@ def _divisor(node: Power) -> Node | None:
 
 
 def _angle(node: Node) -> Key | None:
-    r"""The key of an angle, equal for thirty degrees and `\\pi/6`; None for no rational multiple of pi."""
+    r"""The key of an angle, equal for thirty degrees and `\pi/6`; None for no rational multiple of pi."""
     inside = node.inside if isinstance(node, Degrees) else node
     if isinstance(node, Degrees):
         value = literal(inside)

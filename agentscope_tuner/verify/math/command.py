@@ -71,7 +71,7 @@ def _bar(parser: Grammar, command: Command) -> Node:
 def _decorated(parser: Grammar, command: Command) -> Node:
     inside = parser.single()
     if command.name == "vec" and literal(inside) != 0:
-        # an arrow over 0 marks the vector of that name
+        # An arrow over 0 marks the zero vector
         _refuse_number(inside, command)
     return inside
 
@@ -87,9 +87,9 @@ def _accented(parser: Grammar, command: Command) -> Node:
 
 
 def _refuse_number(inside: Node, command: Command) -> None:
-    r"""Raise for an accent over a number: `\hat{42}` is not 42; over several letters it marks an angle or an arc.
+    r"""Raise if the accent stands over a number: `\hat{42}` is not 42.
 
-    `\overline{42}` is the number with these digits.
+    Over several letters an accent marks an angle or an arc. `\overline{42}` is the number with these digits.
     """
     if literal(inside) is not None:
         raise Unreadable(f"a number under \\{command.name}")
@@ -152,7 +152,7 @@ def _function_arguments(parser: Grammar, name: str, arity: int) -> tuple[Node, .
     else:
         args = (parser.argument(),)
     if len(args) == 1 and arity == MANY and is_collection(args[0], "set"):
-        # The set of `\\min\\{a, b\\}` holds the arguments
+        # The set of `\min\{a, b\}` holds the arguments
         args = args[0].args
     if arity not in (MANY, len(args)):
         raise Unreadable(f"{name} of {len(args)} arguments")

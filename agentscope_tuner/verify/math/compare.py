@@ -131,7 +131,7 @@ class Comparer:
         assert isinstance(chain, Chain)
         members = chain.exact
         if chain is ans and isinstance(members[0], Value) and len(members) > 1 and self._is_asked_for(members[0].node):
-            # The first member only repeats the formula that the question asks about: `\\sin 2\\theta = \\frac{24}{25}`
+            # The first member only repeats the formula that the question asks about: `\sin 2\theta = \frac{24}{25}`
             members = members[1:]
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
@@ -141,7 +141,7 @@ class Comparer:
         return all_of(outcomes + rough)
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
-        """Compare statements. Only the reference's may be equal to its solution; the answer's rarely states a value."""
+        """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
         if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
             return self._congruences(ref.node, ans.node)
         if _is_equal_chain(ref) and _is_equal_chain(ans):
@@ -150,7 +150,7 @@ class Comparer:
             return unordered(self, *members) if len(members[0]) == len(members[1]) else DIFFERENT
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
-                # The name has several values, so the whole answer is a statement: `x = \\pm y` for `|x| = |y|`
+                # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
                 return self.statement(ref.node, ans.node)
             if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
                 return self._solved(ref.node, ans.value)

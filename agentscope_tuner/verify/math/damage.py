@@ -7,13 +7,13 @@ import re
 # The texts that pandas, JSON and float() write for a missing or overflowed number
 _NOT_A_NUMBER = re.compile(r"[-+]?(?:(?i:nan|inf|<na>|nat)|Infinity|INFINITY)")
 # The texts that str() and JSON write for a missing value. The case must match: an answer's word "none" is
-# `\\text{None}` or `none`
+# `\text{None}` or `none`
 _NO_VALUE = frozenset({"None", "null", "NULL"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LAYOUT = "\n\r\t "
 # Each control character and the letter of its escape: `\f` is a form feed
 _ESCAPES = {"\x07": "a", "\x08": "b", "\t": "t", "\n": "n", "\x0b": "v", "\x0c": "f", "\r": "r"}
-# A control character followed by the rest of a command: the escape swallowed the command's first letter
+# A control character and the rest of a command: the character replaced the backslash and the command's first letter
 _LOST = re.compile(
     r"\x0c(?=rac|orall|loor|box)|\x08(?=eta|inom|ar\b|oxed|egin|mod|oldsymbol|f\b|ig|ullet|ot\b)"
     r"|\t(?=imes|heta|an\b|ext|frac|au\b|o\b|riangle|ilde|binom|op\b)|\r(?=ight|ho\b|angle|floor|ceil|m\b|vert)"

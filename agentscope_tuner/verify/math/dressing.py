@@ -34,7 +34,7 @@ _LABEL = re.compile(
     r"(?P<close>\}?)\s*(?:[:：=]|(?<=is)|(?<=是)|(?<=ratio))\s*\}?(?:\\[ ,;:!~]|~|\s)*",
     re.IGNORECASE,
 )
-# Words before a value that name it: `Total:`, `\\text{The only solution is }`
+# Words before a value that name it: `Total:`, `\text{The only solution is }`
 _NAMING = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*(?P<inside>[a-zA-Z][a-zA-Z' -]{{1,80}}?)\s*"
     r"(?:(?P<mark>:|\b(?:is|are|equals|be)\b)\s*\}|\}(?:\\[ ,;:!~]|~|\s)*:)"
@@ -80,7 +80,7 @@ def undressed(text: str) -> str:
     """The text without the words, marks and remarks around its value."""
     if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
         return text
-    # Several patterns could divide a run of spaces among them in many ways: one space leaves them one way
+    # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space
     text = _without_naming(_without_label(_without_marks(_SPACES.sub(" ", text))))
     if (quantity := added_up(text)) is not None:
         return quantity

@@ -184,7 +184,7 @@ class Exact:
         return self.apply("pow", base, exponent)
 
     def square_root(self, base: Fraction) -> Fraction:
-        """The root, as a rational times the root of a number without square factors: the root of 12 is 2 root 3."""
+        """The root, as a rational times the root of a number without square factors: sqrt(12) is 2 sqrt(3)."""
         if base < 0:
             self.opaque = True
             return self.atom("sym i") * self.square_root(-base)

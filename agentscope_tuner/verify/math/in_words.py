@@ -165,5 +165,5 @@ def _in_digits(word: str) -> Iterator[Fraction]:
     if len(written) <= _MAX_DIGITS:
         yield Fraction(written)
     if written.isdigit() and len(written) == 2:
-        # The two digits may be the numbers of `\\frac12`
+        # The two digits may be the numbers of `\frac12`
         yield from map(Fraction, written)

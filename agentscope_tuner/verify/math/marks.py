@@ -39,7 +39,7 @@ def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
     if worked_out:
         return ref, ans
     if question is None and isinstance(ans, (Percent, Degrees)) and _is_small(ref) and literal(ref) != 0:
-        # The reference 0.5 is a part of one, so `0.5\\%` cannot be equal to it. `50\\%` already means 50, `30^\\circ`
+        # The reference 0.5 is a part of one, so `0.5\%` cannot be equal to it. `50\%` already means 50, `30^\circ`
         # already means 30: a second meaning would let one answer fit two references
         return None
     return _unmarked(ref), _unmarked(ans)
@@ -95,7 +95,7 @@ def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | No
 
 
 def is_log_sum(node: Node) -> bool:
-    """Rational operations on logarithms of rational expressions: no constants, no other functions."""
+    """Whether the node is made of rational operations on logarithms of rational expressions, and of nothing else."""
     if is_applied(node, "log", "ln"):
         return all(map(_is_rational, node.args))
     if isinstance(node, RATIONAL_OPERATIONS):

@@ -1,4 +1,4 @@
-r"""The modulus after a congruence: `\\pmod 7`, `(\\mathrm{mod}\\ 7)`, `\\mod 7` and `mod 7` have one meaning there."""
+r"""The modulus after a congruence: `\pmod 7`, `(\mathrm{mod}\ 7)`, `\mod 7` and `mod 7` have one meaning there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MODULI = frozenset({"\\mod", "\\bmod", "mod", "\\pmod", "\\pod"})
 
 
 def with_modulus(tokens: list[Token]) -> list[Token]:
-    r"""The tokens with the first modulus after a `\\equiv` spelled `\\pmod`."""
+    r"""The tokens with the first modulus after a `\equiv` spelled `\pmod`."""
     texts = [t.text for t in tokens]
     if "\\equiv" not in texts:
         return tokens

@@ -251,9 +251,9 @@ class Quantity(Signed):
     unit: Unit
 
 
-# Heads that mark how a number is measured: unit, percent, degree
+# The nodes that mark how a number is measured: percent, degree, unit
 MARKS = (Percent, Degrees, Quantity)
-# Heads of the four operations of rational arithmetic
+# The nodes of the four operations of rational arithmetic
 RATIONAL_OPERATIONS = (Sum, Product, Quotient, Negation)
-# Heads of a plain polynomial or rational expression, except its powers
+# The nodes of a polynomial or a rational expression, except powers
 RATIONAL = (Number, Symbol, *RATIONAL_OPERATIONS)

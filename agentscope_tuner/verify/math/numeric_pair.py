@@ -13,6 +13,7 @@ class NumericPair:
     """Two values at one point, compared at mpmath's current precision.
 
     Attributes:
+        hidden: the binary magnitudes of terms too small for this precision (see `Numeric`).
         real, one_real: whether both values are real, and whether exactly one is.
         fractions: both values as exact fractions, where both are single real numbers.
         refuted: whether the values differ by more than the tolerance; also true where their shapes differ.

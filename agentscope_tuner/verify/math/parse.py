@@ -112,7 +112,7 @@ class Parser(AtomParser):
 
     def set_operations(self) -> Node:
         left = self.sum()
-        # `x < 1 \\cup x > 3` joins two inequalities, not two sets
+        # `x < 1 \cup x > 3` joins two inequalities, not two sets
         while not self.compared and (operator := _SETS.get(self.peek())) is not None:
             self.at += 1
             right = self.sum()

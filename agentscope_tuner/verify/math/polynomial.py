@@ -16,13 +16,13 @@ class NotRational(Exception):
 
 
 def plus(left: list[Value], right: list[Value]) -> list[Value]:
-    """The sum."""
+    """The sum of two polynomials."""
     size = max(len(left), len(right))
     return [(left[k] if k < len(left) else 0) + (right[k] if k < len(right) else 0) for k in range(size)]
 
 
 def times(left: list[Value], right: list[Value]) -> list[Value]:
-    """The product.
+    """The product of two polynomials.
 
     Raises:
         NotRational: the product's degree is over the bound.

@@ -57,7 +57,7 @@ class PostfixParser(Grammar):
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             if token.text == "." and parts and self.at + 1 < len(self.tokens):
-                # an abbreviation's full stop
+                # The full stop of an abbreviation
                 self.at += 1
                 continue
             if token.text in ("/", "per") and (parts or (token.text == "per" and self.at + 1 < len(self.tokens))):
@@ -67,7 +67,7 @@ class PostfixParser(Grammar):
             elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
                 break
             elif token.text not in ("of", "Of", "a", "*"):
-                # `A` is an ampere
+                # Keep the case: `A` is an ampere
                 parts.append((token.text, sign))
             elif not parts:
                 break

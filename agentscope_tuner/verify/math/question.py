@@ -20,7 +20,7 @@ from agentscope_tuner.verify.math.tree import CONSTANTS, symbols, walk
 from agentscope_tuner.verify.math.unit import PhysicalUnit, singular
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# `20 percent of 50` does not ask for a percentage, `what percent` does
+# `what percent` asks for a percentage; `20 percent of 50` does not
 _ASKS_PERCENT = re.compile(
     r"(?<!\d)(?<!\d )(?<!\d\$ )percent|percentage|(?:what|which|how many|by what|as an?|in) (?:a )?\$?\\?%",
     re.IGNORECASE,

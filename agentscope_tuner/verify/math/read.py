@@ -196,7 +196,7 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
 
 
 def _doubt(text: str) -> str | None:
-    r"""The part of an answer that denies or weakens its value: `\\text{wrong} = 42`, `~42`, `42^{*}`; None without one.
+    r"""The part of an answer that denies or weakens its value: `\text{wrong} = 42`, `~42`, `42^{*}`; None without one.
 
     The result names this part in words, for the verdict's reason.
     """

@@ -41,7 +41,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A matrix, or the cases of a definition by pieces."""
+    """A matrix, or a definition by cases."""
 
     rows: tuple[tuple[Reading, ...], ...]
     node: Array

@@ -111,12 +111,12 @@ def _bends(node: Node) -> Iterator[Node]:
             case Power(base, Quotient()) if any(
                 isinstance(m, Power) and isinstance(m.exponent, Quotient) for m in walk(base)
             ):
-                # In nested roots the inner root may be an absolute value: `\\sqrt{x^2-14x+49}`
+                # In nested roots the inner root may be an absolute value: `\sqrt{x^2-14x+49}`
                 yield base
 
 
 def _is_wide(node: Node) -> bool:
-    """Whether random points see both signs of the expression, so that its bend is no narrow place.
+    """Whether the search for zeros finds every zero of the expression, so that points beside each bend are tried.
 
     True for rational expressions, their powers with constant exponents, and one smooth function of a small multiple.
     """

@@ -31,5 +31,5 @@ def _is_alternating(node: Node) -> bool:
 
 
 def is_endless(node: Node) -> bool:
-    """A sum or a product without a last term."""
+    """Whether the node is a sum or a product without a last term."""
     return isinstance(node, BigOperator) and any(INFINITY in walk(bound) for bound in node.bounds)

@@ -54,7 +54,7 @@ UNICODE = str.maketrans(
 INVERSE = {name: f"arc{name}" for name in _names("sin cos tan cot sec csc sinh cosh tanh")}
 # A function's argument without brackets ends before another function: `\sin x \cos x` is a product
 ARGUMENT_STOPS = {f"\\{name}" for name in (*with_role("function"), "root")} - {"\\abs"}
-# Currency and percent signs, before or after an amount, and the unit that each names
+# Currency signs, which may stand before or after an amount, and the unit that each names
 CURRENCIES = {f"\\{name}": command.canonical for name, command in with_role("currency").items()}
 # Tokens with which an operand can begin
 OPERANDS = frozenset(

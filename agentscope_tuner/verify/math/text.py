@@ -43,7 +43,7 @@ _SPACE = (
     r"|\\[hv]space\*?\{[^{}]*\}|[\s~\u200b\ufeff]"
 )
 _GROUP = r"(?:\{,\}|,(?:\\!|\{\})[ ]?|\\[,;: ]|,)"
-# nobody sees what is written in it; the command is then read, and no grammar knows it
+# Colours in which a text is invisible. A command with such a colour is kept as a token, which the parser refuses
 _INVISIBLE = r"\s*(?i:white|transparent|none|\#?f{3}(?:f{3})?)\s*\}"
 _TOKEN = re.compile(
     rf"""(?P<space>(?:{_SPACE})+)
@@ -83,7 +83,7 @@ def tokenize(text: str) -> list[Token]:
     if not text.isascii():
         text = fold(text)
     if "\\\\" in text and "\\begin" not in text:
-        # The text was escaped once too often: `\\\\frac` was `\\frac`
+        # The text was escaped once too often: `\\frac` was `\frac`
         text = _DOUBLED.sub("\\\\", text)
     out: list[Token] = []
     _scan(text, False, out)

@@ -133,7 +133,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def symbols(node: Node) -> frozenset[str]:
-    """The free symbols: constants and the names of bound variables left out."""
+    r"""The names of all symbols in the tree, bound ones too, except constants and fields like `\mathbb{R}`."""
     return frozenset(
         n.name
         for n in walk(node)

@@ -1,4 +1,4 @@
-"""Units of measurement: what the words after a number mean."""
+"""Units of measurement: the meaning of the words after a number."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ UNIT_LETTERS = frozenset("mgslLhNJWVA") | {"\\Omega"}
 
 
 def _exact_name(word: str) -> str:
-    """The table's name for a word, with its case where case counts; a word outside the table in lower case."""
+    """The spelling of a word in the table; another word in lower case, unless it is an abbreviation with capitals."""
     word = word.rstrip(".")
     if word in _UNITS or word in COMPOUND:
         return word

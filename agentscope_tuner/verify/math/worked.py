@@ -168,7 +168,10 @@ def _adds_numbers(node: Node) -> bool:
 
 
 def _joins_numbers(node: Node) -> bool:
-    r"""The `16-4` or `4\cdot 3` under a root, the `1+2` of `1+2+\sqrt3`; a power of ten with its factor is a number."""
+    r"""Whether numbers are left to combine: `16-4` or `4\cdot 3` under a root, the `1+2` of `1+2+\sqrt3`.
+
+    A power of ten with its factor counts as one number.
+    """
     if isinstance(node, Sum) and not is_plain(node):
         return sum(literal(a.base if _is_whole_power(a) else a) is not None for a in node.args) > 1
     return isinstance(node, Product) and sum(literal(a) is not None for a in node.args) > 1
