@@ -6,6 +6,8 @@ import ast
 import json
 import re
 import shlex
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.env_service.environment import BUILT_IN
+from agentscope_tuner.rules import RULE_HANDLERS
 from agentscope_tuner.rules.kinds import KINDS, REQUIRED
 from agentscope_tuner.task_judge import class_check
 from agentscope_tuner.task_judge.llm_settings import READY
@@ -32,6 +35,19 @@ def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def kinds_put_back() -> Iterator[None]:
+    """A command that imports a module of rules adds its kinds to this process."""
+    kinds, modules = dict(RULE_HANDLERS), set(sys.modules)
+    yield
+    RULE_HANDLERS.clear()
+    RULE_HANDLERS.update(kinds)
+    for name in set(sys.modules) - modules:
+        if name.startswith("tutorial."):
+            del sys.modules[name]
+
+
+@pytest.mark.usefixtures("kinds_put_back")
 @pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("astuner") and SERVES not in line])
 def test_its_commands_run(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tutorial").symlink_to(ROOT / "tutorial")
