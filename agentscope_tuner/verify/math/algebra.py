@@ -91,10 +91,14 @@ def _is_open(expression: Expression) -> bool:
 
 
 def _indefinite(node: Node) -> str | None:
-    """The variable of the first integral without bounds; None if there is no such integral, or several names in it."""
+    """The variable of the first integral without bounds; None if there is no such integral.
+
+    Raises:
+        NotTranslated: the integral has no differential.
+    """
     for n in walk(node):
         if isinstance(n, BigOperator) and n.sign == "int" and not n.bounds:
-            # the last one: what stands before it may be a parameter
+            # Only the differential names the variable: other letters in the integral may be parameters
             return differentials(n.body, 1)[1][0]
     return None
 

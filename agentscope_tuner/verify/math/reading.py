@@ -1,8 +1,8 @@
 """Readings: the values that an answer or a reference states, by kind.
 
 A `Value` is a single value. `Solutions` are solved values: named, listed, an interval or a family. A `Statement` is not
-solved yet. A `Wording` is not mathematics. Comparing a statement with a solution by accident would be a wrong verdict,
-so `compare` has an explicit rule for each pair of kinds that may meet.
+solved yet. A `Wording` is not mathematics. A statement must not be taken for its solution by accident. So `compare` has
+an explicit rule for each pair of kinds that may be equal.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ def _index_names(node: BigOperator) -> frozenset[str]:
 def _bends(node: Node) -> Iterator[Node]:
     """Expressions at whose zeros the node may bend.
 
-    These are the arguments of absolute values, the differences of the values in a maximum or minimum, and the bases of
-    roots that may be absolute values: `\\sqrt{u^2}` is `|u|`.
+    These are the arguments of absolute values, and the differences of the values in a maximum or minimum. The bases of
+    some roots belong to them, too: `\\sqrt{u^2}` is `|u|`.
     """
     for n in walk(node):
         match n:

@@ -89,7 +89,7 @@ class Translator:
     def named(self, name: str) -> Expression:
         if name.startswith("\\mathbb") or name == "\\ldots":
             raise NotTranslated(name)
-        # a sum's own index is no constant, though it be named i
+        # Look up the index of a sum first: an index named i is not the imaginary unit
         return self.symbol(name) if name in self._whole else _CONSTANTS.get(name) or self.symbol(name)
 
     def power(self, base: Expression, exponent: Expression) -> Expression:

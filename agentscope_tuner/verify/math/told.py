@@ -1,7 +1,7 @@
 """Answers that are short sentences around one number: `She needs 7 boxes`, `小明一共有42个苹果`.
 
-Words around a number may change it. So a word is removed only if the question has it too, or if it is one of a few
-words that cannot change a number.
+Words around a number may change it. So a word is removed only if the question has it too, or if it is in a list of
+harmless words.
 """
 
 from __future__ import annotations
