@@ -39,25 +39,7 @@ unit: $(READY) ## pytest on every core
 test-slow: $(READY) ## the tests of the core that take seconds each
 	$(BIN)/pytest -n auto -m slow
 
-.PHONY: coverage mutants test-lowest test-pythons
-COVERAGE := .venvs/coverage/bin
-
-$(COVERAGE)/.ready: setup.cfg pyproject.toml
-	test -x $(COVERAGE)/python || $(PYTHON) -m venv .venvs/coverage
-	$(COVERAGE)/python -m pip install --quiet --disable-pip-version-check -e '.[test,coverage]'
-	@touch $@
-
-# a test that fails ends it with an error, and after the report
-coverage: $(COVERAGE)/.ready ## lines and branches that the core and slow tests run, in out/coverage; ten minutes
-	$(COVERAGE)/coverage erase
-	failed=0; \
-	$(COVERAGE)/coverage run -m pytest -p tests.coverage_of_children -n $(WORKERS) --dist loadfile || failed=1; \
-	$(COVERAGE)/coverage run -m pytest -p tests.coverage_of_children -n $(WORKERS) --dist loadfile -m slow || failed=1; \
-	$(COVERAGE)/coverage combine --quiet; \
-	$(COVERAGE)/coverage html --quiet -d out/coverage; \
-	$(COVERAGE)/coverage report || failed=1; \
-	exit $$failed
-
+.PHONY: mutants test-lowest test-pythons
 MUTANTS := .venvs/mutants/bin
 SAMPLE ?= 150
 SEED ?= 0
@@ -477,3 +459,51 @@ bench-view-inspect: $(VIEW)/.ready .venvs/inspect/.ready $(CHROMIUM) ## the page
 
 bench-view: $(VIEW)/.ready $(CHROMIUM) ## the page on 100,000 rows: load, filter, a growing file; some minutes
 	$(VIEW)/bin/python -m benchmarks.view.bench
+
+# One figure of all tests: each suite where it runs, and one report of what they measured.
+# tests/measured has the package's processes measured, whoever starts them
+MEASURED := env ray agentscope view $(TRAINERS)
+COVERED := core slow servers data ray agentscope browser $(TRAINERS)
+measured = PYTHONPATH="$(CURDIR)/tests/measured$${PYTHONPATH:+:$$PYTHONPATH}" .venvs/$(1)/bin/coverage run -m pytest
+.PHONY: coverage coverage-report $(COVERED:%=coverage-%)
+
+.venvs/coverage/.ready: setup.cfg pyproject.toml
+	test -x .venvs/coverage/bin/python || $(PYTHON) -m venv .venvs/coverage
+	.venvs/coverage/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,coverage]'
+	@touch $@
+
+# into what each suite's own target has made
+.venvs/env/bin/coverage: | .venvs/env/bin/.ready
+.venvs/ray/bin/coverage: | .venvs/ray/.ready
+.venvs/agentscope/bin/coverage: | .venvs/agentscope/.ready
+.venvs/view/bin/coverage: | .venvs/view/.ready
+$(TRAINERS:%=.venvs/%/bin/coverage): .venvs/%/bin/coverage: | .venvs/%/.trainer
+$(MEASURED:%=.venvs/%/bin/coverage):
+	$(@D)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
+
+coverage-core: .venvs/coverage/.ready
+	$(call measured,coverage) -n $(WORKERS) --dist loadfile
+coverage-slow: .venvs/coverage/.ready
+	$(call measured,coverage) -n $(WORKERS) --dist loadfile -m slow
+coverage-servers: $(ENV_BIN)/.ready-serve .venvs/env/bin/coverage
+	$(call measured,env) -n auto tests/with_servers/env tests/with_servers/serve
+coverage-data: $(ENV_BIN)/.ready-data .venvs/env/bin/coverage
+	HF_HUB_OFFLINE=1 $(call measured,env) -n auto -W default tests/with_servers/data
+coverage-ray: .venvs/ray/bin/coverage
+	$(call measured,ray) -W default tests/with_ray
+coverage-agentscope: .venvs/agentscope/bin/coverage
+	$(call measured,agentscope) -n auto tests/with_agentscope
+coverage-browser: .venvs/view/bin/coverage $(CHROMIUM)
+	$(call measured,view) -W default tests/with_browser
+$(TRAINERS:%=coverage-%): coverage-%: .venvs/%/bin/coverage
+	$(TRAINER_ENV) $(call measured,$*) -W default tests/with_trainers/test_$*.py
+
+coverage-report: .venvs/coverage/.ready ## lines and branches that the tests measured so far run
+	.venvs/coverage/bin/coverage combine --quiet
+	.venvs/coverage/bin/coverage html --quiet -d out/coverage
+	.venvs/coverage/bin/coverage report
+
+# a suite that fails ends it with an error, and after the report
+coverage: .venvs/coverage/.ready ## lines and branches that all tests run, those with servers, Ray and trainers too; an hour; out/coverage
+	.venvs/coverage/bin/coverage erase
+	failed=0; $(foreach suite,$(COVERED),$(MAKE) coverage-$(suite) || failed=1;) $(MAKE) coverage-report || failed=1; exit $$failed
