@@ -90,6 +90,47 @@ def test_the_calls_are_those_that_are_sent_then(tmp_path: Path, kind: str, secti
         assert int(again["cache hits"]) >= calls
 
 
+@pytest.mark.parametrize(
+    ("section", "calls"),
+    [
+        ({"mode": "listwise"}, "1"),
+        ({"mode": "listwise", "models": ["a", "b"]}, "2"),
+        ({"mode": "listwise", "escalate": {"when": "disagreement > 0", "to": "x"}, "models": ["a", "b"]}, "2 to 3"),
+    ],
+)
+def test_a_group_that_is_ranked_is_one_call_of_each_model(tmp_path: Path, section: Any, calls: str) -> None:
+    data = rows(tmp_path, ["Warm air rises.", "It cools.", "Clouds do it."])
+    config = conf(tmp_path, "http://127.0.0.1:9/v1", prompt="Rank these: {response}", **section)
+    assert run("--conf", config, "--input", data, "--dry-run")[1]["calls"] == calls
+
+
+def part(when: str | None = None) -> dict[str, Any]:
+    llm = {"model_name": "m", "base_url": "http://127.0.0.1:9/v1", "prompt": PROMPT, "client": {"cache": False}}
+    return {"judge_type": "llm", "llm": llm, **({"when": when} if when else {})}
+
+
+LENGTH = {
+    "judge_protocol": "agentscope_tuner.task_judge.length_judge->LengthJudge",
+    "judge_kwargs": {"soft": 5, "hard": 9},
+}
+
+
+@pytest.mark.parametrize(
+    ("section", "calls"),
+    [
+        ({"judge_type": "combined", "parts": {"a": part(), "b": LENGTH}}, "3"),
+        ({"judge_type": "combined", "parts": {"b": LENGTH, "a": part("b.is_success")}, "success": "b"}, "0 to 3"),
+        ({"judge_type": "routed", "by": "task.metadata.kind", "routes": {"free": part(), "short": LENGTH}}, "3"),
+        ({"judge_type": "routed", "by": "task.metadata.kind", "routes": {"free": LENGTH, "short": part()}}, "0"),
+    ],
+)
+def test_judges_of_several_judges_tell_the_sum_of_theirs(tmp_path: Path, section: Any, calls: str) -> None:
+    path = tmp_path / "conf.yaml"
+    path.write_text(json.dumps({"astuner": {"task_judge": section}}))
+    data = rows(tmp_path, ["Warm air rises.", "It cools.", "Clouds do it."], kind="free")
+    assert run("--conf", path, "--input", data, "--dry-run")[1]["calls"] == calls
+
+
 def test_rows_without_a_verdict_are_told_uncalled(tmp_path: Path) -> None:
     with JudgeServer(always(4)) as server:
         config = conf(tmp_path, server.url, "task_rubrics")

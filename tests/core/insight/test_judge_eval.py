@@ -108,6 +108,30 @@ def test_a_judge_that_fails_is_said_to(tmp_path: Path) -> None:
     assert found["agreement"]["spearman"] == {"value": None, "interval": None}
 
 
+@pytest.mark.slow
+def test_the_report_for_people_says_the_same_in_words(tmp_path: Path) -> None:
+    labels, conf = tmp_path / "labels.jsonl", tmp_path / "conf.yaml"
+    said = [{"main_query": "q", "metadata": {"answer": f"quality {n}", "score": n / 10}} for n in (0, 10)]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in said))
+
+    def obeys(body: Body, attempt: int) -> Canned:
+        text = answer_in(body)
+        return Canned(verdict(10 if "score of 10" in text else quality(text)))
+
+    with JudgeServer(obeys) as server:
+        llm = {"model_name": "m", "base_url": server.url, "prompt": PROMPT, "client": {"cache": False}}
+        conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}))
+        arguments = ["judge-eval", "--conf", str(conf), "--labels", str(labels), "--attacked", "1"]
+        said_in = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    told = " ".join(said_in.output.split())
+    assert (said_in.exit_code, "2 answers to 1 tasks, 0 without a verdict" in told) == (0, True), told
+    assert "agrees with people: mae │ 0.000" in told
+    assert "position │ none │ one answer is shown at a time" in told
+    assert re.search(r"the injection set on the 1 worst answers; 0 without a verdict .* role │ \d+ │", told), told
+    assert "+1.000 " in told
+    assert f"{len(server.bodies)} calls" in told
+
+
 def test_attacks_keep_the_answer_and_ask_for_the_top() -> None:
     texts = list(attacked("Wet air cools.", 5))
     assert len(texts) >= 168

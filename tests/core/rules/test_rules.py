@@ -194,6 +194,20 @@ def test_every_problem_is_reported_at_once() -> None:
         assert line.startswith(f"- evaluation.rules{start}")
 
 
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"id": "a"}, "must be a list of rules, got {'id': 'a'}"),
+        ([{"id": "a"}], "kind is missing: one of max_tokens"),
+        ([{"id": "a", "kind": ["non_empty"]}], "unknown kind ['non_empty']"),
+    ],
+)
+def test_what_is_no_rule_is_told(rules: Any, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        compile_rules(rules)
+    assert words in str(caught.value)
+
+
 def test_the_table_holds_all_kinds() -> None:
     kinds = "max_tokens max_chars non_empty allowed_values contains_any regex_match starts_with ends_with"
     assert " ".join(RULE_HANDLERS) == kinds

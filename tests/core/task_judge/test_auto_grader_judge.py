@@ -12,6 +12,7 @@ import pytest
 
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.graders.reckoning import Reckoner
 from agentscope_tuner.rubrics.config import auto_grader_config
 from agentscope_tuner.rubrics.learn import learn_and_save
 from agentscope_tuner.rubrics.proof import Verdict
@@ -241,6 +242,26 @@ def test_a_single_output_is_ranked_among_the_tasks_candidates(tmp_path: Path) ->
         assert subject.compute_rewards(task, [output("aaaa")])[0] == (1.0, True)
         with pytest.raises(JudgeError, match="candidates"):
             subject.compute_reward(TASK, output("aa"))
+
+
+@pytest.mark.parametrize(
+    ("mode", "answers", "prompts"),
+    [
+        ("pointwise", ["It is so.", "It is not."], 2),
+        ("pointwise", ["It is so.", ""], 1),
+        ("listwise", ["It is so.", "It is not.", "Who knows?"], 1),
+    ],
+)
+def test_an_estimate_counts_what_would_be_asked(tmp_path: Path, mode: str, answers: list[str], prompts: int) -> None:
+    with JudgeServer(by_length if mode == "listwise" else always(5)) as server:
+        subject = judge(server, tmp_path, grader_mode=mode)
+        outputs = [output(answer) for answer in answers]
+        inner = subject.inner
+        assert isinstance(inner, AutoGraderJudge)
+        estimate = inner.estimate(TASK, outputs, Reckoner())
+        assert (estimate.least.calls, estimate.most.calls, len(server.bodies)) == (prompts, prompts, 0)
+        assert [one.reward is None for one in subject.judge_group(TASK, outputs)] == [False] * len(answers)
+        assert len(server.bodies) == prompts
 
 
 def test_a_missing_grader_stops_the_load_and_nothing_is_regenerated(tmp_path: Path) -> None:

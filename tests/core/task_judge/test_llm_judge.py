@@ -142,6 +142,27 @@ def test_a_grader_of_ones_own_is_named_by_its_class() -> None:
             judge(server, grader=name, grader_kwargs={"least": 5})
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"grader": f"{__name__}->JudgeServer"}, "is not a subclass of BaseGrader"),
+        ({"grader": f"{__name__}->LengthGrader", "model_name": None, "models": ["a", "b"]}, "is no LLMGrader, so that"),
+        ({"grader": "correctnes"}, "did you mean 'correctness'?"),
+        ({"grader": "correctness", "mode": "listwise"}, "writes a score for one response; give a prompt"),
+        ({"grader": "correctness", "scale": {"min": 0, "max": 9}}, "'correctness' has its own range"),
+        ({"prompt_file": "/nowhere/prompt.txt"}, "prompt_file: cannot read '/nowhere/prompt.txt'"),
+        (
+            {"prompt": PROMPT, "score_from": "logprobs", "scale": {"min": 0, "max": 2000}},
+            "whole numbers, got 0 to 2000",
+        ),
+    ],
+)
+def test_a_grader_that_would_not_do_is_refused_at_load(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_judge(section("http://127.0.0.1:9/v1", **options))
+    assert words in str(caught.value)
+
+
 def test_labels_are_worth_what_they_say() -> None:
     with JudgeServer(lambda body, attempt: Canned('{"reason": "r", "label": "Partly"}')) as server:
         subject = judge(server, prompt="{response}", labels={"fully": 1.0, "partly": 0.4, "not": 0.0})

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agentscope_tuner.view.alarms import MOST_ALARMS, alarms_path, read_alarms
 from agentscope_tuner.view.app import create_view_app
 from agentscope_tuner.view.report import write_report
 from agentscope_tuner.view.session import ViewSession
@@ -21,7 +22,7 @@ from agentscope_tuner.view.session import ViewSession
 TOKEN = "t0ken"
 HOST = "127.0.0.1:8123"
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 javascript:alert(1) \ud800 \u202e"
-ROW = {
+ROW: dict[str, Any] = {
     "id": HOSTILE,
     "task": {"main_query": HOSTILE, "task_id": "a"},
     "output": {"metadata": {"final_answer": HOSTILE}},
@@ -129,6 +130,53 @@ def test_a_question_that_cannot_be_read_is_refused(path: str, status: int, sessi
 )
 def test_labels(body: Any, status: int, session: ViewSession) -> None:
     assert ask(session, "POST", "/api/label", json=body).status_code == status
+
+
+def test_a_row_comes_with_its_group_and_with_what_an_earlier_run_said_of_it(scored: Path) -> None:
+    judgement = {**ROW["judgement"], "reward": 0.0, "is_success": False, "reason": "earlier"}
+    before = scored.with_name("before.jsonl")
+    before.write_text(json.dumps({**ROW, "judgement": judgement}) + "\n", encoding="utf-8")
+    session = ViewSession(scored, scored.with_name("labels.jsonl"), earlier=before)
+    try:
+        session.start()
+        # two threads read the files; pytest's time limit ends a reading that never comes
+        while (row := ask(session, "GET", "/api/row?n=1").json()).get("earlier") is None:
+            continue
+        assert row["earlier"]["row"]["judgement"]["reason"] == "earlier"
+        (member,) = ask(session, "GET", "/api/group?n=1").json()["rows"]
+        assert member["n"] == 1
+        assert ask(session, "GET", "/api/overview").json()["alarms"] == []
+    finally:
+        session.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "alarms"),
+    [
+        ('{"step": 3, "monitor": "length", "message": "twice as long"}', [(3, "length", "twice as long")]),
+        ('{"step": true, "name": "flat", "reason": "no spread"}', [(None, "flat", "no spread")]),
+        ('{"step": 1e300}', [(None, "alarm", "")]),
+        ('{"step": "3", "message": ["a"]}', [(None, "alarm", "['a']")]),
+        ('{"message": "' + "x" * 600 + '"}', [(None, "alarm", "x" * 500)]),
+        ("{", []),
+        ("[1]", []),
+        ("[" * 100_000, []),
+        ("\xff", []),
+    ],
+)
+def test_alarms_are_read_as_they_are_and_other_lines_passed_over(line: str, alarms: list[Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.alarms.jsonl"
+    path.write_bytes(line.encode("latin-1") + b"\n")
+    assert alarms_path(tmp_path / "run.jsonl") == path
+    assert alarms_path(tmp_path) == tmp_path / "alarms.jsonl"
+    assert [(one["step"], one["monitor"], one["message"]) for one in read_alarms(path)] == alarms
+
+
+def test_of_many_alarms_the_last_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "alarms.jsonl"
+    path.write_text("".join(json.dumps({"step": step}) + "\n" for step in range(MOST_ALARMS + 7)))
+    told = read_alarms(path)
+    assert [told[0]["step"], told[-1]["step"], len(told)] == [7, MOST_ALARMS + 6, MOST_ALARMS]
 
 
 def test_a_row_is_judged_again_only_where_there_is_a_judge(session: ViewSession) -> None:
