@@ -1,7 +1,7 @@
-"""For `make coverage` alone: on the path of every measured process, and of its children, which Python then imports first.
+"""For `make coverage` alone: every measured process, and each of its children, imports this first, from its path.
 
-`coverage` measures a process that Python's `site` starts it in, and writes what it saw when the process exits by itself or
-is asked to by SIGTERM. The package's isolated children have no `site`, and all are killed once they are not needed.
+`coverage` measures a process that Python's `site` starts it in, and writes what it saw when the process exits by itself
+or is asked to by SIGTERM. The package's isolated children have no `site`, and all are killed once they are not needed.
 """
 
 from __future__ import annotations
