@@ -1,6 +1,6 @@
-"""Each built-in kind compiled once: a closure over everything that does not depend on the text.
+"""The checks of the eight built-in kinds. A check is compiled once: work that does not need the text is done then.
 
-A check answers True for a violation. These are the only definitions of the eight kinds: handlers derive from them.
+A check returns True for a violation. The kinds are defined only here; the handlers are made from these functions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Check = Callable[[str], bool]
 
 
 def max_tokens(rule: dict[str, Any]) -> Check:
-    """More than `max_tokens` tokens: estimated (see `tokens`), or exact where `tokenizer` names an encoding."""
+    """The text has more than `max_tokens` tokens: estimated (see `tokens`), or exact where `tokenizer` is given."""
     limit: int = rule["max_tokens"]
     if "tokenizer" in rule:
         tokenizer: str = rule["tokenizer"]
@@ -28,19 +28,19 @@ def max_tokens(rule: dict[str, Any]) -> Check:
 
 
 def max_chars(rule: dict[str, Any]) -> Check:
-    """More than `max_chars` characters (Unicode code points)."""
+    """The text has more than `max_chars` characters (Unicode code points)."""
     limit = int(rule["max_chars"])
     return lambda text: len(text) > limit
 
 
 def non_empty(rule: dict[str, Any]) -> Check:
-    """Nothing is left once white space is stripped."""
-    # `isspace` stops at the first visible character, where `strip` would copy the text
+    """The text is empty, or has only white space."""
+    # `strip` would copy the text; `isspace` stops at the first visible character
     return lambda text: not text or text.isspace()
 
 
 def allowed_values(rule: dict[str, Any]) -> Check:
-    """Not one of `allowed_values`; white space around the text is ignored unless `trim` is false."""
+    """The text is none of `allowed_values`; white space around it is ignored unless `trim` is false."""
     allowed = frozenset(rule["allowed_values"])
     longest = max(map(len, allowed), default=0)
     if not rule.get("trim", True):
@@ -55,7 +55,7 @@ def allowed_values(rule: dict[str, Any]) -> Check:
 
 
 def contains_any(rule: dict[str, Any]) -> Check:
-    """None of `keywords` is in the text."""
+    """The text contains none of `keywords`."""
     keywords: list[str] = rule["keywords"]
     if not rule.get("ignore_case", False):
         return lambda text: not any_in(keywords, text)
@@ -76,19 +76,19 @@ def any_in(keywords: list[str], text: str) -> bool:
     return False
 
 
-# One character of a text: itself, a class without escapes, or an escape such as \d. A sequence of those is found in
-# linear time, and one repetition keeps it linear where ^ leaves a single place to start.
+# An atom matches one character of a text: itself, a class without escapes, or an escape such as \d. A search for a
+# sequence of atoms takes linear time. With one repetition it stays linear if ^ allows only one start.
 _ATOM = r"(?:[^][\\(){}|^$?*+]|\[\^?[^][\\^-]+\]|\\[dDsSwW\W])"
 _LINEAR = re.compile(rf"{_ATOM}+|\^{_ATOM}*(?:{_ATOM}[*+]{_ATOM}*)?\$?")
 
 
 def regex_match(rule: dict[str, Any]) -> Check:
-    """`pattern` is found nowhere in the text. The check raises TimeoutError where a search runs away."""
+    """`pattern` is found nowhere in the text. The check raises TimeoutError when a search takes too long."""
     ignore_case = rule.get("ignore_case", False)
     search = compile_pattern(rule["pattern"], ignore_case).search
     # Under full case folding a class may match one or two characters, so repeating it is no longer linear
     if _LINEAR.fullmatch(rule["pattern"]) and not ignore_case:
-        return lambda text: search(text) is None  # a time limit would cost more than the search
+        return lambda text: search(text) is None  # A time limit would cost more than the search
     return lambda text: not is_found(search, text)
 
 
@@ -98,7 +98,7 @@ def starts_with(rule: dict[str, Any]) -> Check:
     if not rule.get("ignore_case", False):
         return lambda text: not text.startswith(prefix)
     folded = fold(prefix)
-    # Folding at most halves the number of characters (`i` and its dot become one): this much of the text is enough
+    # Folding at most halves the number of characters (`i` and its dot become one), so this part of the text is enough
     enough = 2 * len(folded)
     return lambda text: not fold(text[:enough]).startswith(folded)
 
@@ -109,7 +109,7 @@ def ends_with(rule: dict[str, Any]) -> Check:
     if not rule.get("ignore_case", False):
         return lambda text: not text.endswith(suffix)
     folded = fold(suffix)
-    # One more, because the cut may fall between an `i` and its dot
+    # One character more, because the cut may fall between an `i` and its dot
     enough = 2 * len(folded) + 1
     return lambda text: not fold(text[-enough:]).endswith(folded)
 

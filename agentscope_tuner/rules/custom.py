@@ -1,4 +1,4 @@
-"""Which parameters a custom kind reads, as far as its handler's source tells."""
+"""Finds the parameters that a custom kind reads, from the source of its handler."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 
 def parameters_read(handler: Callable[..., Any]) -> frozenset[str] | None:
-    """The keys of its rule that `handler` reads, or None where its source does not tell for certain.
+    """All keys of its rule that `handler` reads, or None if its source does not show them for certain.
 
-    Certain is a plain function that does nothing with its rule but `rule["key"]`, `rule.get("key", …)` and
-    `"key" in rule`. One that hands its rule on, loops over it or is wrapped may read any key.
+    They are certain for a plain function that uses its rule only as `rule["key"]`, `rule.get("key", …)` and
+    `"key" in rule`. A function that passes its rule on, loops over it, or is wrapped may read any key.
     """
     if not inspect.isfunction(handler) or hasattr(handler, "__wrapped__"):
         return None
@@ -45,7 +45,7 @@ def _all(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def _key_read(node: ast.AST, rule: str) -> tuple[ast.Name, str] | None:
-    """The name of the rule and the key, where `node` reads one key of it."""
+    """The node that names the rule, and the key, if `node` reads one key of the rule."""
     match node:
         case ast.Subscript(value=ast.Name(id=name) as use, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
             pass

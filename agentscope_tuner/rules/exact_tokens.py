@@ -1,4 +1,4 @@
-"""Exact token counts by tiktoken, for `max_tokens` rules that name a `tokenizer`."""
+"""Counts tokens exactly with tiktoken, for `max_tokens` rules that name a `tokenizer`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=8)
 def load_encoding(name: str) -> tuple[tiktoken.Encoding, int]:
-    """The tiktoken encoding called `name`, and the length in bytes of the longest token in it.
+    """The tiktoken encoding called `name`, and the length in bytes of its longest token.
 
     Raises:
-        ValueError: tiktoken is not installed, knows no such encoding, or could not fetch its vocabulary (tiktoken
-            downloads a vocabulary the first time it is used); the message names the way out.
+        ValueError: tiktoken is not installed, has no such encoding, or could not download the encoding's vocabulary,
+            which happens on first use; the message names the way out.
     """
     try:
         import tiktoken
@@ -30,7 +30,7 @@ def load_encoding(name: str) -> tuple[tiktoken.Encoding, int]:
         raise ValueError(f"tokenizer must be one of tiktoken's encodings ({', '.join(known)}), got {name!r}")
     try:
         encoding = tiktoken.get_encoding(name)
-    # boundary: tiktoken downloads with whatever errors its HTTP client and the file cache may raise
+    # boundary: tiktoken downloads the vocabulary, and its HTTP client and its file cache may raise anything
     except Exception as exc:
         raise ValueError(
             f"tokenizer {name!r}: tiktoken could not load its vocabulary ({type(exc).__name__}: {exc}); fetch it once "
@@ -40,10 +40,10 @@ def load_encoding(name: str) -> tuple[tiktoken.Encoding, int]:
 
 
 def exceeds_exactly(text: str, limit: int, name: str) -> bool:
-    """Whether `text` is more than `limit` tokens in the encoding called `name`; special tokens are read as text.
+    """Whether `text` has more than `limit` tokens in the encoding called `name`; special tokens are read as text.
 
-    No token is longer than the vocabulary's longest, so a text too long for `limit` of those is not tokenized at all:
-    byte-pair merging of a hostile megabyte takes far longer than linear time.
+    Byte-pair merging of a hostile megabyte takes far longer than linear time. So a text that is longer than `limit`
+    times the vocabulary's longest token is not tokenized at all: it must have more tokens.
     """
     encoding, longest_token = load_encoding(name)
     size = len(text.encode("utf-8", "replace"))

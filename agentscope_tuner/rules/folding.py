@@ -1,4 +1,4 @@
-"""Case folding for `ignore_case`: any script, both sides folded the same way."""
+"""Case folding for `ignore_case`, for any script; the rule's text and the output are folded in the same way."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import unicodedata
 
 
 def fold(text: str) -> str:
-    """`text` without case: Unicode full folding (``ß`` is ``ss``, ``ς`` is ``σ``), and the four letters i as one.
+    """`text` without case: Unicode full folding (``ß`` is ``ss``, ``ς`` is ``σ``), with the four letters i made equal.
 
-    Full folding leaves ``İ`` as ``i`` and a combining dot, and ``ı`` as itself, so that a Turkish writer's ``İstanbul``
-    would not be found as ``istanbul``, nor ``ISPARTA`` as ``ısparta``. Here I, i, İ and ı fold to ``i``.
+    Full folding turns ``İ`` into ``i`` and a combining dot, and leaves ``ı`` unchanged. So a search for ``istanbul``
+    would miss the Turkish ``İstanbul``, and a search for ``ısparta`` would miss ``ISPARTA``. Here I, i, İ and ı all
+    fold to ``i``.
     """
     folded = text.casefold()
     if folded.isascii():
@@ -18,9 +19,9 @@ def fold(text: str) -> str:
 
 
 def has_no_case(text: str) -> bool:
-    """Whether folding is beside the point for `text`: it folds to itself, and no other text folds into it.
+    """Whether folding makes no difference for `text`: it folds to itself, and no other text folds to it.
 
-    True for Han, kana, Hangul and the like, for digits and for ASCII punctuation; False wherever in doubt.
+    True for Han, kana, Hangul and similar scripts, for digits and for ASCII punctuation; False in case of doubt.
     """
     return all(
         (char.isascii() and not char.isalpha()) or (unicodedata.category(char) == "Lo" and char == char.upper())

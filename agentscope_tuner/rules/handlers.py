@@ -1,7 +1,7 @@
-"""The table of kinds, as plain functions of a rule and a text; custom kinds are added to it.
+"""The table of kinds, `RULE_HANDLERS`. Each kind is a plain function of a rule and a text; users add their own kinds.
 
-A handler answers one question: does `value` violate `rule`? `rule` is the mapping as it stands in the configuration,
-defaults not filled in. The engine sees to `target`, `not` and `action`: a handler never looks at them.
+A handler answers one question: does `value` violate `rule`? `rule` is the mapping from the configuration, without
+defaults for omitted parameters. `RuleSet` applies `target`, `not` and `action`, so a handler need not read them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def _handler(kind: str, compile_check: Callable[[dict[str, Any]], Check]) -> Han
 _BUILT_IN = {kind: _handler(kind, compile_check) for kind, compile_check in CHECKS.items()}
 
 RULE_HANDLERS: dict[str, Handler] = dict(_BUILT_IN)
-"""Every kind a rule may name. ``RULE_HANDLERS["my_kind"] = handler`` adds one; a custom kind checks its own parameters.
+"""The handler of every kind that a rule may name. ``RULE_HANDLERS["my_kind"] = handler`` adds a kind.
 
-A handler takes ``(rule, value)`` and returns True for a violation."""
+A handler takes ``(rule, value)`` and returns True for a violation. A custom handler checks its own parameters."""
 
 
 def is_built_in(kind: str) -> bool:
-    """Whether `kind` is one of the eight and nobody has put a handler of their own in its place."""
+    """Whether `kind` is one of the eight built-in kinds, and its handler has not been replaced."""
     return kind in _BUILT_IN and RULE_HANDLERS[kind] is _BUILT_IN[kind]

@@ -1,4 +1,4 @@
-"""What each built-in kind asks for: its parameters, their defaults, and an example."""
+"""The built-in kinds of rules: their parameters, defaults, and an example each."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Parameter:
     """One parameter of a kind.
 
     Args:
-        name: its key in the rule.
-        problem: says what is wrong with a value, or None.
-        shape: the values it takes, in words.
-        default: the value when left out; `REQUIRED` where there is none.
+        name: the parameter's key in the rule.
+        problem: a function that returns the error of a value, or None for a valid value.
+        shape: the allowed values, in words.
+        default: the value of an omitted parameter; `REQUIRED` if it must not be omitted.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kind:
-    """A built-in kind: what it means and what it takes. Its check is the one of the same name in `checks`."""
+    """A built-in kind: its meaning and its parameters. The function of the same name in `checks` compiles its check."""
 
     name: str
     meaning: str
@@ -74,7 +74,7 @@ def _strings_problem(value: Any) -> str | None:
 
 
 def _quote_hint(value: Any) -> str:
-    # YAML reads yes, no, on, off, 0 and 1 as booleans and numbers
+    # YAML reads yes, no, on and off as booleans, and 0 and 1 as numbers
     return ": put it in quotes" if isinstance(value, bool | int | float) else ""
 
 
@@ -82,7 +82,7 @@ def pattern_problem(value: Any) -> str | None:
     problem = text_problem(value)
     if problem is not None:
         return problem
-    # as in `compile_pattern`
+    # Most configurations have no pattern and start faster without this import
     import regex
 
     try:

@@ -1,4 +1,4 @@
-"""Regular expressions over hostile text: compiled with full case folding, searched within a limit of CPU time."""
+"""Regular expressions for hostile text: case folding is complete, and a search has a limit of CPU time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def search_seconds(text: str) -> float:
     """The CPU time that one search in `text` may take, in seconds: 50 ms, and 1 µs more for each character.
 
-    An honest pattern needs a tenth of that on long texts and next to nothing on short ones; a runaway one would need
-    years.
+    The limit never matters for an ordinary pattern, which needs a tenth of it on a long text and far less on a short
+    text. A pattern that runs away would need years.
     """
     return 0.05 + 1e-6 * len(text)
 
@@ -22,15 +22,16 @@ def search_seconds(text: str) -> float:
 def is_found(search: Callable[..., object], text: str) -> bool:
     """Whether a compiled pattern's `search` finds anything in `text`, within about `search_seconds`.
 
-    The `regex` library counts the CPU time of the whole process. A search that ran out of half the limit is therefore
-    tried again while this thread's own time is measured, and with more where other threads burnt most of it: a busy
-    trainer does not turn honest patterns into failures.
+    The `regex` library counts the CPU time of the whole process. So in a busy trainer other threads may use up the time
+    of a search. A search that ran out of time is therefore tried again, with this thread's own time measured. While
+    that time is short of the limit, the next try may take longer.
 
     Raises:
-        TimeoutError: this thread has searched for too long, or the process is too busy to tell.
+        TimeoutError: this thread has searched for too long, or other threads used up the time of every try.
     """
     limit = search_seconds(text)
-    started: float | None = None  # measured from the second try on: asking the clock costs as much as a search
+    # Reading the clock costs as much as a search, so this thread's time is measured only from the second try on
+    started: float | None = None
     for share in (0.5, 0.5, 2, 8):
         try:
             return search(text, timeout=share * limit, concurrent=True) is not None
@@ -48,7 +49,7 @@ def compile_pattern(pattern: str, ignore_case: bool) -> regex.Pattern[str]:
     Raises:
         regex.error: the pattern does not compile.
     """
-    # loaded by the first pattern: most configurations have none, and start the faster
+    # Most configurations have no pattern and start faster without this import
     import regex
 
     return regex.compile(pattern, regex.IGNORECASE | regex.FULLCASE if ignore_case else 0)

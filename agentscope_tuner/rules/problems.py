@@ -1,4 +1,4 @@
-"""What is wrong with a `rules` section: everything at once, each problem with its place."""
+"""Finds all errors of a `rules` section, each with its place."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ACTIONS = ("mark_bad", "record")
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with a `rules` section.
+    """One error of a `rules` section.
 
     Args:
-        message: what is wrong, with the value and what is allowed.
-        index: the rule's place in the section, from 0; None when the problem is not one rule's.
-        key: the key at fault; None when it is the rule as a whole, or a key that is not there.
-        rule_id: the rule's `id`, where it has a usable one.
+        message: the error, with the wrong value and the allowed values.
+        index: the rule's place in the section, from 0; None when the error belongs to no single rule.
+        key: the key with the error; None when the error is in the whole rule, or a key is missing.
+        rule_id: the rule's `id`, if it is a string.
     """
 
     message: str
@@ -35,14 +35,14 @@ class Problem:
     rule_id: str | None = None
 
     def describe(self, where: str) -> str:
-        """The problem in one line; `where` is the section's place in the configuration."""
+        """The error in one line; `where` is the section's place in the configuration."""
         place = where if self.index is None else f"{where}[{self.index}]"
         name = f" ({self.rule_id!r})" if self.rule_id else ""
         return f"{place}{name}: {self.message}"
 
 
 def plain(value: Any) -> Any:
-    """`value` with every mapping a dict and every sequence a list, as YAML gives them: OmegaConf nodes are neither."""
+    """A copy of `value` with dicts and lists as YAML has them, because OmegaConf's nodes are neither."""
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -51,9 +51,9 @@ def plain(value: Any) -> Any:
 
 
 def find_problems(rules: object, rule_modules: object = ()) -> list[Problem]:
-    """Every problem of a `rules` section (plain values), in order; none means that it compiles.
+    """All errors of a `rules` section (plain values), in order; a section without errors compiles.
 
-    Modules are imported first, for the kinds they register in `RULE_HANDLERS`.
+    The modules are imported first, because they register custom kinds in `RULE_HANDLERS`.
     """
     problems = import_rule_modules(rule_modules)
     if not isinstance(rules, list):
@@ -73,7 +73,7 @@ def find_problems(rules: object, rule_modules: object = ()) -> list[Problem]:
 
 
 def import_rule_modules(names: object) -> list[Problem]:
-    """Import the modules that register custom kinds; names resolve against the working directory too."""
+    """Import the modules that register custom kinds; they may lie in the working directory, too."""
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
         return [Problem(f"rule_modules must be a list of module names, got {names!r}", key="rule_modules")]
     problems = []
@@ -82,7 +82,7 @@ def import_rule_modules(names: object) -> list[Problem]:
     for name in names:
         try:
             importlib.import_module(name)
-        # boundary: the module is the user's, and may fail in any way while it is imported
+        # boundary: the module is the user's code, and its import may raise anything
         except Exception as exc:  # noqa: BLE001
             message = f"rule_modules: {name!r} could not be imported: {type(exc).__name__}: {exc}"
             problems.append(Problem(message, key="rule_modules"))
@@ -125,7 +125,7 @@ def _id_problem(value: Any) -> str | None:
         hint = ": put it in quotes" if isinstance(value, int | float) else ""
         return f"must be a string that is not empty, got {value!r}{hint}"
     if "," in value or value != value.strip() or not value.isprintable():
-        # result tables join ids by commas
+        # Result tables join ids with commas
         return f"must not hold commas, line breaks or white space at its ends, got {value!r}"
     return None
 

@@ -43,9 +43,10 @@ class _CompiledRule:
 
 
 class RuleSet:
-    """The rules of one configuration, compiled; made by `compile_rules`.
+    """The compiled rules of one configuration; `compile_rules` makes it.
 
-    Pickles as its rules, which are compiled anew on arrival: the kinds they name must exist there too.
+    A pickle holds the rules as plain data, and unpickling compiles them again. So the kinds that they name must be
+    registered in the other process, too.
     """
 
     def __init__(self, rules: Sequence[_CompiledRule], source: _Source) -> None:
@@ -65,20 +66,20 @@ class RuleSet:
 
     @property
     def targets(self) -> frozenset[str]:
-        """What the rules look at: ``output``, ``query``, ``metadata.<key>``."""
+        """The texts that the rules read: ``output``, ``query``, ``metadata.<key>``."""
         return frozenset(rule.target for rule in self._rules)
 
     def check(self, output: str, *, query: str = "", metadata: Mapping[str, Any] = {}) -> tuple[Violation, ...]:
-        """Every rule that is violated, in the order of the configuration; empty when all hold.
+        """The violations of all rules, in the order of the configuration; empty when the texts keep every rule.
 
         Args:
-            output: the text that rules with ``target: output`` look at: the final answer.
-            query: the text for ``target: query``.
-            metadata: where ``target: metadata.<key>`` looks `key` up; the value must be a string.
+            output: the final answer, which rules with ``target: output`` read.
+            query: the text that rules with ``target: query`` read.
+            metadata: the values that rules with ``target: metadata.<key>`` read; such a value must be a string.
 
         Raises:
-            JudgeError: a rule could not be decided: its pattern ran out of time, its metadata key is missing or no
-                string, its handler raised or answered something other than True or False. Never a violation.
+            JudgeError: a rule could not be decided, which never counts as a violation. Its pattern ran out of time, its
+                metadata key is missing or not a string, or its handler raised or did not return True or False.
         """
         violations = []
         for rule in self._rules:
@@ -86,7 +87,7 @@ class RuleSet:
             try:
                 if rule.check(text) is not rule.negated:
                     violations.append(rule.violation)
-            # boundary: custom handlers are the user's code, and a search may run out of time
+            # boundary: a custom handler is the user's code and may raise anything; a search may run out of time
             except Exception as exc:
                 cause, problem = _failure(rule, text, exc)
                 raise JudgeError(f"rule {rule.violation.rule_id!r} {problem}", cause=cause) from exc
@@ -101,11 +102,11 @@ def compile_rules(
     Args:
         rules: the rules, each a mapping with `id`, `kind`, the kind's parameters, and optionally `target` (``output``
             unless given), `action` (``mark_bad`` unless given) and `not` (false unless given).
-        rule_modules: modules to import first, for the kinds they register in `RULE_HANDLERS`.
+        rule_modules: modules to import first, because they register custom kinds in `RULE_HANDLERS`.
         where: the section's place in the configuration, for messages.
 
     Raises:
-        ConfigError: lists everything that is wrong with the section, not just the first.
+        ConfigError: the section has errors; the message lists all of them.
     """
     return _compile(plain(rules), plain(rule_modules), where)
 
@@ -134,7 +135,7 @@ def _compile_rule(rule: dict[str, Any]) -> _CompiledRule:
 
 def _custom_check(kind: str, rule: dict[str, Any]) -> Check:
     handler = RULE_HANDLERS[kind]
-    own = plain(rule)  # a handler that changes its rule changes its own copy
+    own = plain(rule)  # A handler may change its rule, so it gets a copy
 
     def check(text: str) -> bool:
         violated: object = handler(own, text)

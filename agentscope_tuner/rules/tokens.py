@@ -1,17 +1,17 @@
-"""The token estimate behind `max_tokens`: linear, dependency-free, and the same on every machine.
+"""Estimates tokens for `max_tokens`: in linear time, without dependencies, and equal on every machine.
 
-A text falls into three classes of character, and its estimate is ``cjk + words + others // 4``:
+Each character belongs to one of three classes, and the estimate is ``cjk + words + others // 4``:
 
 - a CJK character is one token: Han, kana, bopomofo, Hangul, CJK punctuation and full-width forms (U+3000-9FFF,
   AC00-D7FF, F900-FAFF, FF00-FFFF, 20000-3FFFF);
-- a word, a run of at most `LONGEST_WORD` word characters, is one token: letters, digits and underscores of ASCII and
-  Latin-1, and everything in the other blocks that hold letters (U+0100-1FFF, 2C00-2FFF, A000-ABFF, FB00-FDFF). A
-  longer run is several words, so that a megabyte without a blank is not "one word". The one space before a word belongs
-  to it, as it does in the byte-pair vocabularies of language models;
-- everything else (punctuation, line breaks, further blanks, symbols, emoji) is one token for each complete four
-  characters, counted over the whole text.
+- a word is one token. It is a run of at most `LONGEST_WORD` word characters: letters, digits and underscores of ASCII
+  and Latin-1, and all characters of the other blocks with letters (U+0100-1FFF, 2C00-2FFF, A000-ABFF, FB00-FDFF). A
+  longer run is several words, so that a megabyte without a blank is not "one word". A single space before a word
+  belongs to the word, as in the byte-pair vocabularies of language models;
+- four other characters (punctuation, line breaks, further blanks, symbols, emoji) are one token. They are counted over
+  the whole text, and an incomplete four is no token.
 
-The classes follow whole blocks of 256 characters beyond Latin-1, so that byte tables do the work.
+Beyond Latin-1 a block of 256 characters has one class, so that fast byte tables can classify the text.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ import re
 
 LONGEST_WORD = 32
 
-# One byte a character, such that the text as one big integer can be compared with itself shifted by half a byte: each
-# word character scores 4 against itself and 4 against a word character before it, and 1 against a space before it.
+# The class of a character is one byte, chosen so that one operation counts over the whole text. Read the classes as one
+# large integer, and AND it with itself shifted by half a byte. Then the one bits are: 4 for each word character, 4 more
+# for each word character behind a word character, and 1 for each word character behind a space.
 _WORD, _SPACE, _OTHER = 0xFF, 0x10, 0x00
 _LATIN_CLASSES = bytes(
     _WORD if chr(code).isalnum() or chr(code) == "_" else _SPACE if code == 0x20 else _OTHER for code in range(256)
@@ -50,16 +51,16 @@ def estimate_tokens(text: str) -> int:
 
 
 def exceeds_tokens(text: str, limit: int) -> bool:
-    """Whether ``estimate_tokens(text) > limit``, mostly decided before everything is counted."""
+    """Whether ``estimate_tokens(text) > limit``; a partial count mostly decides it."""
     if len(text) <= limit:
-        return False  # no character is two tokens
+        return False  # A character is at most one token
     blocks = _blocks_of(text)
     cjk = _count_cjk(blocks)
     if cjk > limit:
         return True
     classes = _classes(text, blocks)
     letters = classes.count(_WORD)
-    # Words do not overlap, so only the parts of long words are left to count
+    # Each further word of a long run needs `LONGEST_WORD` letters, so there are at most this many
     most_further = letters // LONGEST_WORD
     others = len(text) - cjk - letters
     if cjk + (others + cjk + 1) + most_further + others // 4 <= limit:
@@ -71,7 +72,7 @@ def exceeds_tokens(text: str, limit: int) -> bool:
 
 
 def _blocks_of(text: str) -> bytes:
-    """The block (code point // 256) of each character; nothing for ASCII, where there is only one."""
+    """The block (code point // 256) of each character; empty for an ASCII text, which has only block 0."""
     if text.isascii():
         return b""
     units = text.encode("utf-16-le", "surrogatepass")
@@ -86,7 +87,8 @@ def _count_cjk(blocks: bytes) -> int:
 
 
 def _classes(text: str, blocks: bytes) -> bytes:
-    # beyond Latin-1 a character becomes "?", which is of class OTHER like the CJK characters, counted on their own
+    # Characters beyond Latin-1 become "?", which is of class OTHER. That fits CJK characters, too, because they are
+    # counted separately
     classes = text.encode("latin-1", "replace").translate(_LATIN_CLASSES)
     if not blocks or not blocks.translate(None, _NOT_WORD_BLOCKS):
         return classes
@@ -96,9 +98,9 @@ def _classes(text: str, blocks: bytes) -> bytes:
 
 def _count(classes: bytes, letters: int, cjk: int) -> int:
     bits = int.from_bytes(classes, "little")
-    # 4 x (letters + letters after a letter) + spaces before a word: see the classes above
+    # 4 x (letters + letters behind a letter) + spaces before a word: see the classes above
     score = (bits & (bits << 4)).bit_count()
-    # 4 x words + others, where words = letters - letters after a letter, and others = the rest but for those spaces
+    # 4 x words + others, where words = letters - letters behind a letter, and others exclude the spaces before a word
     return cjk + (4 * letters - (score - 4 * letters) + len(classes) - cjk - letters) // 4
 
 

@@ -1,1 +1,1 @@
-"""Pure verifiers of texts that are no formulas: length, shape, language, choices, fields, calls, instructions."""
+"""Pure verifiers of texts other than formulas: length, shape, language, choices, fields, calls, instructions."""

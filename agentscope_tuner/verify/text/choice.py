@@ -1,8 +1,8 @@
-r"""Multiple choice: which letters an output states as its answer, however it says so.
+r"""Multiple choice: finds the letters that an output states as its answer.
 
-Read is the first of these that is there: a box; `<answer>` tags; statements (`The answer is B`, `I choose (B)`, `B is
-correct`, `故选B`); a last line that is a choice and nothing else (`B`, `(B)`, `B. Paris`, or `Paris` where the options
-are known). Reasoning between `<think>` tags counts nowhere.
+The answer may stand in one of four places, and the first that the output has is read: a box; `<answer>` tags;
+statements (`The answer is B`, `I choose (B)`, `B is correct`, `故选B`); a last line that is only a choice (`B`, `(B)`,
+`B. Paris`, or `Paris` where the options are known). Reasoning between `<think>` tags never counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agentscope_tuner.verify.places import after_thinking, find_answer
 from agentscope_tuner.verify.statements import CONTRADICTION, DENIAL, is_denied
 from agentscope_tuner.verify.text.letters import OPEN, LetterReader, Letters
 
-# the answer comes last: no more than this is looked at for statements
+# Answers come last, so only this many characters at the end are searched for statements
 _TAIL = 20_000
 _MOST_STATEMENTS = 24
 _LONGEST_LINE = 600
@@ -25,8 +25,8 @@ _LONGEST_LINE = 600
 
 class Choice(NamedTuple):
     """Attributes:
-    letters: the chosen letters, in upper case and in order; empty without a choice.
-    problem: why nothing is chosen, in words.
+    letters: the chosen letters, in upper case and in alphabetical order; empty without a choice.
+    problem: the reason why there is no choice, in words.
     """
 
     letters: str
@@ -36,14 +36,14 @@ class Choice(NamedTuple):
 def read_choice(text: str, letters: str, options: Mapping[str, str] | None = None) -> Choice:
     """The letters that `text` states as its answer.
 
-    No choice are `A or B`, two statements that differ side by side, and a letter beside the text of another option.
-    Where words stand between two statements the model has corrected itself, and the last counts.
+    Three kinds of answer are no choice: `A or B`, two different statements side by side, and a letter beside the text
+    of another option. Other words between two statements mean that the model corrected itself, and the last counts.
 
     Args:
-        letters: those of the options, in upper case, such as `ABCD`.
+        letters: the letters of the options, in upper case, such as `ABCD`.
         options: the text of each option; an answer may then be the text alone.
     """
-    # ② and Ｂ are letters as well; the limit is beyond what any place holds
+    # NFKC turns the full-width Ｂ into the letter B. The limit on the length is far beyond the length of any place
     said = unicodedata.normalize("NFKC", after_thinking(text)[-10 * _TAIL :])
     reader = _ChoiceReader(letters, options or {})
     if boxes := last_boxes(said):
@@ -172,12 +172,12 @@ class _ChoiceReader:
         return self._last_asserted(tail, statements) if statements else self._last_line(tail)
 
     def whole(self, text: str) -> Choice:
-        """The choice that all of `text` is: `B`, `(B)`, `B. Paris`, `Option B`, or an option's text."""
+        """The choice when all of `text` is one choice: `B`, `(B)`, `B. Paris`, `Option B`, or an option's text."""
         text = text.strip().strip("*_`$「」『』 ").strip()
         named = next((letter for letter, option in self._options.items() if option and option == plain(text)), "")
         bare = self._reader.read(text, 0)
         if bare is not None and len(bare.letters) == 1 and not _SIGNS.sub("", text[bare.end :]):
-            # `C` is the letter, also where the text of option B is `C`; a lower-case `c` is ambiguous then
+            # `C` means option C, even if the text of option B is `C`. But then a lower-case `c` is ambiguous
             clear = named in ("", bare.letters) or not text.islower()
             return Choice(bare.letters) if clear else Choice("", f"{text!r:.60} is a letter, and the text of {named}")
         if named:
@@ -193,7 +193,7 @@ class _ChoiceReader:
         return self._beside(found, rest, text)
 
     def _beside(self, found: Letters, rest: str, text: str) -> Choice:
-        """A letter with the text of its option behind it."""
+        """The choice of a letter with other text behind it, such as the text of its option."""
         told = _behind_letter(rest)
         others = [letter for letter, option in self._options.items() if option and option == told]
         if others:
@@ -203,7 +203,10 @@ class _ChoiceReader:
         return Choice("", f"{text!r:.60} is no option")
 
     def _offers_another(self, text: str, letters: str, end: int) -> bool:
-        """Whether another letter is offered behind `letters`; as in `B) C`, the text of their own option is none."""
+        """Whether another letter is offered behind `letters`.
+
+        The text of an option may look like a letter: in `B) C`, C is no second letter if it is the text of option B.
+        """
         if not self._reader.alternative(text, end):
             return False
         line = text[end : end + _LONGEST_LINE].split("\n")[0]
@@ -241,7 +244,7 @@ class _ChoiceReader:
         if last.letters == OPEN or self._offers_another(text, last.letters, last.end):
             return Choice("", CONTRADICTION)
         for other, following in zip(asserted[-2::-1], asserted[:0:-1], strict=False):
-            if not _in_one_breath(self._without_option(text[other.end : following.start])):
+            if not _are_side_by_side(self._without_option(text[other.end : following.start])):
                 break
             if other.letters != last.letters:
                 return Choice("", CONTRADICTION)
@@ -271,7 +274,7 @@ class _ChoiceReader:
 
 _CLOSING = ")]}）】"
 _APART = re.compile(r"[*_`]{0,3}\s{0,2}(?:[.:)\]）、]|[–—-]\s)")
-# signs that add nothing to a letter before them
+# Signs behind a letter that do not change its meaning
 _SIGNS = re.compile(r"[\s.。!*_`$)\]）]")
 _LEAD = re.compile(
     r"(?:(?:the\s)?(?:correct\s|right\s|final\s)?(?:options?|choices?|answers?|letter)\b|选项|选择?|答案)?(?:\s?(?:is\b|是|为))?"
@@ -285,10 +288,10 @@ def _behind_letter(rest: str) -> str:
     return plain(re.sub(r"^[\s.:)\]）、,;*_–—-]{1,6}", "", rest))
 
 
-def _in_one_breath(between: str) -> bool:
+def _are_side_by_side(between: str) -> bool:
     return len(between) < _BEFORE and all(word in _FILLER for word in re.findall(r"\w+", between.lower()))
 
 
 def plain(text: str) -> str:
-    """An option's text as it is compared: without case, white space at its ends, and punctuation around it."""
+    """An option's text for comparison: case folded, white space collapsed, punctuation around it removed."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(" .。,;:!*_`\"'$()[]")

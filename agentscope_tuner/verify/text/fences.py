@@ -1,4 +1,4 @@
-"""The code blocks of a text in Markdown."""
+"""Separates the code blocks of a Markdown text from the rest."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _FENCE = re.compile(r"^[ \t]{0,3}(`{3,}+|~{3,}+)([^\n`]*+)$", re.MULTILINE)
 class Fenced(NamedTuple):
     """Attributes:
     blocks: the contents of the code fences, in order.
-    outside: the rest of the text, a line break for each block.
-    closed: whether the last of the fences is closed; what follows an unclosed one is in neither.
+    outside: the rest of the text, with a line break in place of each block.
+    closed: whether the last fence is closed; the text behind an unclosed fence is in neither `blocks` nor `outside`.
     """
 
     blocks: list[str]
@@ -21,7 +21,7 @@ class Fenced(NamedTuple):
 
 
 def fenced(text: str) -> Fenced:
-    """`text` parted at its code fences: ``` or ~~~, closed by at least as many."""
+    """`text` split at its code fences, ``` or ~~~; the closing fence has at least as many characters."""
     blocks: list[str] = []
     outside: list[str] = []
     opened: re.Match[str] | None = None

@@ -1,9 +1,10 @@
-"""The verifiable instructions of IFEval (arXiv 2311.07911): each a check of a response, by the id of the paper.
+"""The verifiable instructions of IFEval (arXiv 2311.07911): one check of a response for each of the paper's ids.
 
-The checks are written here. The packages that carry the paper's own (`lm-eval`, `if-verifiable`) download trained
-models of nltk, guess languages by a library whose answers vary from run to run, and use expressions that are quadratic
-in hostile text. Four differ in what they take: sentences are counted by rules; languages are told by scripts and small
-words; of the three constrained responses there must be one, not several; and a full-width comma is a comma.
+The packages with the paper's own checks (`lm-eval`, `if-verifiable`) download trained models of nltk, guess languages
+with a library whose answers vary from run to run, and use regular expressions that are quadratic in hostile text. So
+the checks are written anew here. Four of them accept other responses than the paper's: sentences are counted by rules;
+languages are recognised by scripts and small words; a response must hold exactly one of the three constrained answers;
+and a full-width comma is a comma.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from agentscope_tuner.verify.text.sentences import count_sentences, count_words
 from agentscope_tuner.verify.text.spoken import is_in_language
 from agentscope_tuner.verify.text.strict_json import NotStrictJsonError, read_json
 
-#: Longer responses follow nothing: each check reads all of the response, up to eight times.
+#: Each check reads all of the response, up to eight times. So a longer response counts as following no instruction.
 MOST_CHARS = 100_000
 MOST_INSTRUCTIONS = 32
 
@@ -34,7 +35,7 @@ def _texts(value: object) -> bool:
 
 
 def _count(value: object) -> bool:
-    # a column of a data set that lacks the value elsewhere makes floats of whole numbers
+    # A data set's column with a missing value turns the whole numbers of its other rows into floats
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return whole and not isinstance(value, bool) and value >= 0  # type: ignore[operator]
 
@@ -83,7 +84,7 @@ def _letters(said: str, given: Arguments) -> bool:
 
 
 def _paragraphs(said: str, given: Arguments) -> bool:
-    """Parted by `***`; an empty one may only be the first or the last."""
+    """`***` separates paragraphs; only the first and the last may be empty."""
     parts = [bool(part.strip()) for part in said.split("***")]
     return all(parts[1:-1]) and sum(parts) == given["num_paragraphs"]
 
@@ -116,7 +117,7 @@ _ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 
 
 def _constrained(said: str, given: Arguments) -> bool:
-    """One of the three; the paper's own check takes several as well."""
+    """The response holds exactly one of the three answers; the paper's own check accepts several."""
     return sum(answer in said for answer in _ANSWERS) == 1
 
 
@@ -160,8 +161,8 @@ def _capital_words(said: str, given: Arguments) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Instruction:
     """Attributes:
-    check: whether a response that is not empty follows it.
-    needs: its arguments, and what each must be.
+    check: whether a response that is not empty follows the instruction.
+    needs: the instruction's arguments by name, each with a check of its value.
     """
 
     check: Callable[[str, Arguments], bool]
@@ -220,15 +221,15 @@ _CHECKS = {
     "change_case:english_lowercase": _Instruction(
         lambda said, given: said.islower() and is_in_language(said, "en"), {}
     ),
-    # the comma of Chinese is one as well
+    # A Chinese comma counts as a comma, too
     "punctuation:no_comma": _Instruction(lambda said, given: "," not in said and "，" not in said, {}),
 }
-#: The ids of the paper.
+#: The paper's ids of all instructions.
 INSTRUCTIONS = tuple(_CHECKS)
 
 
 def instruction_problem(instruction: str, given: Arguments) -> str | None:
-    """Why responses cannot be checked for `instruction` with these arguments; None where they can."""
+    """The reason why `instruction` with these arguments cannot be checked; None when it can."""
     if instruction not in _CHECKS:
         return f"the instruction {instruction!r:.80} is none of {', '.join(INSTRUCTIONS)}"
     for name, fits in _CHECKS[instruction].needs.items():
@@ -238,10 +239,14 @@ def instruction_problem(instruction: str, given: Arguments) -> str | None:
 
 
 def follows(said: str, instruction: str, given: Arguments, *, loose: bool) -> bool:
-    """Whether the response follows the instruction, whose arguments have no `instruction_problem`.
+    """Whether the response follows the instruction; an empty response follows none.
 
-    Strict is the response as it is. Loose is any of the paper's eight forms of it: without its first line, its last
-    line, or both, each with and without its asterisks. An empty response follows nothing.
+    Args:
+        said: the response.
+        instruction: one of `INSTRUCTIONS`.
+        given: the instruction's arguments, for which `instruction_problem` must be None.
+        loose: accept the response if any of the paper's eight forms of it follows the instruction. The forms leave out
+            the first line, the last line, or both, each with and without asterisks.
     """
     if len(said) > MOST_CHARS:
         return False

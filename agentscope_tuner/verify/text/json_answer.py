@@ -1,4 +1,4 @@
-"""An answer in JSON against a reference, field by field."""
+"""Compares an answer in JSON with a reference, field by field."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from agentscope_tuner.verify.text.strict_json import NotStrictJsonError, compara
 class JsonMatch(NamedTuple):
     """Attributes:
     share: the share of the weights that the answer earns, 0.0 to 1.0.
-    equal: whether it is right as a whole.
-    reason: which fields are wrong, in words.
+    equal: whether all of the answer is right.
+    reason: names the wrong and the added fields.
     """
 
     share: float
@@ -21,17 +21,18 @@ class JsonMatch(NamedTuple):
 
 
 def compare_json(text: str, reference: object, weights: Mapping[str, float] | None, *, fence: bool) -> JsonMatch:
-    """How much of `reference` the JSON in `text` states.
+    """Compare the JSON value in `text` with `reference`.
 
-    Of two objects the fields are compared: each that is equal earns its weight, and what the answer adds to the
-    reference's fields counts as one wrong field of the mean weight each, so that guessing under more names earns less.
-    Anything else is equal or not. Values are compared as `strict_json.comparable` has it: numbers exactly, `true` is
+    Two objects are compared field by field, and each equal field earns its weight. Guesses under many names must not
+    pay, so each field that the reference does not have counts as a wrong field of the mean weight. All other values are
+    equal or different as a whole. `strict_json.comparable` defines equality: numbers are compared exactly, `true` is
     not 1, and 1.0 is 1.
 
     Args:
+        text: the answer.
         reference: a JSON value.
-        weights: of the fields that are compared; those of the reference, with the same weight, when None. What the
-            answer adds to the reference's fields is then not punished for fields that are in the reference.
+        weights: the weight of each field to compare; None compares all fields of the reference with the same weight.
+            A field of the reference without a weight is neither paid nor punished.
         fence: whether the JSON may be the only code block of the text.
     """
     try:

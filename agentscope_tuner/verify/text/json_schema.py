@@ -1,4 +1,4 @@
-"""JSON Schema over hostile values: the library's checks, counted, so that no value keeps them busy for long."""
+"""Checks hostile values against a JSON Schema. The library's checks are counted, so that no value takes long."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any
 
 from agentscope_tuner.verify.text.strict_json import comparable
 
-#: Longer texts are refused before they are read: the checks are many times slower than reading is.
+#: The checks are many times slower than reading JSON, so longer texts are refused unread.
 MOST_CHARS = 100_000
 MOST_DEPTH = 32
-# keywords that may be looked at for one value: about a tenth of a second
+# The most keywords that may be checked for one value, which takes about a tenth of a second
 _MOST_STEPS = 10_000
 _MOST_SEARCH_SECONDS = 0.3
-# their cost grows with every branch of the schema, and they search keys with a library that has no time limit
+# Refused keywords: their cost grows with every branch of the schema, and the library searches keys for them without a
+# time limit
 _UNBOUNDED = ("unevaluatedItems", "unevaluatedProperties")
 
 Search = Callable[[str], bool]
 
 
 class OverBoundsError(Exception):
-    """Checking the value would take longer than is allowed."""
+    """The checks of a value would take longer than is allowed."""
 
 
 class _Work:
@@ -48,16 +49,18 @@ _work: ContextVar[_Work] = ContextVar("json_schema_work")
 
 
 class JsonSchema:
-    """A JSON Schema, by the rules of the draft that its `$schema` names, or of 2020-12.
+    """A JSON Schema, checked by the rules of the draft that its `$schema` names, or of draft 2020-12.
 
-    `format` asserts nothing, as the standard has it. A `$ref` must point into the schema itself: nothing is fetched.
+    By the standard's default, `format` is not checked. Nothing is fetched, so a `$ref` must point into the schema
+    itself.
 
     Args:
         schema: the schema, as JSON objects.
-        searching: makes a bounded search of a `pattern`; it may raise TimeoutError, and ValueError for a bad pattern.
+        searching: makes a bounded search function for a `pattern`. It raises ValueError for a bad pattern; the search
+            raises TimeoutError when it takes too long.
 
     Raises:
-        ValueError: it is no schema, or one whose checks cannot be bounded; the message names the way out.
+        ValueError: `schema` is not a schema, or its checks cannot be bounded; the message names the way out.
         ImportError: `jsonschema` is not installed.
     """
 
@@ -83,7 +86,7 @@ class JsonSchema:
             "uniqueItems": _unique_items,
         }
         bounded = jsonschema.validators.extend(draft, counted | {name: _counted(own[name]) for name in own})
-        # an own registry: jsonschema's default registry fetches unknown references from the network
+        # jsonschema's default registry fetches unknown references from the network, so an empty registry is given
         self._validator = bounded(dict(schema), registry=Registry())
         root = Registry().with_resource("", DRAFT202012.create_resource(dict(schema)))
         for reference in _references(schema):
@@ -93,11 +96,11 @@ class JsonSchema:
             self._try(value)
 
     def problem(self, value: object) -> str | None:
-        """What is wrong with `value`, in words; None when it is valid.
+        """The first error of `value`, in words; None when it is valid.
 
         Raises:
-            OverBoundsError: there is too much of it to be checked.
-            TimeoutError: a pattern of the schema runs away on it.
+            OverBoundsError: `value` is too large to be checked.
+            TimeoutError: the search for a pattern of the schema takes too long.
         """
         token = _work.set(_Work())
         try:
@@ -162,7 +165,7 @@ def _error(message: str) -> Any:
 
 
 def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    # the library compares each item with each other one where they cannot be sorted
+    # The library would compare each item with every other item where the items cannot be sorted
     if wanted and isinstance(instance, list) and len(set(map(comparable, instance))) < len(instance):
         yield _error("the same item twice")
 
@@ -176,7 +179,7 @@ def _counted(check: Any) -> Any:
 
 
 def _parts(schema: object) -> Iterator[Mapping[str, Any]]:
-    """Every object within the schema, without recursion; those under `enum` and `const` too, which does no harm."""
+    """Every object within the schema, without recursion. Objects under `enum` and `const` are harmless extras."""
     waiting: list[object] = [schema]
     while waiting:
         part = waiting.pop()

@@ -1,7 +1,7 @@
-r"""The language of a text by the scripts of its words; code, formulas and links belong to no language.
+r"""Measures the language of a text by the scripts of its words; code, formulas and links belong to no language.
 
-No model is asked, so languages that share a script are not told apart: English and French are both Latin. Japanese
-needs kana besides its Han characters, for Han alone is Chinese.
+No model is asked, so languages that share a script look the same: English and French are both Latin. Han characters
+alone are Chinese, so a Japanese text must contain kana, too.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ _WRITTEN_IN = {
     "Thai": "th",
 }
 _SCRIPTS = {code: scripts.split() for scripts, codes in _WRITTEN_IN.items() for code in codes.split()}
-#: The codes of ISO 639-1 that are known, such as `zh`.
+#: The supported codes of ISO 639-1, such as `zh`.
 LANGUAGES = tuple(sorted(_SCRIPTS))
-# of Japanese words at least these are kana: a sentence has particles
+# The least share of kana in Japanese words: every sentence has particles, which are kana
 _LEAST_KANA = 0.1
 
-# Each opening is read up to the next one of its kind at most, so that a megabyte of unclosed ones is read once
+# The text is hostile, so a search from one opening sign stops at the next opening sign of its kind, or after a bounded
+# number of characters: a megabyte of unclosed signs is then read once
 _NO_LANGUAGE = [
     re.compile(pattern)
     for pattern in (
@@ -63,7 +64,7 @@ _NO_LANGUAGE = [
         r"</?[A-Za-z][\w-]{0,40}>",
     )
 ]
-# a name in a formula
+# A single ASCII letter is a name in a formula, and no word
 _LONE_LETTERS = string.ascii_letters
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(rf"[{_UNSPACED}]|[\p{{L}}\p{{M}}--[{_UNSPACED}]]{{1,32}}", regex.VERSION1)
@@ -71,9 +72,9 @@ _WORD = regex.compile(rf"[{_UNSPACED}]|[\p{{L}}\p{{M}}--[{_UNSPACED}]]{{1,32}}",
 
 class LanguageShare(NamedTuple):
     """Attributes:
-    share: of the words, those in the language's scripts; 0.0 to 1.0.
-    ours: how many are.
-    total: how many words there are.
+    share: the share of the words that are in the language's scripts, 0.0 to 1.0.
+    ours: the number of these words.
+    total: the number of all words.
     """
 
     share: float
@@ -85,9 +86,9 @@ def language_share(text: str, language: str) -> LanguageShare:
     """The share of the words of `text` that are written in the scripts of `language`.
 
     DeepSeek-R1's language consistency reward (arXiv 2501.12948, section 2.3.2) is the share of words in the target
-    language. A word is a run of letters, at most 32, or one character where a script has no blanks; it counts when all
-    of its letters are of the language's scripts, so that a Latin word with a Cyrillic letter in it does not. A single
-    letter of ASCII is a name in a formula, and no word.
+    language. A word is a run of at most 32 letters, or one character in a script without blanks. It counts when all its
+    letters are in the language's scripts, so a Latin word with a Cyrillic letter does not count. A single ASCII letter
+    is a name in a formula, and no word.
 
     Args:
         language: one of `LANGUAGES`.
@@ -100,13 +101,13 @@ def language_share(text: str, language: str) -> LanguageShare:
         del words[letter]
     ours, total = _written_in(words, _SCRIPTS[language]), words.total()
     if language == "ja" and _written_in(words, ["Hiragana", "Katakana"]) < _LEAST_KANA * ours:
-        # Chinese
+        # Han characters with so few kana are Chinese
         ours = 0
     return LanguageShare(ours / total if total else 0.0, ours, total)
 
 
 def _written_in(words: Counter[str], scripts: list[str]) -> int:
     letter = "".join(rf"\p{{{script}}}" for script in scripts)
-    # marks and the like belong to every script
+    # Combining marks and common characters belong to every script
     whole = regex.compile(rf"[{letter}\p{{Inherited}}\p{{Common}}]++")
     return sum(count for word, count in words.items() if whole.fullmatch(word))

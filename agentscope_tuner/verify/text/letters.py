@@ -1,4 +1,4 @@
-"""Letters that stand for options, told apart from articles, pronouns and words."""
+"""Reads the letters of options, and distinguishes them from articles, pronouns and words."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _OR = re.compile(
     r"(?:(?:maybe|perhaps|possibly|even|also|the|option|choice|it\sis|is\sit)\s|选项?|是){0,3}",
     re.IGNORECASE,
 )
-# nothing but signs between two letters
+# Two letters with nothing but spaces and dashes between them
 _BESIDE = re.compile(r"[\s~–—-]{0,4}")
-# the same two, read backwards from a letter
+# `_AND` and `_OR`, matched in the text before a letter
 _JOINED_BEFORE = (
     r"[)\]）】*_\s,、，]{0,4}(?:(?P<or>/|\||\bor\b|或者?|还是)|and\b|&|\+|,|、|，|和|与)"
     r"\s{0,3}(?:option\s)?[(\[（*_]{0,3}\Z"
 )
 _LOOK_BACK = 24
-#: Stands for letters of which one is offered for another.
+#: The value of `Letters.letters` where an `or` leaves the choice open.
 OPEN = "?"
-# a word behind a lone `A` or `I`, unless it is one with which the sentence goes on
+# A word behind a lone `A` or `I`, which is then an article or a pronoun. The listed words may follow an option's letter
 _WORD_BEHIND = re.compile(
     r"[^\S\n](?!(?:because|since|as|which|and|or|but|is|was|for|due|given|so|based|by|from|not|with|option|choice|according|if|that"
     r"|where|are|would|should|must)\b)[^\W\d_]",
@@ -38,9 +38,9 @@ _WORD_BEHIND = re.compile(
 
 class Letters(NamedTuple):
     """Attributes:
-    letters: in upper case, in order, each once.
-    start: where they begin in the text.
-    end: where they and their brackets end.
+    letters: the letters in upper case, in alphabetical order, each once.
+    start: the position in the text where they begin.
+    end: the position where they and their brackets end.
     """
 
     letters: str
@@ -49,7 +49,11 @@ class Letters(NamedTuple):
 
 
 class LetterReader:
-    """Reads the letters in `letters`, which are in upper case."""
+    """Finds options' letters in texts.
+
+    Args:
+        letters: the letters of the options, in upper case.
+    """
 
     def __init__(self, letters: str) -> None:
         self._letters = letters
@@ -57,7 +61,7 @@ class LetterReader:
         self._lone = re.compile(rf"(?<![A-Za-z0-9\\])[{letters}](?![A-Za-z0-9]|['’][A-Za-z])")
 
     def read(self, text: str, at: int) -> Letters | None:
-        """The letters that begin at `at`: `B`, `(b)`, `A and C`, `AC`; None where something else does."""
+        """The letters that begin at `at`: `B`, `(b)`, `A and C`, `AC`; None when other text begins there."""
         first = self._one(text, at)
         if first is None:
             return None
@@ -71,7 +75,7 @@ class LetterReader:
         return Letters("".join(sorted(set(letters))), at, end)
 
     def all(self, text: str) -> Iterator[Letters]:
-        """Every single letter in upper case, with those that are joined to it by an `and` before it.
+        """Every lone letter in upper case, together with the letters that an `and` before it joins to it.
 
         The letters are `OPEN` where an `or` joins them.
         """
@@ -88,12 +92,12 @@ class LetterReader:
             yield Letters(OPEN if OPEN in letters else "".join(sorted(set(letters))), start, closing.end())
 
     def alternative(self, text: str, at: int) -> bool:
-        """Whether another letter is offered there: `or C`, `/C`, `, maybe C`, `. Actually C`, or just `C`."""
+        """Whether the text at `at` offers another letter: `or C`, `/C`, `, maybe C`, `. Actually C`, or just `C`."""
         offers = (_OR.match(text, at), _BESIDE.match(text, at))
         return any(offered is not None and self._one(text, offered.end()) is not None for offered in offers)
 
     def mentions(self, text: str) -> bool:
-        """Whether a letter stands alone in `text`; an `A` or `I` between words may, as in `Vitamin A`."""
+        """Whether a lone letter stands in `text`; an `A` or `I` beside words does not count, as in `Vitamin A`."""
         return any(
             found[0] not in "AI"
             or not (re.search(r"[^\W_]", text[: found.start()]) or _WORD_BEHIND.match(text, found.end()))
@@ -109,7 +113,7 @@ class LetterReader:
         closing = _CLOSE.match(text, token.end())
         assert closing is not None
         if len(token[0]) > 1:
-            # `AC`, as in answers to several; a word such as `BAD` is not in order
+            # Several letters may be written as `AC`, in alphabetical order; a word such as `BAD` is not
             ordered = all(first < second for first, second in zip(token[0], token[0][1:], strict=False))
             return (token[0], closing.end()) if ordered and set(token[0]) <= set(self._letters) else None
         letter = token[0].upper()

@@ -1,4 +1,4 @@
-"""How much of a text repeats itself, in n-grams of words."""
+"""Measures how much of a text is repeated, in n-grams of words."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify.text.words import words_of
 
-#: Of a longer text its last words are counted, for it is the end that runs into a loop.
+#: Models run into a loop at the end of a text, so only the last words of a longer text are counted.
 MOST_WORDS = 200_000
 
 
 class Repetition(NamedTuple):
     """Attributes:
-    share: of the n-grams, those that stood before already; 0.0 to below 1.0.
-    distinct: how many different n-grams there are.
-    total: how many n-grams there are.
+    share: the share of the n-grams that occurred before, 0.0 to below 1.0.
+    distinct: the number of different n-grams.
+    total: the number of all n-grams.
     """
 
     share: float
@@ -26,8 +26,8 @@ def repetition(text: str, n: int) -> Repetition:
     """The share of repeated n-grams, `1 - distinct / total`.
 
     It is the scale of the n-gram repetition penalty of "Demystifying Long Chain-of-Thought Reasoning in LLMs" (arXiv
-    2502.03373), in the form for whole outputs, over words in lower case. Where a script has no blanks, as Chinese, each
-    character is a word. A text of fewer than `n` words repeats nothing.
+    2502.03373), in the form for whole outputs. Words are compared in lower case. In a script without blanks, such as
+    Chinese, each character is a word. A text of fewer than `n` words has a share of 0.0.
     """
     words = words_of(text)[-MOST_WORDS:]
     total = max(len(words) - n + 1, 0)

@@ -1,4 +1,4 @@
-"""Sentences and words, counted without a model."""
+"""Counts sentences and words without a model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _LOOK = 16
 
 
 def count_words(text: str) -> int:
-    """Runs of word characters, as IFEval counts them; a character of a script without blanks, such as Han, is one."""
+    """The number of words as IFEval counts them: runs of word characters, and single characters of Han and the like."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
 def count_sentences(text: str) -> int:
-    """Sentences that hold a word: ended by `.`, `!`, `?` before a blank, or by `。`, `！`, `？`.
+    """The number of sentences that contain a word.
 
-    A full stop of an abbreviation, of an initial, or of a number that opens a line ends none, nor do dots before a
-    small letter. IFEval asks nltk's trained model instead, which agrees on plain prose.
+    A sentence ends with `.`, `!` or `?` before a blank, or with `。`, `！` or `？`. Some full stops do not end a
+    sentence: those of abbreviations, of initials, and of a number that opens a line. Nor do several dots before a small
+    letter. IFEval asks nltk's trained model instead, which agrees on plain prose.
     """
     count = at = 0
     for end in _END.finditer(text):

@@ -1,4 +1,4 @@
-r"""The shape of an output: its tags in order and each once, and one `\boxed{}`."""
+r"""Checks the shape of an output: each tag once and in order, and exactly one `\boxed{}`."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Shaped(NamedTuple):
 def read_tags(
     text: str, tags: Sequence[str], *, opened: bool = False, around: bool = False, empty: bool = False
 ) -> Shaped:
-    """Whether `text` is `<first>…</first><second>…</second>…`, each tag once, in this order, and none inside another.
+    """Check that `text` is `<first>…</first><second>…</second>…`: each tag once, in this order, none inside another.
 
     DeepSeek-R1's format reward (arXiv 2501.12948, section 2.2.2) asks for the reasoning and the answer between their
-    tags. Once means once wherever: also in the reasoning and in a code block, and in other spellings (`<Answer >`), for
-    whoever reads the answer later must find one.
+    tags. A later reader of the answer must find exactly one, so each tag must occur once in all of the text. Tags in
+    the reasoning, in a code block, or in another spelling (`<Answer >`) count, too.
 
     Args:
         tags: names without their brackets.
         opened: the prompt ends with the first opening tag, so that the output begins inside it.
-        around: whether words may stand outside of the tags; white space always may.
-        empty: whether nothing may stand inside of them.
+        around: whether words may stand outside of the tags; white space is always allowed.
+        empty: whether a tag may be empty.
     """
     names = "|".join(re.escape(tag) for tag in tags)
     any_tag = re.compile(rf"<\s?(/?)\s?({names})(?![\w-])[^<>]{{0,100}}>", re.IGNORECASE)
@@ -64,12 +64,12 @@ def read_tags(
     return Shaped(part)
 
 
-# an escaped character is passed over whole: `\\boxed` is a line break and a word
+# An escaped character is skipped as a whole, because `\\boxed` is a line break and a word
 _BOX = re.compile(r"\\(?:(boxed|fbox)(?![a-zA-Z])|.)", re.DOTALL)
 
 
 def box_problem(text: str) -> str:
-    r"""What keeps `text` from holding one `\boxed{}` with something in it; empty where it does."""
+    r"""The reason why `text` does not hold exactly one filled `\boxed{}`; empty when it does."""
     count = sum(box[1] is not None for box in _BOX.finditer(text))
     if count != 1:
         return f"{count} boxes, where one is asked for" if count else r"no \boxed{}"

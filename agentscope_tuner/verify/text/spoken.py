@@ -1,4 +1,4 @@
-"""Which language a text is in, where scripts alone do not tell: by the small words that every sentence has."""
+"""Tells languages of the same script apart, by the small words that every sentence has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 
 from agentscope_tuner.verify.text.language import language_share
 
-# words that are common in one of these languages and rare in the others
+# Words that are common in one of these languages and rare in the others
 _SMALL_WORDS = {
     "de": "der die und nicht ist ein eine das mit auf für von ich zu auch sich den dem",
     "en": "the and of is that it with for are this was you not have from be by which",
@@ -27,14 +27,14 @@ _SMALL_WORDS = {
 _KNOWN = {code: frozenset(words.split()) for code, words in _SMALL_WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST_SHARE = 0.5
-# a text of fewer words may have no small word in it
+# A text of fewer words may contain no small word
 _FEW_WORDS = 8
 
 
 def is_in_language(text: str, language: str) -> bool:
-    """Whether most words of `text` are in the script of `language`, and no other language has more of its small words.
+    """Whether most words of `text` are in the script of `language`, and small words of no other language are commoner.
 
-    Small words are known of fourteen languages in Latin script; others are told by their scripts alone.
+    Small words are listed for fourteen languages in Latin script; other languages are recognised by script alone.
 
     Args:
         language: one of `language.LANGUAGES`.

@@ -1,4 +1,4 @@
-"""JSON as policies write it, read strictly and within bounds: one value for each key, no NaN, no endless nesting."""
+"""Reads JSON from hostile text, strictly and within bounds: one value for each key, no NaN, limited nesting."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from agentscope_tuner.verify.text.fences import Fenced, fenced
 
 MOST_CHARS = 1_000_000
 MOST_DEPTH = 64
-# as many as an int may have that Python prints
+# Python refuses to print an int of more than 4,300 digits
 _MOST_DIGITS = 4_000
-# a string is one match, also an unclosed string, so that no character is read twice
+# A string is one match, even without its closing quote, so that no character is read twice
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 class NotStrictJsonError(ValueError):
-    """The text is no JSON of the strict kind; the message says why, in words for a verdict's reason."""
+    """The text is not strict JSON; the message can stand in a verdict's reason."""
 
 
 def read_json(
@@ -30,16 +30,18 @@ def read_json(
     most_chars: int = MOST_CHARS,
     most_depth: int = MOST_DEPTH,
 ) -> object:
-    """The value that all of `text` states as JSON (RFC 8259), white space around it apart.
+    """The value of `text`, which must be one JSON value (RFC 8259) with nothing but white space around it.
 
-    Refused beyond the RFC: the same key twice in one object, `NaN` and `Infinity`, and what is over the bounds
-    (1,000,000 characters, 64 levels, numbers of 4,000 digits). Linear in the text; no recursion beyond the levels.
+    Refused besides: the same key twice in one object, `NaN` and `Infinity`, which Python's reader would accept, and
+    numbers of more than 4,000 digits. Time is linear in the text, and recursion is no deeper than `most_depth`.
 
     Args:
-        real: makes a number of digits with a point or an exponent; exact Decimals by default.
+        real: makes a number from digits with a point or an exponent; exact Decimals by default.
+        most_chars: the most characters of `text`.
+        most_depth: the most levels of nested lists and objects.
 
     Raises:
-        NotStrictJsonError: why it is refused.
+        NotStrictJsonError: the text is refused; the message names the reason.
     """
     if len(text) > most_chars:
         raise NotStrictJsonError(f"over the bounds: {len(text):,} characters of JSON, at most {most_chars:,} are read")
@@ -58,10 +60,10 @@ def read_json(
 
 
 def exact_real(digits: str) -> Decimal:
-    """A number with a point or an exponent, as it is written.
+    """The exact value of a number with a point or an exponent.
 
     Raises:
-        NotStrictJsonError: it is too long, or its exponent too large.
+        NotStrictJsonError: the number has too many digits, or its exponent is too large.
     """
     if len(digits) <= _MOST_DIGITS:
         try:
@@ -72,10 +74,10 @@ def exact_real(digits: str) -> Decimal:
 
 
 def float_real(digits: str) -> float:
-    """The nearest binary fraction.
+    """The nearest float to a number with a point or an exponent.
 
     Raises:
-        NotStrictJsonError: it is too long, or too large for one.
+        NotStrictJsonError: the number has too many digits, or is too large for a float.
     """
     number = float(digits) if len(digits) <= _MOST_DIGITS else math.inf
     if math.isinf(number):
@@ -84,13 +86,14 @@ def float_real(digits: str) -> float:
 
 
 def comparable(value: object) -> object:
-    """A form of a JSON value that is equal to another's exactly where the values are: `true` is not 1, and 1.0 is 1.
+    """A form of a JSON value for comparisons: two forms are equal exactly where the JSON values are.
 
-    Floats count as they are printed: 0.1 is a tenth. The form can be hashed, and so can its parts.
+    Python's own comparison does not fit: in JSON `true` is not 1, and 1.0 is 1. A float has the value that it prints
+    as, so 0.1 is a tenth. The form and its parts are hashable.
 
     Raises:
-        ValueError: the value is none that JSON has, such as NaN, a date, or a key that is no string; or nested deeper
-            than `MOST_DEPTH`. The message names it.
+        ValueError: the value does not exist in JSON, such as NaN, a date, or a key that is not a string; or it is
+            nested deeper than `MOST_DEPTH`. The message names the value.
     """
     return _comparable(value, MOST_DEPTH)
 
@@ -151,12 +154,15 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def stated_json(text: str, *, fence: bool) -> str:
-    """Where the one JSON value of `text` stands: all of the text, or, where `fence` allows it, its only code block.
+    """The part of `text` that should be its one JSON value: the only code block, or else all of the text.
 
-    Words may stand around a code block. Two blocks state two values, so neither is taken.
+    Words may stand around the code block. Two blocks would be two values, so the text is refused.
+
+    Args:
+        fence: whether the value may stand in a code block.
 
     Raises:
-        NotStrictJsonError: why there is none.
+        NotStrictJsonError: the text has several code blocks, or an unclosed one.
     """
     found = fenced(text) if fence else Fenced([], text, True)
     if not found.closed:

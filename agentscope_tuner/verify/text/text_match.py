@@ -1,4 +1,4 @@
-"""Short answers compared as SQuAD compares them: normalised exact match, and F1 over words."""
+"""Compares short answers as SQuAD does: normalised exact match, and F1 over words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentscope_tuner.verify.text.words import UNSPACED, visible
 _POINT, _MINUS = "\ue000", "\ue001"
 _NUMBER_POINT = re.compile(r"(?<=[0-9])\.(?=[0-9])|(?<![\w.])\.(?=[0-9])")
 _NUMBER_SIGN = re.compile(r"(?<![\w.\)\]])[-−](?=[$€£]?\.?[0-9])")
-# not the comma of thousands, nor the point
+# Signs between digits, except the comma of thousands and the decimal point
 _BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])[^\w\s,.{_POINT}{_MINUS}](?=[0-9])")
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = {"a", "an", "the"}
@@ -32,11 +32,10 @@ class TextMatch(NamedTuple):
 
 
 def best_match(answer: str, references: Iterable[str]) -> TextMatch:
-    """The larger of each of SQuAD's metrics over the references.
+    """SQuAD's two metrics, each the best over all references.
 
-    F1 is the harmonic mean of precision and recall over the words, each counted as often as it stands; their order
-    counts for nothing. An answer of n words that holds all r words of a reference gets 2r / (n + r), whatever else it
-    says.
+    F1 is the harmonic mean of precision and recall over the words. A repeated word counts each time, and the order of
+    words does not matter. So an answer of n words that contains all r words of a reference gets 2r / (n + r).
     """
     ours = normalised(answer)
     counted = Counter(ours)
@@ -44,20 +43,22 @@ def best_match(answer: str, references: Iterable[str]) -> TextMatch:
     for reference in references:
         theirs = normalised(reference)
         common = (counted & Counter(theirs)).total()
-        # as 2pr / (p + r) with p = common / ours and r = common / theirs
+        # This equals 2pr / (p + r) with p = common / ours and r = common / theirs
         best = max(best, 2 * common / (len(ours) + len(theirs)) if common else 0.0)
         exact = exact or ours == theirs
     return TextMatch(exact, best)
 
 
 def normalised(text: str) -> list[str]:
-    """The words that SQuAD's evaluation compares (arXiv 1606.05250, section 6.1): in lower case, without punctuation,
-    without the articles a, an and the.
+    """The words of `text` in the form that SQuAD's evaluation compares (arXiv 1606.05250, section 6.1).
 
-    Beyond it: punctuation of every script counts; each character of a script without blanks, such as Han, is a word; a
-    number keeps its sign and its decimal point, and signs between digits part them, where SQuAD takes 1.5 and 1/5 for
-    15; and a text that consists of articles or
-    punctuation alone keeps them.
+    They are in lower case, without punctuation, and without the articles a, an and the. SQuAD's form is extended:
+
+    - punctuation of every script is removed, not only of ASCII;
+    - each character of a script without blanks, such as Han, is a word;
+    - a number keeps its sign and its decimal point, and other signs between digits separate them, because SQuAD reads
+      both 1.5 and 1/5 as 15;
+    - a text of nothing but articles or punctuation keeps them.
     """
     text = unicodedata.normalize("NFC", visible(text)).lower()
     parted = _BETWEEN_DIGITS.sub(" ", _NUMBER_SIGN.sub(_MINUS, _NUMBER_POINT.sub(_POINT, text)))

@@ -1,4 +1,4 @@
-"""Tool calls of an agent against those that are expected, by name and arguments."""
+"""Compares an agent's tool calls with the expected calls, by name and arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agentscope_tuner.verify.text.strict_json import NotStrictJsonError, comparable, read_json, stated_json
 
-#: More calls than this are refused: the order of all pairs is looked at.
+#: Comparing calls in order takes time for each pair of a made and an expected call, so more calls are refused.
 MOST_CALLS = 128
 _ARGUMENTS = ("arguments", "parameters", "input")
 _BLOCKS = ("tool_use", "tool_call", "function_call")
@@ -16,8 +16,8 @@ _BLOCKS = ("tool_use", "tool_call", "function_call")
 
 class ToolCall(NamedTuple):
     """Attributes:
-    name: of the tool.
-    arguments: a form that is equal to another's where the arguments are; see `strict_json.comparable`.
+    name: the name of the tool.
+    arguments: the arguments, in the form for comparisons that `strict_json.comparable` makes.
     """
 
     name: str
@@ -26,9 +26,9 @@ class ToolCall(NamedTuple):
 
 class CallMatch(NamedTuple):
     """Attributes:
-    share: 0.0 to 1.0.
-    equal: whether the calls are the expected ones.
-    reason: how many are right, in words.
+    share: the share of right calls, 0.0 to 1.0; see `compare_calls`.
+    equal: whether all calls are right.
+    reason: the number of right calls, in words.
     """
 
     share: float
@@ -37,12 +37,12 @@ class CallMatch(NamedTuple):
 
 
 def read_call(raw: object) -> ToolCall:
-    """One call as OpenAI writes it, `{"function": {"name": ..., "arguments": ...}}`, or what is inside, by itself.
+    """Read one call, in OpenAI's form `{"function": {"name": ..., "arguments": ...}}` or as the inner object alone.
 
-    `parameters` and `input` are other names for the arguments, which are an object, or its JSON as text.
+    The arguments may also be called `parameters` or `input`. They are an object, or an object as JSON text.
 
     Raises:
-        ValueError: it is no call; says why.
+        ValueError: `raw` is not a call; the message names the reason.
     """
     if isinstance(raw, Mapping) and isinstance(raw.get("function"), Mapping):
         raw = raw["function"]
@@ -53,7 +53,7 @@ def read_call(raw: object) -> ToolCall:
         raise ValueError(f"a call with both {given[0]!r} and {given[1]!r}")
     arguments = raw[given[0]] if given else {}
     if isinstance(arguments, str):
-        # a tool without parameters is often called with an empty text
+        # A tool without parameters is often called with an empty text as arguments
         arguments = read_json(arguments.strip()) if arguments.strip() else {}
     if not isinstance(arguments, Mapping):
         raise ValueError(f"the arguments of {raw['name']!r:.40} must be an object, got {arguments!r:.100}")
@@ -61,7 +61,7 @@ def read_call(raw: object) -> ToolCall:
 
 
 def calls_in_messages(messages: Sequence[Mapping[str, Any]]) -> list[object]:
-    """The calls that the assistant makes in chat messages, in order: `tool_calls`, and blocks of its content."""
+    """The assistant's raw calls in chat messages, in order: from `tool_calls`, and from blocks of its content."""
     found: list[object] = []
     for message in messages:
         if message.get("role") != "assistant":
@@ -74,9 +74,10 @@ def calls_in_messages(messages: Sequence[Mapping[str, Any]]) -> list[object]:
 
 
 def calls_in_text(text: str) -> list[object]:
-    """The calls that a text writes out: each in `<tool_call>` tags, or all of the text as one JSON object or list.
+    """The raw calls in a text: each in `<tool_call>` tags, or all of the text as one JSON object or list.
 
-    The only code block stands for the text. A call that cannot be read is in the list as its text.
+    Without tags, a text with one code block is read as the content of that block. A call in tags that is not valid
+    JSON stays in the list as text, so that it counts as a wrong call.
     """
     head, *blocks = text.split("<tool_call>")
     if blocks:
@@ -84,12 +85,12 @@ def calls_in_text(text: str) -> list[object]:
     try:
         value = read_json(stated_json(head, fence=True))
     except NotStrictJsonError:
-        # prose: it calls nothing
+        # The text is prose, so it calls no tool
         return []
     if isinstance(value, Mapping) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
     value = value if isinstance(value, list) else [value]
-    # `42` and `[1, 2]` are JSON, and answers that call nothing
+    # `42` and `[1, 2]` are JSON, too, but they are answers and no calls
     return value if any(isinstance(item, Mapping) for item in value) else []
 
 
@@ -103,14 +104,16 @@ def _loaded(block: str, closing: str) -> object:
 
 
 def compare_calls(made: Sequence[object], expected: Sequence[ToolCall], *, ordered: bool, extra: bool) -> CallMatch:
-    """How many of the expected calls were made: `right / max(expected, made)`, so that a call too many costs as much as
-    one that is missing; `right / expected` where `extra` calls are allowed.
+    """The share of right calls: `right / max(expected, made)`, or `right / expected` where `extra` calls are allowed.
 
-    Each call is expected as often as it stands there. In order, the longest common subsequence is right. Where no call
-    is expected, making none is right.
+    So an extra call costs as much as a missing call. A call that is expected twice must be made twice. Where no call is
+    expected, making no call is right.
 
     Args:
-        made: raw calls; an unreadable call is wrong.
+        made: the raw calls; a call that cannot be read is wrong.
+        expected: the expected calls.
+        ordered: whether the order counts; the longest common subsequence of calls is then right.
+        extra: whether calls beyond the expected calls are allowed.
     """
     if len(made) > MOST_CALLS:
         return CallMatch(0.0, False, f"over the bounds: {len(made):,} calls, at most {MOST_CALLS} are compared")
