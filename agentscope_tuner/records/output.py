@@ -65,8 +65,16 @@ def stage_of(target: str) -> Path:
         named = hashlib.blake2b(target.encode(), digest_size=6).hexdigest()
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "astuner" / "outputs"
         return root / f"{named}-{StoredFile(target).name}{_STAGE}"
-    path = Path(target)
-    return path.with_name(path.name + _STAGE) if is_columnar(target) else path
+    if not is_columnar(target):
+        return Path(target)
+    path = _followed(target)
+    return path.with_name(path.name + _STAGE)
+
+
+def _followed(source: str) -> Path:
+    """A file's path behind its symbolic links: renaming onto a link would replace the link."""
+    path = Path(source)
+    return path.resolve() if path.is_symlink() else path
 
 
 def _check_scored(path: Path) -> None:
@@ -116,6 +124,6 @@ def _deliver(stage: Path, file: StoredFile) -> None:
         if is_url(file.source):
             file.put(whole)
         else:
-            os.replace(whole, file.source)
+            os.replace(whole, _followed(file.source))
     finally:
         whole.unlink(missing_ok=True)

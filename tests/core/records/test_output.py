@@ -125,6 +125,17 @@ def interrupted(target: str, rows: list[dict[str, Any]]) -> None:
     assert not output.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
 
 
+def test_a_columnar_output_goes_where_its_link_points(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    link, real = tmp_path / "link.parquet", tmp_path / "deep" / "s.parquet"
+    link.symlink_to(real)
+    for _ in range(2):
+        write(str(link), ROWS)
+        assert link.is_symlink()
+        assert parquet.read_table(real).num_rows == len(ROWS)
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["link.parquet", "s.parquet"]
+
+
 @pytest.mark.parametrize("target", ["s.parquet", URL, "memory://out/s.parquet"])
 def test_an_interrupted_run_leaves_its_rows_to_the_next_and_no_output(target: str, tmp_path: Path) -> None:
     target = target if "://" in target else str(tmp_path / target)
