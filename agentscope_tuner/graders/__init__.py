@@ -38,7 +38,7 @@ __all__ = [
     "WeightedSumGrader",
 ]
 
-# loaded on first use: code that only reads a row's usage needs no judge model's client
+# Each module is imported when one of its names is first used: code that only reads a row's usage needs no client
 _HOMES = {
     "agentscope_tuner.graders.base_grader": ("BaseGrader",),
     "agentscope_tuner.graders.client.chat_model": ("ChatModel",),

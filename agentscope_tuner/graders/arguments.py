@@ -13,9 +13,9 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.chat_settings import ChatSettings
 from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
 
-#: What graders are given by the usual names, whether or not their prompt shows it.
+#: The names of the arguments that every grader takes, whether or not its prompt shows them.
 USUAL = ("query", "response", "ground_truth", "context", "tool_definitions", "tool_calls")
-#: What may be absent: the prompt then says so in words.
+#: Arguments that may be absent; the prompt then says in words that none was given.
 OPTIONAL = ("context", "tool_definitions", "tool_calls")
 
 
@@ -26,8 +26,8 @@ def check_arguments(
 
     Args:
         values: the arguments, by name.
-        used: the variables of the prompt; the first of them that is missing is named.
-        optional: those that may be None.
+        used: the variables of the prompt; the error names the first variable without a value.
+        optional: the variables that may be None.
         own: variables that the grader itself fills in.
 
     Raises:
@@ -51,15 +51,17 @@ def check_arguments(
 
 
 def is_missing(name: str, value: object) -> bool:
-    """Whether there is nothing to judge by: null, NaN, which data frames write into empty cells, or a blank text. A
-    query or a response may be blank."""
+    """Whether the argument `name` has no value: None, NaN, or a blank text.
+
+    Data frames write NaN into empty cells. A query or a response may be blank.
+    """
     if isinstance(value, str):
         return name not in ("query", "response") and not value.strip()
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def model_of(model: ChatModel | ChatSettings | Mapping[str, Any]) -> ChatModel:
-    """The judge model that `model` is or describes.
+    """`model` as a ChatModel; settings become one.
 
     Raises:
         ConfigError: the settings are wrong.
@@ -83,17 +85,19 @@ def check_template(template: PromptTemplate, language: LanguageEnum, name: str) 
 def given_or_spanned(
     low: float | None, high: float | None, worth: Collection[float]
 ) -> tuple[float | None, float | None]:
-    """`low` and `high` where either is given, else the ends of `worth`."""
+    """`low` and `high` where at least one of them is given, else the smallest and the largest value in `worth`."""
     return (min(worth), max(worth)) if low is None and high is None else (low, high)
 
 
 def score_range(
     template: PromptTemplate, language: LanguageEnum, name: str, low: float | None, high: float | None
 ) -> tuple[float, float]:
-    """The range of scores: as given, where the top alone is given from 0; else as the prompt's words state it.
+    """The range of scores: the given one, else the range that the prompt's words state.
+
+    A given range without its lower end starts at 0.
 
     Raises:
-        ValueError: the top is missing, or the prompt states no range.
+        ValueError: only the lower end is given, or no end is given and the prompt states no range.
     """
     if high is not None:
         return float(low or 0.0), float(high)

@@ -1,4 +1,4 @@
-"""What every grader is."""
+"""The base class of every grader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BaseGrader(ABC):
     Args:
         name: names the grader in results and sums.
         mode: whether `aevaluate` gives a GraderScore or a GraderRank.
-        description: what it judges, in words.
+        description: the quality that the grader judges, in words.
     """
 
     def __init__(self, name: str, mode: GraderMode | str = GraderMode.POINTWISE, description: str = "") -> None:
@@ -31,18 +31,20 @@ class BaseGrader(ABC):
 
     @abstractmethod
     async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
-        """Evaluate what is given, by the usual names: `query`, `response` (a list of them in listwise mode),
-        `ground_truth`, `context`, `tool_definitions`, `tool_calls`.
+        """Evaluate one response, or rank several.
+
+        The usual arguments are `query`, `response` (a list of responses in listwise mode), `ground_truth`, `context`,
+        `tool_definitions` and `tool_calls`.
 
         Returns:
-            A GraderScore in pointwise mode, a GraderRank in listwise mode. Never raises: what goes wrong comes back
-            as a result with `error` set, and its score or rank means nothing.
+            A GraderScore in pointwise mode, a GraderRank in listwise mode. It never raises: a failure
+            becomes a result with `error` set, and the score or rank of such a result means nothing.
         """
 
     def failed(
         self, error: str, metadata: Mapping[str, Any] | None = None, cause: Cause | None = None
     ) -> GraderScore | GraderRank:
-        """The result that says there is no verdict, of this grader's mode."""
+        """A result without a verdict, of this grader's mode; its `error` says why."""
         kind = GraderScore if self.mode is GraderMode.POINTWISE else GraderRank
         return kind.failed(self.name, error, metadata, cause)
 
@@ -52,7 +54,10 @@ class BaseGrader(ABC):
 
 
 async def evaluate(grader: BaseGrader, **kwargs: Any) -> GraderScore | GraderRank:
-    """`grader.aevaluate`, for graders that may break the convention: exceptions and wrong answers become failures."""
+    """The result of `grader.aevaluate`; an exception or a result of another type becomes a failed result.
+
+    Users write graders, too, and such a grader may raise although the convention forbids it.
+    """
     try:
         result = await grader.aevaluate(**kwargs)
     except Exception as exc:  # noqa: BLE001 - a user's grader may fail in any way; none of them is a verdict

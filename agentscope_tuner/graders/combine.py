@@ -16,19 +16,23 @@ VoteRule = Literal["median", "majority"]
 
 
 def combined_score(scores: Sequence[float], rule: VoteRule) -> float:
-    """One score from several: their median, or the most frequent one; of equally frequent ones the lower middle one."""
+    """One score from several: their median, or the most frequent score.
+
+    Where several scores are the most frequent, the result is the lower median of these.
+    """
     return float(median(scores)) if rule == "median" else float(median_low(multimode(scores)))
 
 
 def combined_places(rankings: Sequence[Sequence[float]]) -> list[float]:
-    """Each candidate's mean place over `rankings` (Borda's count), permutations of 1..n or places with ties; equal
-    means are ties.
+    """Each candidate's mean place over `rankings` (Borda's count); equal means are ties.
+
+    A ranking is a permutation of 1..n, or places with ties.
     """
     return [sum(places) / len(rankings) for places in zip(*rankings, strict=True)]
 
 
 def majority_ranking(rankings: Sequence[Sequence[float]]) -> list[float]:
-    """The most frequent of `rankings`; the mean places of the most frequent ones where several are."""
+    """The most frequent of `rankings`; where several are the most frequent, the mean places over these."""
     return combined_places(multimode(tuple(ranking) for ranking in rankings))
 
 
@@ -39,7 +43,7 @@ def disagreements(one: Sequence[float], other: Sequence[float]) -> int:
 
 
 def ranked(places: Sequence[float]) -> list[int]:
-    """`places` as a permutation of 1..n; ties, which a permutation cannot hold, fall in the order of the candidates."""
+    """`places` as a permutation of 1..n. A permutation has no ties, so tied candidates keep their order."""
     order = sorted(range(len(places)), key=lambda index: (places[index], index))
     rank = [0] * len(places)
     for place, index in enumerate(order, start=1):
@@ -48,7 +52,7 @@ def ranked(places: Sequence[float]) -> list[int]:
 
 
 def unordered(rank: Sequence[int], order: Sequence[int]) -> list[int]:
-    """Places of candidates shown in `order`, as places of the candidates themselves."""
+    """Places of candidates that were shown in `order`, put back into the candidates' own order."""
     places = [0] * len(order)
     for place, index in zip(rank, order, strict=True):
         places[index] = place
@@ -56,9 +60,9 @@ def unordered(rank: Sequence[int], order: Sequence[int]) -> list[int]:
 
 
 def with_last(places: Sequence[float], judged: Sequence[int], size: int) -> list[float]:
-    """Places of `size` candidates of which only those at the indices `judged` have `places`.
+    """Places of `size` candidates, of which the candidates at the indices `judged` have `places`.
 
-    The others share the places behind them.
+    All other candidates share the places behind the judged ones.
     """
     last = len(judged) + (1 + size - len(judged)) / 2
     position = dict(zip(judged, places, strict=True))
@@ -66,10 +70,11 @@ def with_last(places: Sequence[float], judged: Sequence[int], size: int) -> list
 
 
 def quorum(results: Sequence[Any]) -> tuple[list[Any], int]:
-    """The results that are not exceptions, and how many are.
+    """The results that are verdicts, and the number of results that are GraderErrors.
 
     Raises:
-        GraderError: half of the votes or more failed; says what the first failed of.
+        GraderError: half of the votes or more failed; the message holds the first vote's error.
+        BaseException: the first result that is an exception of another kind.
     """
     failures: list[GraderError] = []
     for result in results:
@@ -91,12 +96,12 @@ class WeightedSumGrader(BaseGrader):
     Args:
         parts: graders and their weights.
         name: names the sum.
-        description: what it judges, in words.
-        failed_parts: `error`, a failed part fails the sum; `skip`, its weight goes to the other parts in proportion,
-            and the result's metadata names it. When all parts fail the sum fails either way.
+        description: the quality that the sum judges, in words.
+        failed_parts: with `error` a failed part fails the sum. With `skip` its weight goes to the other parts in
+            proportion, and the result's metadata names the part. When all parts fail, the sum fails either way.
 
     Raises:
-        ValueError: no parts, a listwise part, or two of one name.
+        ValueError: no parts, a listwise part, or two parts of one name.
     """
 
     def __init__(
@@ -118,8 +123,9 @@ class WeightedSumGrader(BaseGrader):
         self.failed_parts = failed_parts
 
     async def aevaluate(self, **kwargs: Any) -> GraderScore | GraderRank:
-        """See BaseGrader; every part is evaluated at once, with the same arguments. An argument that
-        only some parts know by name goes to those.
+        """See BaseGrader. All parts are evaluated at once, with the same arguments.
+
+        An argument that only some parts name in `own_arguments` goes to these parts alone.
         """
         known = {name for grader, _ in self.parts for name in grader.own_arguments}
         results = await asyncio.gather(

@@ -71,8 +71,8 @@ class Met:
     """Whether an answer meets one criterion.
 
     Attributes:
-        value: 1.0 for yes, 0.0 for no; by log probabilities the probability of yes.
-        quote: the words of the answer that decided it; empty where none do, or none were asked for.
+        value: 1.0 for yes, 0.0 for no; with `score_from="logprobs"` the probability of yes.
+        quote: the words of the answer that decided the criterion; empty where the model gave none.
     """
 
     value: float
@@ -85,11 +85,11 @@ class CriteriaGrader:
     Args:
         model: the judge model.
         language: of the prompt.
-        calls: `together`, all criteria in one call; `each`, a call for each one, which the cache then knows by
-            criterion and answer.
-        score_from: `text`, the model writes true or false with a quote; `logprobs`, the probability of yes; needs
-            `calls="each"`.
-        max_chars: of a longer value the middle is left out, visibly.
+        calls: `together` asks about all criteria in one call. `each` makes a call for each criterion, so the cache
+            keeps a verdict for each pair of criterion and answer.
+        score_from: with `text` the model writes true or false and a quote. `logprobs` takes the probability of yes, and
+            needs `calls="each"`.
+        max_chars: a longer value loses its middle, and a note in the text says so.
     """
 
     def __init__(
@@ -106,10 +106,10 @@ class CriteriaGrader:
         self.calls, self.score_from, self.max_chars = calls, score_from, max_chars
 
     async def decide(self, query: str, response: Any, criteria: Sequence[str]) -> tuple[list[Met], Usage]:
-        """Whether `response`, a text or Trajectory, meets each of `criteria`, in their order; and what it cost.
+        """Whether `response`, a text or a Trajectory, meets each of `criteria`, in their order, and the usage.
 
         Raises:
-            GraderError: one of them could not be decided. It is not counted as a no.
+            GraderError: a criterion could not be decided. Such a criterion does not count as not met.
         """
         if self.calls == "together":
             return await self._ask(query, response, criteria)
@@ -134,7 +134,7 @@ class CriteriaGrader:
         return answer.value, answer.usage
 
     def prompts(self, query: str, response: Any, criteria: Sequence[str]) -> list[Prompt]:
-        """What `decide` would ask, without asking: for estimates."""
+        """The prompts that `decide` would send, for estimates; nothing is sent."""
         texts = self._texts(query, response)
         calls = [criteria] if self.calls == "together" else [[criterion] for criterion in criteria]
         return [self._prompt(texts, asked) for asked in calls]
@@ -144,7 +144,7 @@ class CriteriaGrader:
         return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 
     def _prompt(self, texts: Texts, criteria: Sequence[str]) -> Prompt:
-        # the task's own words, not the policy's: they are instructions
+        # The task's author wrote the criteria, not the policy: they stand in the prompt as instructions, unfenced
         listed = [f"{number}. {neutralise(text, _LONGEST_CRITERION)}" for number, text in enumerate(criteria, start=1)]
         own = {"criteria": "\n".join(listed)}
         if self.score_from == "logprobs":
@@ -194,7 +194,7 @@ def _verdicts(reply: Reply, judged: Sequence[str], response: str, size: int) -> 
 
 
 def _parts(quote: str) -> list[str]:
-    # models leave out the middle of a long quote
+    # Models leave out the middle of a long quote, so its parts are looked for one by one
     return quote.replace("[...]", "…").replace("...", "…").split("…")
 
 

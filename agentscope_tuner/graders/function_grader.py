@@ -18,10 +18,10 @@ class FunctionGrader(BaseGrader):
     """Grades by calling `func` with the arguments of `aevaluate`, by name.
 
     Args:
-        func: sync or async. Answers a number or a bool (pointwise), a list of places (listwise), or a GraderScore or
-            GraderRank of its own. A sync function runs in a thread, so it holds up no other verdict.
-        name: the function's own name when None.
-        mode: the kind of its answer.
+        func: sync or async. It returns a number or a bool (pointwise), a list of places (listwise), or a GraderScore
+            or GraderRank. A sync function runs in a thread, so that other verdicts do not wait for it.
+        name: the grader's name; the function's own name when None.
+        mode: whether `func` scores one response or ranks several.
         description: the function's docstring when None.
     """
 
@@ -70,7 +70,7 @@ class FunctionGrader(BaseGrader):
         """Plain data; the function goes as `module->name`.
 
         Raises:
-            ValueError: the function has no name to be found by again: a lambda, or one defined inside another.
+            ValueError: no name leads back to the function: it is a lambda, or it is defined inside another function.
         """
         module, name = getattr(self.func, "__module__", ""), getattr(self.func, "__qualname__", "")
         if not module or not name or "<" in name:

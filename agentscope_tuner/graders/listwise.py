@@ -18,11 +18,12 @@ class Ranking:
     """Places of candidates; 1 is best, ties share their mean place.
 
     Attributes:
-        places: one for each candidate.
-        reason: the judge's, of the first call.
-        usage: of all calls.
-        calls: how many prompts it took.
-        disagreements: pairs that two looks at them put in opposite orders: swapped orders, or overlapping chunks.
+        places: one place for each candidate.
+        reason: the judge model's reason in the first call.
+        usage: the usage of all calls.
+        calls: the number of prompts.
+        disagreements: the number of pairs that were ranked twice and in opposite orders: in swapped orders, or in
+            overlapping chunks.
     """
 
     places: Sequence[float]
@@ -35,9 +36,9 @@ class Ranking:
 async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, inputs: Mapping[str, Any]) -> Ranking:
     """Rank `responses`, in one call where they fit.
 
-    Equal responses get equal places and are shown once. When all of them together are longer than `max_chars` they are
-    ranked in chunks; each chunk after the first shows the best, the middle and the worst so far once more, and the
-    new ones are placed between them.
+    Equal responses are shown once and get equal places. Responses that together are longer than `max_chars` are ranked
+    in chunks. Each later chunk shows the best, the middle and the worst response so far once more. Its new responses
+    get their places between these three.
 
     Raises:
         GraderError: a call gave no ranking.
@@ -69,8 +70,9 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
 def group_prompts(
     grader: LLMGrader, responses: Sequence[str], max_chars: int, inputs: Mapping[str, Any]
 ) -> list[Prompt]:
-    """About what `rank_all` would ask, without asking: which answers a chunk shows again is known only then, so the
-    first ones stand for them.
+    """About the prompts that `rank_all` would send, for estimates; nothing is sent.
+
+    The answers that a chunk shows again depend on verdicts, so the first answers take their place here.
     """
     distinct = list(dict.fromkeys(responses))
     chunks = _chunks(distinct, max_chars) if len(distinct) > 1 else []
@@ -79,18 +81,18 @@ def group_prompts(
 
 
 def shared_places(positions: Sequence[float]) -> list[float]:
-    """Places of `positions` (smaller is better), 1 the best; equal positions share the mean of the places they take."""
+    """Places of `positions`; the smallest position gets place 1, and equal positions share their mean place."""
     ordered = sorted(positions)
     return [ordered.index(position) + (1 + ordered.count(position)) / 2 for position in positions]
 
 
 def place_reward(place: float, size: int) -> float:
-    """`1 - (place - 1) / (size - 1)`: 1.0 for the best of `size`, 0.0 for the worst."""
+    """`1 - (place - 1) / (size - 1)`: 1.0 for the best of `size` candidates, 0.0 for the worst."""
     return 1.0 - (place - 1.0) / (size - 1.0)
 
 
 def _chunks(texts: Sequence[str], max_chars: int) -> list[list[str]]:
-    """Consecutive texts of at most `max_chars` together; two or more in the first chunk, one or more in each other."""
+    """Consecutive texts in chunks of at most `max_chars`; the first chunk holds at least two texts, any other one."""
     chunks: list[list[str]] = [[]]
     for text in texts:
         least = 2 if len(chunks) == 1 else 1
@@ -110,7 +112,11 @@ def _anchors(positions: Mapping[str, float]) -> list[str]:
 def _between(
     place: float, anchors: Sequence[str], places: Mapping[str, float], positions: Mapping[str, float]
 ) -> float:
-    """Where among all candidates one stands that has `place` in a chunk with `anchors`: between its neighbours."""
+    """The position, among all candidates, of a candidate that has `place` in a chunk with `anchors`.
+
+    The anchors are candidates of earlier chunks with known `positions`. The candidate stands between its neighbours
+    among them.
+    """
     if not anchors:
         return place
     above = max((positions[anchor] for anchor in anchors if places[anchor] < place), default=None)
@@ -118,12 +124,12 @@ def _between(
     tied = [positions[anchor] for anchor in anchors if places[anchor] == place]
     if tied:
         return sum(tied) / len(tied)
-    small = place / (len(places) + 1.0)  # keeps the order of several that fall between the same two
+    small = place / (len(places) + 1.0)  # keeps the order of candidates between the same two anchors
     if above is None:
         return min(positions.values()) - 1.0 + small if below is not None else place
     if below is None:
         return above + small
-    # where the anchors themselves changed order, `above` may stand below: then the middle of the two
+    # This chunk may have put the anchors in another order, so that `above` stands below: take the middle of the two
     return above + (below - above) * small if above < below else (above + below) / 2.0
 
 

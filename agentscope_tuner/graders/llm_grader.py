@@ -1,4 +1,4 @@
-"""A judge model as a grader: the prompt filled and fenced, the reply read strictly."""
+"""A judge model as a grader: it fills and fences the prompt, and reads the reply strictly."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _SAVED = (*_OWN, "score_from", "labels", "votes", "vote_rule", "swap", "max_char
 class LLMGrader(BaseGrader):
     """Grades by asking a judge model.
 
-    The template's variables are the arguments of `aevaluate`, and `rubrics`, `min_score`, `max_score`. All that is
-    given to `aevaluate` is data: it stands in the prompt inside markers that carry a delimiter drawn for the call,
-    without chat-control tokens. After the last message the grader adds what the markers mean and what to reply.
+    The template's variables are the arguments of `aevaluate`, and `rubrics`, `min_score` and `max_score`. Arguments
+    are data: they stand between markers with a delimiter drawn for the call, and their chat-control tokens are
+    respelled. At the end of the prompt the grader explains the markers and the form of the reply.
 
     Args:
         model: a ChatModel, its settings, or a mapping of them.
@@ -47,18 +47,18 @@ class LLMGrader(BaseGrader):
         mode: pointwise (a score) or listwise (`response` is a list of candidates, the answer their places).
         template: the prompt; it must show `{response}`.
         language: which of the template's languages is used, also for what the grader adds.
-        description: what it judges, in words.
-        min_score: the least score; when None, as the prompt's words state the range.
-        max_score: the greatest, likewise.
-        rubrics: the criteria, for templates that have a place for `{rubrics}`.
+        description: the quality that the grader judges, in words.
+        min_score: the lowest score. When both ends are None, the prompt's words state the range.
+        max_score: the highest score.
+        rubrics: the criteria, for templates that have the variable `{rubrics}`.
         score_from: `text`, the score as written; `logprobs`, the labels' mean by their probabilities (pointwise only).
-        labels: from the word the model may answer to its score; None: a number, or for `logprobs` yes and no.
-        votes: how many times to ask; more than one needs a temperature.
-        vote_rule: how votes become one verdict. Failed votes are dropped and counted; half of them failing is an error.
-        swap: listwise only: ask in both orders; a pair on which they disagree is a tie, and is counted.
-        max_chars: of a longer value the middle is left out, visibly.
+        labels: the score of each word that the model may answer; None: a number, or with `logprobs` yes or no.
+        votes: how many times the model is asked; more than one vote needs a temperature.
+        vote_rule: how votes become one verdict. Failed votes are dropped and counted; if half fail, the verdict fails.
+        swap: listwise only: ask in both orders. A pair on which the orders disagree is a tie, and is counted.
+        max_chars: a longer value loses its middle, and a note in the text says so.
         optional: variables that may be None; the prompt then says that none was given.
-        filter_no_content: give the least score, without a call, to answers with nothing to judge.
+        filter_no_content: answers with nothing to judge get the lowest score, without a call.
 
     Raises:
         ValueError: options that contradict each other, no `{response}`, or no range.
@@ -97,7 +97,7 @@ class LLMGrader(BaseGrader):
         self.rubrics, self.optional, self.filter_no_content = rubrics, tuple(optional), filter_no_content
         self.score_from: ScoreSource = score_from
         if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
-            # places need no range, yes and no are 1 and 0, and each label states its own score
+            # No range has to be given here: places need none, yes and no score 1 and 0, and labels state their scores
             min_score, max_score = given_or_spanned(min_score, max_score, (labels or {"yes": 1.0, "no": 0.0}).values())
         self.min_score, self.max_score = score_range(template, self.language, name, min_score, max_score)
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
@@ -251,10 +251,10 @@ class LLMGrader(BaseGrader):
         return build_prompt(self.template, self.language, own, texts, form.words, form.schema, form.top_logprobs, draw)
 
     def prompts(self, values: Mapping[str, Any]) -> list[Prompt]:
-        """What `aevaluate` would ask about `values`, without asking: for estimates.
+        """The prompts that `aevaluate` would send about `values`, for estimates; nothing is sent.
 
         Raises:
-            GraderError: as `aevaluate` would fail before it asks.
+            GraderError: the arguments are wrong, so that `aevaluate` would fail before it asks.
         """
         values = {**dict.fromkeys(USUAL), **values}
         check_arguments(values, self._used, self.optional, _OWN)
@@ -284,13 +284,13 @@ class LLMGrader(BaseGrader):
 
         Raises:
             ConfigError: the model's settings are wrong.
-            ValueError: the rest is.
+            ValueError: another value is wrong.
         """
         fields = dict(config)
         model = fields.pop("model") | ({} if api_key is None else {"api_key": api_key})
         template = PromptTemplate.model_validate(fields.pop("template"))
         grader = cls.__new__(cls)
-        # a ready grader's own __init__ takes less than this; it adds nothing that this does not set
+        # A ready grader's own __init__ takes fewer arguments, and sets nothing else: call the base's in its place
         LLMGrader.__init__(grader, model, template=template, **fields)
         return grader
 

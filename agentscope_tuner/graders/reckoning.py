@@ -1,4 +1,4 @@
-"""What verdicts would cost, before any is asked for: nothing is sent."""
+"""The cost of verdicts, estimated before any judge model is asked; nothing is sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentscope_tuner.graders.llm_grader import LLMGrader
 
 Question = tuple[ChatModel, Prompt]
 
-# a reason of a sentence or two and a score; thinking models write more
+# A reason of a sentence or two, and a score. Models that think write more
 _REASON_TOKENS = 60
 _BY_LOGPROBS_TOKENS = 4
 _CRITERION_TOKENS = 35
@@ -24,12 +24,13 @@ _PLACE_TOKENS = 3
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What judging would use: the least, and the most where it depends on verdicts. Retries are in neither.
+    """The usage that judging would take, without retries.
 
     Attributes:
-        least, most: calls, tokens and cost; `cache_hits` are verdicts that the cache has already.
-        priced: whether every model asked has prices; the cost means nothing otherwise.
-        complete: whether every judge could estimate its calls; else the true total is larger.
+        least: the lowest usage. It differs from `most` where verdicts decide whether a model is asked.
+        most: the highest usage. In both, `cache_hits` counts the verdicts that the cache has already.
+        priced: whether every model asked has prices; without them the cost means nothing.
+        complete: whether every judge could estimate its calls; if not, the true total is larger.
     """
 
     least: Usage = field(default_factory=Usage)
@@ -43,18 +44,18 @@ class Estimate:
 
     @property
     def perhaps(self) -> Estimate:
-        """The same for what may not be asked at all."""
+        """The same estimate for questions that may not be asked at all: its `least` is nothing."""
         return replace(self, least=Usage())
 
 
 class Reckoner:
-    """Adds up questions. One that was reckoned before, or whose reply is in the cache, costs nothing."""
+    """Adds up the cost of questions. A question counted before, or with its reply in the cache, costs nothing."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
 
     def reckon(self, questions: Iterable[Question]) -> Estimate:
-        """What asking `questions` would use."""
+        """The usage of asking `questions`."""
         total, priced = Usage(), True
         for model, prompt in questions:
             total += self._one(model, prompt)
@@ -76,10 +77,10 @@ class Reckoner:
 
 
 def questions_of(grader: BaseGrader, values: Mapping[str, Any]) -> list[Question]:
-    """What `grader` would ask about `values`; nothing for graders that ask no judge model of ours.
+    """The questions that `grader` would ask about `values`; none for graders that ask none of our judge models.
 
     Raises:
-        GraderError: as the grader would fail before it asks.
+        GraderError: the arguments are wrong, so that the grader would fail before it asks.
     """
     if isinstance(grader, LLMGrader):
         return [(grader.model, prompt) for prompt in grader.prompts(values)]

@@ -23,16 +23,16 @@ class GraderMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraderScore:
-    """A grader's score for one response, or the account of why there is none.
+    """A grader's score for one response, or the error that prevented it.
 
     Attributes:
         name: the grader's name.
         score: a finite number in the grader's own range. Meaningless when `error` is set: read `error` first.
         reason: why, in words.
-        metadata: what else is known of the verdict: usage, votes, ties.
-        error: what went wrong; None for a verdict. A 0.0 whose reason reads "Evaluation failed: …", which is how the
-            grader convention reports an exception, gets its error from there, so no reader takes that 0.0 for a score.
-        cause: what has to be mended, where there is an error and the grader knows.
+        metadata: further facts about the verdict: usage, votes, ties.
+        error: what went wrong; None for a verdict. Graders by convention report an exception as 0.0 with the reason
+            "Evaluation failed: …". Such a reason becomes the error, so that nobody reads the 0.0 as a score.
+        cause: the kind of fault to mend, where there is an error and the grader knows it.
 
     Raises:
         ValueError: `score` is not a finite number; bools are not numbers here.
@@ -61,15 +61,16 @@ class GraderScore:
 
 @dataclass(frozen=True, slots=True)
 class GraderRank:
-    """A grader's ranking of several responses, or the account of why there is none.
+    """A grader's ranking of several responses, or the error that prevented it.
 
     Attributes:
         name: the grader's name.
         rank: `rank[i]` is response i's place, 1 is best: a permutation of 1..n. Empty when `error` is set.
         reason: why, in words.
-        metadata: what else is known; `metadata["places"]`, where present, holds places with ties as mean places.
+        metadata: further facts about the verdict. `metadata["places"]`, where present, holds places with ties, as mean
+            places.
         error: what went wrong; None for a verdict.
-        cause: what has to be mended, where there is an error and the grader knows.
+        cause: the kind of fault to mend, where there is an error and the grader knows it.
 
     Raises:
         ValueError: `rank` is not a permutation of 1..n, or is empty without an error.
@@ -97,7 +98,7 @@ class GraderRank:
 
 
 def own_words(reason: str) -> str:
-    """A judge model's reason, such that it does not read like the convention's mark of a failure."""
+    """A judge model's reason; in quotes if it starts like the reason of a failure, so that it is not taken for one."""
     return f"“{reason}”" if reason.startswith(_FAILED) else reason
 
 
@@ -112,17 +113,17 @@ def grader_error(message: str, cause: Cause | None) -> GraderError:
 
 
 def is_finite_number(value: object) -> bool:
-    """Whether `value` is a number that can be a score; numpy's are, bools, NaN and infinities are not."""
+    """Whether `value` can be a score: a finite number, also of numpy's types, but no bool."""
     if type(value) is float:
         return math.isfinite(value)
     return type(value) is not bool and isinstance(value, Real) and math.isfinite(value)
 
 
 def check_permutation(rank: object, size: int | None = None) -> list[int]:
-    """`rank` as a list, having checked that it is a permutation of 1..n (of `size` places, where given).
+    """`rank` as a list, checked to be a permutation of 1..n, where n is `size` if given.
 
     Raises:
-        ValueError: it is anything else; ties, gaps, floats and bools included.
+        ValueError: `rank` is anything else, such as places with ties or gaps, floats or bools.
     """
     if not isinstance(rank, Sequence) or isinstance(rank, str) or not all(type(place) is int for place in rank):
         raise ValueError(f"rank must be a list of whole numbers, got {rank!r:.200}")
