@@ -46,7 +46,7 @@ class LLMGrader(BaseGrader):
         name: names the grader in results.
         mode: pointwise (a score) or listwise (`response` is a list of candidates, the answer their places).
         template: the prompt; it must show `{response}`.
-        language: which of the template's languages is used, also for what the grader adds.
+        language: which of the template's languages is used, also for the words that the grader adds.
         description: the quality that the grader judges, in words.
         min_score: the lowest score. When both ends are None, the prompt's words state the range.
         max_score: the highest score.

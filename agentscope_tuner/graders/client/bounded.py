@@ -1,4 +1,4 @@
-"""Bodies of replies, bounded: an endpoint that sends without end must not fill the memory."""
+"""A bound on the bodies of replies: an endpoint that sends without end must not fill the memory."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import httpx
 
-# a verdict is a few hundred characters; embeddings of a batch of rubrics are a few megabytes
+# A verdict has a few hundred characters; the embeddings of a batch of rubrics have a few megabytes
 MOST_BYTES = 16 * 2**20
-# of a compressed body, which may grow a thousand times
+# The bound of a compressed body is lower, because unpacking may make it a thousand times as long
 _MOST_COMPRESSED = 2**16
 
 
 class BodyTooLong(ValueError):
-    """A reply's body is beyond the bound."""
+    """The body of a reply is longer than the bound."""
 
 
 async def bound_body(response: httpx.Response) -> None:
-    """An httpx event hook: the body of `response` may not be longer than the bound."""
-    # openai may bring a generation of httpx of its own: the stream must be of the response's
+    """An httpx event hook: reading the body of `response` raises BodyTooLong beyond the bound."""
+    # openai may use another major version of httpx: the new stream must be of the same library as the response
     library: Any = sys.modules[type(response).__module__.partition(".")[0]]
     encoded = response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", "")
     most = _MOST_COMPRESSED if encoded else MOST_BYTES

@@ -26,7 +26,10 @@ class RunBudget(StrictSection):
 
 
 class Spending:
-    """The spent part of a budget. Every request is counted before it is sent, so no request exceeds the budget."""
+    """The spent part of a budget.
+
+    A request is counted before it is sent, by its expected usage, so that requests at once cannot overspend together.
+    """
 
     def __init__(self, budget: RunBudget | None) -> None:
         self._budget = budget
@@ -37,7 +40,7 @@ class Spending:
         """Count one request that is expected to use `tokens` and to cost `cost`.
 
         Raises:
-            GraderError: it would go beyond the budget.
+            GraderError: the request would go beyond the budget.
         """
         if self._budget is None:
             return
@@ -58,13 +61,13 @@ class Spending:
         self._cost += cost
 
     def spent(self, expected_tokens: int, expected_cost: float, used: Usage) -> None:
-        """A request that was expected to use so much used `used`."""
+        """Correct the count of a request that was expected to use so many tokens, and used `used`."""
         self._tokens += used.prompt_tokens + used.completion_tokens - expected_tokens
         self._cost += used.cost - expected_cost
 
 
 class Breaker:
-    """Stops asking after so many verdicts failed in a row; after a pause one is tried again."""
+    """Refuses verdicts after `most` failed ones in a row; after each pause one verdict is tried again."""
 
     def __init__(self, most: int | None, pause_seconds: float) -> None:
         self._most, self._pause = most, pause_seconds
@@ -73,14 +76,14 @@ class Breaker:
         self._last = ""
 
     def check(self) -> None:
-        """Raises GraderError while nothing is asked."""
+        """Raises GraderError if no verdict may be asked for now."""
         if self._most is None or self._failures < self._most:
             return
         if time.monotonic() < self._open_until:
             raise GraderError(
                 f"not asked: the last {self._failures} verdicts in a row failed, the last one of: {self._last}"
             )
-        # this one is the try; the others go on waiting
+        # This verdict is the one try after the pause: refuse all others for another pause
         self._open_until = time.monotonic() + self._pause
 
     def succeeded(self) -> None:
@@ -88,7 +91,7 @@ class Breaker:
         self._failures = 0
 
     def failed(self, error: GraderError) -> None:
-        """A verdict failed. A spent budget says nothing of the endpoint."""
+        """A verdict failed. A spent budget does not count, because it says nothing about the endpoint."""
         if error.cause is Cause.INTERRUPTED:
             return
         self._failures += 1

@@ -1,4 +1,4 @@
-"""The prompts to judge models about a verdict, and their replies, for a person who reads them."""
+"""Keeps the prompts to judge models about a verdict, and their replies, for a person to read."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from agentscope_tuner.graders.prompt.template import ChatMessage
 
-#: Calls that are kept of one verdict, and characters of one message or reply: a row stays small, whatever was judged.
+#: Bounds on the calls kept for one verdict, and on the characters of one message or reply: a row must stay small.
 MOST_CALLS = 16
 MOST_CHARS = 20_000
 
-#: `model`, `messages` (each a `role` and its `content`), and the `reply` or, where there was none, the `error`.
+#: `model`, `messages` (each a `role` and its `content`), and either the `reply` or the `error`.
 JudgeCall = Mapping[str, Any]
 
 _CALLS: ContextVar[list[JudgeCall] | None] = ContextVar("calls", default=None)
@@ -21,7 +21,7 @@ _CALLS: ContextVar[list[JudgeCall] | None] = ContextVar("calls", default=None)
 
 @contextmanager
 def recorded() -> Iterator[list[JudgeCall]]:
-    """The calls that are made inside, by whichever graders and tasks make them; no more than `MOST_CALLS`."""
+    """The first `MOST_CALLS` calls that graders and their tasks make inside the `with` block."""
     calls: list[JudgeCall] = []
     token = _CALLS.set(calls)
     try:
@@ -31,7 +31,7 @@ def recorded() -> Iterator[list[JudgeCall]]:
 
 
 def record_call(model: str, messages: Callable[[], Sequence[ChatMessage]], *, reply: str = "", error: str = "") -> None:
-    """Keep a call of the current verdict, if calls are kept; `messages` are made only then."""
+    """Keep a call of the current verdict, if calls are kept; otherwise `messages` is not called."""
     calls = _CALLS.get()
     if calls is None or len(calls) >= MOST_CALLS:
         return
@@ -41,7 +41,7 @@ def record_call(model: str, messages: Callable[[], Sequence[ChatMessage]], *, re
 
 
 def _shortened(text: str) -> str:
-    """`text` within `MOST_CHARS`: its beginning and its end."""
+    """`text`, or the beginning and the end of one that is longer than `MOST_CHARS`."""
     if len(text) <= MOST_CHARS:
         return text
     half = MOST_CHARS // 2

@@ -3,7 +3,7 @@
     model = ChatModel(ChatSettings(model_name="qwen-plus"))
     answer = await model.ask(prompt, parse)
 
-A verdict is asked for until it parses, within its deadline. Nothing that went wrong on the way becomes a value.
+The model is asked until a reply parses, within the verdict's deadline. A failure never becomes a value.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked.
+    """A question to a judge model.
 
     Attributes:
-        messages: as they are sent, or what makes them: a question answered before needs none.
-        identity: what of the messages makes a question the same question, where that is less than all of their text: a
-            delimiter drawn per call must not count. Empty: their text.
+        messages: the messages, or a function that makes them. A question that the cache answers needs no messages.
+        identity: a text that is equal for equal questions. The messages may differ between these, by a delimiter drawn
+            for each call. When empty, the messages' own text is compared.
         schema: the JSON schema of the reply; None when the reply is free text.
         top_logprobs: how many log probabilities to ask for per token; 0 for none.
-        draw: number of the sample: equal prompts with different draws are asked separately, for votes.
+        draw: the number of the vote. Prompts with different draws are different questions.
     """
 
     messages: Sequence[ChatMessage] | Callable[[], Sequence[ChatMessage]]
@@ -58,7 +58,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """A reply that parsed: its `value`, what it cost, and its `text`."""
+    """A reply that parsed: its `value`, the `usage` that it took, and its `text`."""
 
     value: T
     usage: Usage
@@ -66,15 +66,17 @@ class Answer(Generic[T]):
 
 
 class ChatModel:
-    """A judge model. Equal models in a process share one HTTP client, one set of limits and one count of usage.
+    """A judge model. Models with equal settings share one HTTP client, one set of limits and one count of usage in a
+    process.
 
     Safe to use from any thread, event loop, forked child or Ray actor; picklable. Nothing is opened before the first
     `ask`.
 
     Args:
         settings: which model, where, and within which limits.
-        store: where replies that parsed are kept; the verdict cache on disk when None and `settings.cache` is on.
-        budget_name: models with the same name spend one budget, which their settings state alike; empty for one's own.
+        store: where replies that parsed are kept. When None, the verdict cache on disk if `settings.cache` is on.
+        budget_name: models with the same name spend one budget, which their settings must state alike. A model with an
+            empty name has a budget of its own.
     """
 
     def __init__(self, settings: ChatSettings, store: ReplyStore | None = None, budget_name: str = "") -> None:
@@ -103,20 +105,20 @@ class ChatModel:
 
     @property
     def usage(self) -> Usage:
-        """What this process has spent on this model so far."""
+        """The usage of this model in this process so far."""
         return self._state.usage
 
     async def ask(self, prompt: Prompt, parse: Callable[[Reply], T]) -> Answer[T]:
         """Ask until a reply parses.
 
-        An equal question already on its way is waited for, not asked again; one answered before comes from the store.
+        An equal question that is being asked is waited for. The store answers a question that was answered before.
 
         Args:
             prompt: the question.
-            parse: from a reply to a value; raises ReplyError for a reply that holds none.
+            parse: turns a reply into a value; raises ReplyError for a reply without one.
 
         Raises:
-            GraderError: no readable reply within the deadline and the bounds on retries; says what each try failed of.
+            GraderError: no readable reply within the deadline and the bounds on retries; names each try's failure.
             ConfigError: there is no key for this model.
         """
         try:
@@ -137,13 +139,13 @@ class ChatModel:
         """Embeddings of `texts` by the same endpoint's `model_name`.
 
         Raises:
-            GraderError: the endpoint gives none, or not one for each text.
+            GraderError: the endpoint did not give one embedding for each text.
         """
         return await self._on_loop(transport.embed(self.settings, self._state, self.endpoint, model_name, texts))
 
     @property
     def _state(self) -> transport.SharedState:
-        # by process: a forked child starts its own
+        # A forked child must not use its parent's connections, so each process has a state of its own
         if self._state_of[0] != os.getpid():
             self._state_of = (os.getpid(), transport.shared_state(self.settings, self.endpoint, self._budget_name))
         state = self._state_of[1]
@@ -159,22 +161,22 @@ class ChatModel:
             try:
                 answer = Answer(parse(kept), Usage(cache_hits=1), kept.text)
             except ReplyError:
-                pass  # kept by a version with laxer rules: ask again
+                pass  # an earlier version with laxer rules kept it: ask again
             else:
                 state.spent(answer.usage)
                 return answer
-        # by store, too: a journal must see every reply of its own
+        # Models with different stores do not share a question: a journal must get every reply of its learning
         place = (key, id(self._store))
         flight = state.flights.get(place)
         if flight is not None:
             shared: Answer[T] = await flight.join()
             state.spent(Usage(cache_hits=1))
             return replace(shared, usage=Usage(cache_hits=1))
-        flight = Flight(self._fly(state, store, key, prompt, parse), state.flights, place)
+        flight = Flight(self._fetch_and_keep(state, store, key, prompt, parse), state.flights, place)
         first: Answer[T] = await flight.join()
         return first
 
-    async def _fly(
+    async def _fetch_and_keep(
         self,
         state: transport.SharedState,
         store: ReplyStore | None,
@@ -195,7 +197,7 @@ class ChatModel:
         return Answer(value, usage, reply.text)
 
     def is_kept(self, prompt: Prompt) -> bool:
-        """Whether the store has a reply to `prompt`; looking sends nothing and makes no file."""
+        """Whether the store has a reply to `prompt`. Sends nothing, and creates no file."""
         store = self._store or self._state.cache
         if store is None or (isinstance(store, VerdictCache) and not store.exists):
             return False
@@ -212,7 +214,7 @@ class ChatModel:
         return digest.hexdigest()
 
     def _schema_json(self, schema: Mapping[str, Any] | None) -> str:
-        # the prompts of a run share one schema
+        # Most prompts of a run share one schema object, so its JSON is kept
         known, text = self._last_schema
         if known is not schema:
             text = json.dumps(schema)
@@ -234,7 +236,7 @@ class ChatModel:
         if settings.temperature is not None:
             body["temperature"] = settings.temperature
         if prompt.top_logprobs:
-            # the first token that is not white space decides; a few in case the model begins with some
+            # The first token that is not white space decides, and a model may begin with some white space
             body |= {"logprobs": True, "top_logprobs": prompt.top_logprobs, "max_tokens": 4}
         elif settings.max_tokens is not None:
             body["max_tokens"] = settings.max_tokens

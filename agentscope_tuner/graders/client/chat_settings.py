@@ -60,7 +60,7 @@ class ChatSettings(StrictSection):
 
     @cached_property
     def markers(self) -> tuple[str, ...]:
-        """The special tokens of `tokenizer`; none when it is None. Other markers are known by their shape.
+        """The special tokens of `tokenizer`; none when it is None. Other markers are recognised by their shape.
 
         Raises:
             ConfigError: the file cannot be read.

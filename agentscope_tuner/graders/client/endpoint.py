@@ -20,7 +20,7 @@ class Endpoint:
     api_key: str = field(repr=False)
 
     def masked(self, text: str) -> str:
-        """`text` without the key: servers like to quote it in their errors."""
+        """`text` without the key, which some servers quote in their errors."""
         return text.replace(self.api_key, "***") if len(self.api_key) >= 8 else text
 
 
@@ -31,7 +31,7 @@ class _Provider:
     variable: str
 
 
-# by the first letters of the model's name; each provider's own page documents its OpenAI-compatible address
+# The start of the model's name tells the provider; each provider's page documents its OpenAI-compatible address
 _PROVIDERS = (
     _Provider("qwen", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
     _Provider("claude", "https://api.anthropic.com/v1/", "ANTHROPIC_API_KEY"),
@@ -42,11 +42,11 @@ _OPENAI = _Provider("", "https://api.openai.com/v1", "OPENAI_API_KEY")
 def resolve(
     model_name: str, base_url: str | None, api_key: str | None, environ: Mapping[str, str] = os.environ
 ) -> Endpoint:
-    """The endpoint of `model_name`: what is configured, else what the environment and the model's name say.
+    """The endpoint of `model_name`: the configured one, else the one that the environment and the name lead to.
 
-    `OPENAI_BASE_URL` moves every model whose own provider has no key in the environment. A configured `base_url`
-    without a key gets the key of the provider at that host, else `OPENAI_API_KEY`, else none: local servers ask for
-        none.
+    `OPENAI_BASE_URL` applies to every model whose own provider has no key in the environment. A configured `base_url`
+    without a key gets the key of the provider at that host, else `OPENAI_API_KEY`. Without either it gets no key,
+    because local servers ask for none.
 
     Raises:
         ConfigError: no key is configured or in the environment; names the variable to set.
@@ -76,7 +76,7 @@ async def probe(endpoint: Endpoint) -> None:
     """Returns when `endpoint` answers a request that costs nothing: the list of its models.
 
     Raises:
-        GraderError: it cannot be reached, it fails, or it refuses the key.
+        GraderError: the endpoint cannot be reached, it fails, or it refuses the key.
     """
     import httpx
 
@@ -87,6 +87,6 @@ async def probe(endpoint: Endpoint) -> None:
             answer = await client.get(url, headers={"Authorization": f"Bearer {endpoint.api_key}"})
     except httpx.HTTPError as exc:
         raise GraderError(endpoint.masked(f"{where} does not answer: {type(exc).__name__}: {exc}")) from exc
-    # not every server lists its models: 404 is an answer
+    # Not every server lists its models, so 404 counts as an answer
     if answer.status_code == 401 or answer.status_code >= 500:
         raise GraderError(f"{where} answers {answer.status_code}")

@@ -1,4 +1,4 @@
-"""Equal questions asked at the same time: one request, and one answer for all who wait."""
+"""Equal questions asked at the same time share one request, and all callers get its answer."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ T = TypeVar("T")
 
 
 class Flight(Generic[T]):
-    """One question on its way, and the callers waiting for it. When the last of them is gone, it is given up."""
+    """A question that is being asked, shared by its callers. When the last caller stops waiting, it is cancelled."""
 
-    def __init__(self, work: Coroutine[Any, Any, T], board: dict[tuple[str, int], Any], place: tuple[str, int]) -> None:
+    def __init__(
+        self, work: Coroutine[Any, Any, T], flights: dict[tuple[str, int], Any], place: tuple[str, int]
+    ) -> None:
         self._task = asyncio.get_running_loop().create_task(work)
         self._task.add_done_callback(lambda _: self._leave())
-        self._board, self._place = board, place
+        self._flights, self._place = flights, place
         self._waiting = 0
-        board[place] = self
+        flights[place] = self
 
     def _leave(self) -> None:
-        if self._board.get(self._place) is self:
-            del self._board[self._place]
+        if self._flights.get(self._place) is self:
+            del self._flights[self._place]
 
     async def join(self) -> T:
-        """The answer, or its error, for one more caller."""
+        """Wait for the answer as one more caller; raises the question's error."""
         self._waiting += 1
         try:
             return await asyncio.shield(self._task)
         finally:
             self._waiting -= 1
             if not self._waiting and not self._task.done():
-                self._leave()  # at once: who asks from here on must not join a flight that is being cancelled
+                self._leave()  # a later caller must not join a question that is being cancelled
                 self._task.cancel()

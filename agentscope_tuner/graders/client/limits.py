@@ -1,4 +1,4 @@
-"""How much may be asked of an endpoint at once and per minute."""
+"""The limits of an endpoint: requests at once, and requests and tokens per minute."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ _WINDOW_SECONDS = 60.0
 
 
 class RateLimit:
-    """At most `per_minute` units in any 60 seconds: a sliding window, as providers count, so no burst breaks it.
+    """At most `per_minute` units in any 60 seconds.
 
-    A single amount above `per_minute` waits for an empty window and then passes: it could never fit.
+    Providers count over a sliding window, so this class does, too. A single amount above `per_minute` could never fit:
+    it waits for an empty window, and then passes.
     """
 
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
         self._taken: deque[tuple[float, int]] = deque()
         self._sum = 0
-        self._turn = asyncio.Lock()  # first come, first served: a large amount is not starved by small ones
+        self._turn = asyncio.Lock()  # a large amount keeps its turn before later small ones
 
     async def take(self, amount: int = 1) -> None:
         """Wait until `amount` fits, then take it."""
@@ -36,7 +37,7 @@ class RateLimit:
             self.add(amount)
 
     def add(self, amount: int) -> None:
-        """Count `amount` without waiting: a correction once the real amount is known; may be negative."""
+        """Count `amount` without waiting: the real amount less the expected one, which may be negative."""
         self._taken.append((asyncio.get_running_loop().time(), amount))
         self._sum += amount
 
@@ -51,18 +52,18 @@ class Limits:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Around a verdict, with all of its tries: a try that must wait is not overtaken by verdicts not yet begun."""
+        """Holds a slot for a whole verdict, so that its later tries do not wait behind verdicts not yet begun."""
         async with self._slots:
             yield
 
     async def take(self, tokens: int) -> None:
-        """Waits until one more request may be sent, which is expected to use `tokens`."""
+        """Wait until one more request may be sent, which is expected to use `tokens` tokens."""
         if self._requests is not None:
             await self._requests.take()
         if self._tokens is not None:
             await self._tokens.take(tokens)
 
     def spent(self, expected: int, actual: int) -> None:
-        """A request that was expected to use `expected` tokens used `actual`."""
+        """Correct the count of a request that was expected to use `expected` tokens, and used `actual`."""
         if self._tokens is not None:
             self._tokens.add(actual - expected)

@@ -1,4 +1,4 @@
-"""Whether a judge's JSON repeats JSON of the judged text: compared by meaning, not by spelling."""
+"""Tells whether a judge's JSON repeats JSON of the judged text, compared by meaning and not by spelling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from agentscope_tuner.graders.prompt.visible import lower_letters, plain
 
-# a key, a colon or an equals sign, and a value; quotes and backslashes around them in any number
+# A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
 _QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
 _PAIR = re.compile(
     rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
@@ -29,7 +29,7 @@ Pair = tuple[str, object]
 
 
 class Quotable:
-    """The judged texts' own key-value pairs, found when they are first asked for."""
+    """The key-value pairs in the judged texts; the texts are searched when the pairs are first needed."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -37,13 +37,13 @@ class Quotable:
         self._letters: list[str] = []
 
     def repeats(self, verdict: dict[str, Any]) -> bool:
-        """Whether everything that `verdict` says stands in the judged texts, key by key, in some spelling."""
+        """Whether the judged texts hold every key of `verdict` with its value, in any spelling."""
         leaves = list(_leaves("", verdict))
         if not self._letters:
             self._texts = [_one_spelling(text) for text in self._texts]
             self._letters = [lower_letters(text) for text in self._texts]
         if not leaves or not all(any(key in letters for letters in self._letters) for key, _ in leaves):
-            return False  # most verdicts: their keys stand nowhere in the judged text
+            return False  # true of most verdicts, and much cheaper than a search for pairs
         if self._pairs is None:
             self._pairs = {pair for text in self._texts for pair in islice(_pairs_in(text), _MOST_PAIRS)}
         return all(self._holds((key, _meant(value))) for key, value in leaves)
@@ -52,7 +52,7 @@ class Quotable:
         assert self._pairs is not None
         if pair in self._pairs:
             return True
-        # a text may be longer, and hold quotes and commas, at which the search for pairs stops
+        # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
         value = pair[1]
         return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
 
@@ -82,7 +82,7 @@ def _pairs_in(text: str) -> Iterator[Pair]:
             yield key, tuple(_meaning(item) for item in match[3].split(","))
         else:
             yield key, _meaning(match[5])
-        # the value may itself hold a pair: {"verdict": {"score": 10}}
+        # The value may itself hold a pair, as in {"verdict": {"score": 10}}: go on right behind the key
         position = max(match.end(2), match.start() + 1)
 
 
@@ -95,7 +95,7 @@ def _one_spelling(text: str) -> str:
 
 
 def _meaning(value: object) -> object:
-    """Numbers as floats however they are written, words without case and punctuation."""
+    """A form in which equal values are equal: numbers as floats, words without case and punctuation."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""From a judge model's reply to a verdict, or to a ReplyError: a doubtful reply is no verdict."""
+"""Reads a verdict from a judge model's reply. A doubtful reply is a ReplyError, not a verdict."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 from agentscope_tuner.graders.client.quotation import Quotable
 from agentscope_tuner.graders.schema import check_permutation
 
-# a verdict is a few hundred characters: stop reading far below a megabyte
+# A verdict has a few hundred characters: refuse a reply long before a megabyte
 _MAX_CHARS = 200_000
 _MAX_BRACES = 2_000
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 _THINK_OPEN = re.compile(r"<\s*think(?:ing)?\s*>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"<\s*/\s*think(?:ing)?\s*>", re.IGNORECASE)
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
-# \( or \alpha in a reason: models write LaTeX into JSON strings with single backslashes
+# Models write LaTeX such as \( or \alpha into JSON strings with single backslashes
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
@@ -29,13 +29,13 @@ class ReplyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered.
+    """A judge model's reply.
 
     Attributes:
-        text: the message's content, reasoning sent in a field of its own excluded.
+        text: the message's content, without reasoning that the endpoint sends in a separate field.
         finish: the endpoint's `finish_reason`.
         refusal: the endpoint's refusal text, where it sent one.
-        top_logprobs: a mapping per output token, from candidate token to log probability; empty when not asked for.
+        top_logprobs: for each output token a mapping from candidate token to log probability; empty unless asked for.
     """
 
     text: str
@@ -48,7 +48,7 @@ def check_finished(reply: Reply) -> None:
     """Refuse replies that are refusals, cut off or empty.
 
     Raises:
-        ReplyError: it is one of these.
+        ReplyError: the reply is one of these.
     """
     if reply.refusal:
         raise ReplyError(f"the model refused: {reply.refusal:.200}")
@@ -61,16 +61,16 @@ def check_finished(reply: Reply) -> None:
 def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     """The judge's own verdict: the last JSON object of the reply that was not copied from the judged text.
 
-    A `<think>` block is dropped first. An object that repeats what stands in `echoes`, in whatever spelling, is a
-    quotation. What starts like an object and does not parse makes the whole reply unusable, and so does an array of
-    objects: what stands inside or after it may be a part of it.
+    A `<think>` block is dropped first. An object whose keys and values stand in `echoes`, in any spelling, is a
+    quotation. A text that starts like an object and does not parse makes the whole reply unusable, because a later
+    object may be a part of it. An array of objects does so, too.
 
     Args:
         reply: the model's answer.
-        echoes: the texts under judgement, as the model saw them.
+        echoes: the judged texts, as the model saw them.
 
     Raises:
-        ReplyError: refused, cut off, empty, or without such an object.
+        ReplyError: the reply is a refusal, cut off, empty, or without an object of the judge's own.
     """
     check_finished(reply)
     if len(reply.text) > _MAX_CHARS:
@@ -88,8 +88,10 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
 def read_score(
     reply: Reply, echoes: Sequence[str], labels: dict[str, float], low: float, high: float, by_logprobs: bool
 ) -> tuple[float, str]:
-    """The score of a pointwise reply, and its reason: by the probabilities of `labels`, by the label it names where
-    there are any, or as it writes it.
+    """The score of a pointwise reply, and its reason.
+
+    With `by_logprobs` the score comes from the probabilities of `labels`. Otherwise it is the score of the label that
+    the reply names, or without `labels` the number that it writes.
 
     Raises:
         ReplyError: see `label_score`, `final_json`, `label_of`, `score_of`.
@@ -107,12 +109,12 @@ def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
     """`verdict["score"]`, checked to be a finite number within [low, high].
 
     Raises:
-        ReplyError: it is missing, a bool, a string, not finite, or out of range. It is never clipped into the range.
+        ReplyError: the score is missing, a bool, a string, not finite, or out of range; it is never clipped.
     """
     if "score" not in verdict:
         raise ReplyError(f"the verdict has no 'score', only {sorted(verdict)!r:.200}")
     score = verdict["score"]
-    # compared, not converted: JSON has integers beyond every float
+    # Compare instead of converting: JSON has integers beyond every float
     if isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) < math.inf:
         raise ReplyError(f"score must be a finite number, got {score!r:.100}")
     if not low <= score <= high:
@@ -121,10 +123,10 @@ def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
 
 
 def label_of(verdict: dict[str, Any], labels: Sequence[str]) -> str:
-    """`verdict["label"]`, checked to be one of `labels`, which are lower case.
+    """`verdict["label"]` in lower case, checked to be one of `labels`, which are lower case.
 
     Raises:
-        ReplyError: it is missing or anything else.
+        ReplyError: the label is missing, or none of `labels`.
     """
     label = verdict.get("label")
     if not isinstance(label, str) or label.strip().lower() not in labels:
@@ -136,7 +138,7 @@ def rank_of(verdict: dict[str, Any], size: int) -> list[int]:
     """`verdict["rank"]`, checked to be a permutation of 1..size.
 
     Raises:
-        ReplyError: it is missing or anything else.
+        ReplyError: the rank is missing, or no such permutation.
     """
     if "rank" not in verdict:
         raise ReplyError(f"the verdict has no 'rank', only {sorted(verdict)!r:.200}")
@@ -147,7 +149,7 @@ def rank_of(verdict: dict[str, Any], size: int) -> list[int]:
 
 
 def reason_of(verdict: dict[str, Any]) -> str:
-    """`verdict["reason"]` where it is a text, else an empty one: a score without its reason is still a score."""
+    """`verdict["reason"]`, or an empty text where it is missing: a score without a reason is still a score."""
     reason = verdict.get("reason")
     return reason.strip() if isinstance(reason, str) else ""
 
@@ -155,14 +157,14 @@ def reason_of(verdict: dict[str, Any]) -> str:
 def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) -> float:
     """The mean of the labels' values, weighted by the probabilities the model gave the labels as its first token.
 
-    That is the sum of p(label) * value over the sum of p(label), at the first output token that is not white space;
-    spellings of a label that differ in case and surrounding space are added up, and so are tokens that begin one label
-    and no other. After G-Eval (arXiv 2303.16634), section 2, with `top_logprobs` in place of samples.
+    The mean is the sum of p(label) * value over the sum of p(label), at the first output token that is not white space.
+    Tokens that spell a label in another case or with space around it count for it. So do tokens that begin this label
+    and no other. The formula is that of G-Eval (arXiv 2303.16634), section 2, with `top_logprobs` in place of samples.
 
     Args:
         reply: a reply with `top_logprobs`.
-        labels: from label, in lower case, to the score it stands for.
-        min_mass: with less probability than this on all labels together the model did not answer the question.
+        labels: the score of each label, which is in lower case.
+        min_mass: the lowest probability of all labels together. Below it the model did not answer the question.
 
     Raises:
         ReplyError: no log probabilities, or too little probability on the labels.
@@ -191,7 +193,7 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
 
 
 def without_thinking(text: str) -> str:
-    """`text` after its thinking: what follows the last `</think>`; nothing when a block is never closed."""
+    """The part of `text` behind the last `</think>`; the text from a block that is never closed on is dropped."""
     if "<" not in text:
         return text
     closings = list(_THINK_CLOSE.finditer(text))
@@ -214,7 +216,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as exc:
             if re.match(r'\{\s*"', text[position : position + 50]) or not text[position + 1 :].strip():
                 raise ReplyError(f"the reply's JSON does not parse ({exc}): {_excerpt(text[position:])}") from exc
-            position = text.find("{", position + 1)  # set notation or a LaTeX argument in the prose
+            position = text.find("{", position + 1)  # the brace belongs to set notation or LaTeX
             continue
         if value and _ARRAY_OPEN.search(text[max(0, position - 50) : position]):
             raise ReplyError(f"a verdict is one object, not an array of them: {_excerpt(text)}")

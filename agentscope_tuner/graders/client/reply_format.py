@@ -1,4 +1,4 @@
-"""How an endpoint can be made to reply in JSON: found out with the first request, and remembered."""
+"""Finds out with the first request how an endpoint can be asked for JSON, and remembers it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-# strongest first; `text` sends nothing and leaves it to the prompt
+# The strongest format first. `text` adds no field to the request: the prompt alone asks for JSON
 _FORMATS = ("json_schema", "json_object", "text")
-# HTTP statuses of servers that do not know a response_format
+# HTTP statuses with which servers refuse a response_format that they do not know
 _REFUSALS = frozenset({400, 415, 422, 501})
 
 
 class ReplyFormat:
-    """The strongest format the endpoint takes: JSON schema, else JSON object, else text that is parsed.
+    """The strongest reply format that the endpoint takes: JSON schema, else JSON object, else text.
 
-    While it is not known, one request goes ahead and the others wait for that one request's end, whatever it is: so the
-    question costs at most two refused requests, and an endpoint that hangs holds nobody up for longer than one try.
+    While the format is not known, one request goes first, and the others wait until it has ended in any way. So at
+    most two requests are refused, and an endpoint that hangs delays the other requests by no more than one try.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class ReplyFormat:
 
     @asynccontextmanager
     async def turn(self, schema: Mapping[str, Any] | None) -> AsyncIterator[FormattedRequest]:
-        """One request's use of the format; without a schema the reply is free text and nothing is found out."""
+        """One request in the current format; without a schema the reply is free text, which tests no format."""
         if schema is None or self._known:
             yield FormattedRequest(self, schema)
             return
@@ -48,7 +48,7 @@ class ReplyFormat:
 
 
 class FormattedRequest:
-    """One request, perhaps sent again in a weaker format."""
+    """One request, which may be sent again in a weaker format."""
 
     def __init__(self, memory: ReplyFormat, schema: Mapping[str, Any] | None) -> None:
         self._memory = memory
@@ -71,11 +71,11 @@ class FormattedRequest:
         if self._schema is None or status not in _REFUSALS:
             return False
         if self._used != memory._current:
-            return True  # another request found this out meanwhile
+            return True  # another request found a weaker format meanwhile
         if memory._known:
             return False
         if _FORMATS[self._used] == "text":
-            memory._current = 0  # plain text was refused, too: the format was not the cause
+            memory._current = 0  # plain text was refused, too, so the format was not the cause
             return False
         memory._current += 1
         return True

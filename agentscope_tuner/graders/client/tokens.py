@@ -1,8 +1,8 @@
-"""How many tokens a prompt will be, before any is sent: an estimate for what judging costs.
+"""An estimate of a prompt's tokens, from which the cost of judging is estimated.
 
 The `max_tokens` rule counts by a definition of its own (`rules.tokens`), which must never change. This estimate is
-fitted to the tokenizers of Qwen and DeepSeek: `make bench-tokens` prints how far it is off, for English, Chinese, code
-and mathematics.
+fitted to the tokenizers of Qwen and DeepSeek. `make bench-tokens` prints its error for English, Chinese, code and
+mathematics.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-# tokens that a chat template adds around a message
+# Tokens that a chat template adds around a message
 _PER_MESSAGE = 5
 _LONG_WORD = 6
 _TOKEN = re.compile(
@@ -18,11 +18,12 @@ _TOKEN = re.compile(
     "|(?P<han>[\u3400-\u9fff\uf900-\ufaff])|(?P<kana>[\u3040-\u30ff])|(?P<hangul>[\uac00-\ud7af])"
     "|(?P<wide>[\u3000-\u303f\uff00-\uffef\u2018-\u201f\u2026])|(?P<letter>[^\\W\\d_])|(?P<other>\\S)"
 )
-# tokens for each match, and for each character of a match beyond the first
+# Tokens for each match, by its kind
 _WORTH = {
     "word": 0.95, "digit": 1.0, "symbols": 0.93, "lines": 0.66, "han": 0.62, "kana": 0.6, "hangul": 0.9, "wide": 0.9,
     "letter": 0.35, "other": 1.4,
 }  # fmt: skip
+# Further tokens for each character of a word beyond `_LONG_WORD`, and for each symbol of a run beyond the first
 _FURTHER = {"word": 0.24, "symbols": 0.18}
 
 

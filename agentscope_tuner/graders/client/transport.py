@@ -1,6 +1,4 @@
-"""Requests to an endpoint: one HTTP client per process, retries within a verdict's deadline, the reply format found
-out.
-"""
+"""Requests to an endpoint, with retries within a verdict's deadline, over one HTTP client for each process."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ _REPLY_TOKENS = 256
 
 
 class SharedState:
-    """What equal models share within a process. Lives on the background loop."""
+    """The state that models with equal settings share in a process; only the background loop uses it."""
 
     def __init__(self, settings: ChatSettings, endpoint: Endpoint, budget_name: str = "") -> None:
         self._endpoint = endpoint
@@ -54,26 +52,26 @@ class SharedState:
         self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
-        self._told = False
+        self._failure_logged = False
 
     def spent(self, usage: Usage) -> None:
         """Count the usage, for the process and for the current verdict."""
         self.usage += usage
         count_spent(usage)
 
-    def tell_of(self, tries: Tries) -> None:
-        """Log the first failure of the endpoint: its verdicts may be waited for until their deadlines."""
-        if not self._told:
-            self._told = True
+    def log_first_failure(self, tries: Tries) -> None:
+        """Log the endpoint's first failure, because its verdicts may now take until their deadlines."""
+        if not self._failure_logged:
+            self._failure_logged = True
             _log.warning("%s", tries.report("asked again until the deadline of each verdict"))
 
     @cached_property
     def client(self) -> openai.AsyncOpenAI:
-        """The HTTP client, made for the first request that the cache cannot answer: importing openai takes a while."""
+        """The HTTP client. Importing openai takes a while, so it waits for a request that the cache cannot answer."""
         return _client(self._endpoint)
 
 
-# by process: a forked child must not use its parent's sockets, nor close them by forgetting them
+# Each key holds the process id: a forked child must neither use its parent's sockets nor close them by dropping them
 _states: dict[tuple[int, Endpoint, str, str], SharedState] = {}
 _shared_spending: dict[tuple[int, str], Spending] = {}
 _clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
@@ -81,12 +79,13 @@ _connections: dict[int, openai.DefaultAioHttpClient] = {}
 
 
 def shared_state(settings: ChatSettings, endpoint: Endpoint, budget_name: str = "") -> SharedState:
-    """The state that models with these settings share in this process, made on first use; models of one `budget_name`
-    spend together, whatever their other settings.
+    """The state that models with these settings share in this process; the first call makes it.
+
+    Models of one `budget_name` share its budget, even if their other settings differ.
     """
     key = (os.getpid(), endpoint, settings.model_dump_json(), budget_name)
     if key not in _states:
-        # setdefault: two threads may get here at once, and only one state may win
+        # Two threads may get here at once: `setdefault` gives both the same state
         return _states.setdefault(key, SharedState(settings, endpoint, budget_name))
     return _states[key]
 
@@ -113,7 +112,7 @@ def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
 
 
 def _process_connections() -> openai.DefaultAioHttpClient:
-    """All endpoints share one: each would read the machine's certificates anew, which takes 30 ms."""
+    """This process's connections, for all endpoints: another set would read the machine's certificates for 30 ms."""
     import openai
 
     pid = os.getpid()
@@ -127,7 +126,7 @@ def _process_connections() -> openai.DefaultAioHttpClient:
 
 @atexit.register
 def _close_connections() -> None:
-    # aiohttp complains on stderr of sockets that are open when a program ends
+    # aiohttp writes a warning to stderr about sockets that are still open at the end of a program
     mine = _connections.get(os.getpid())
     if mine is not None:
         closing = asyncio.run_coroutine_threadsafe(mine.aclose(), _loop.get_loop())
@@ -145,7 +144,7 @@ async def fetch(
 ) -> tuple[Reply, T, Usage]:
     """Ask until a reply parses.
 
-    The deadline starts with the first request's turn: waiting for one's own limits is not the endpoint's fault.
+    The deadline starts when the limits admit the first request: the wait before is not the endpoint's fault.
 
     Raises:
         GraderError: see ChatModel.ask.
@@ -164,7 +163,7 @@ async def fetch(
                     tries.unreadable(exc)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
                     pause = tries.failed(exc, clock.when())
-                    state.tell_of(tries)
+                    state.log_first_failure(tries)
                     await asyncio.sleep(pause)
                 usage += _RETRY
                 state.spent(_RETRY)
@@ -190,10 +189,10 @@ async def _request(
             state.spending.take(expected, cost)
             try:
                 data = await _post(settings, state, "/chat/completions", body | turn.fields(), clock)
-            # any error may be a refusal of the format, which its status tells; all others are raised
+            # An error of any type may be a refusal of the format, which its status tells; raise all others
             except Exception as exc:
                 if turn.refused(getattr(exc, "status_code", None)):
-                    continue  # the next format, in the same turn: no try is lost
+                    continue  # send the next format within the same try
                 raise
             turn.accepted()
             break
@@ -206,10 +205,10 @@ async def _request(
 async def _post(
     settings: ChatSettings, state: SharedState, path: str, body: dict[str, Any], clock: asyncio.Timeout
 ) -> object:
-    """One try: its answer, or openai's error. What the endpoint says of its load slows the requests that follow."""
+    """One try: returns its answer, or raises openai's error. An overloaded endpoint's answer slows later requests."""
     import openai
 
-    # the wait for a turn is the endpoint's doing, so it counts within the deadline, but not within the try's own time
+    # The endpoint's load causes the wait for a turn. So the wait counts within the deadline, but not within the try
     async with state.turns.turn(clock.when() or 0.0) as turn:
         try:
             async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
@@ -229,7 +228,7 @@ def _read(data: object, settings: ChatSettings) -> tuple[Reply, Usage]:
     """A chat completion's first choice and its usage.
 
     Raises:
-        ReplyError: it is something else, such as a proxy's HTML page.
+        ReplyError: `data` is no chat completion, such as a proxy's HTML page.
     """
     try:
         assert isinstance(data, dict)

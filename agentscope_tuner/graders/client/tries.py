@@ -1,4 +1,4 @@
-"""What went wrong so far with one verdict, and whether it is asked for again."""
+"""Records the failures of one verdict, and decides whether it is asked for again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHAT_TO_MEND = {
 
 
 def _lost(exc: Exception) -> str:
-    """Why the connection failed: a refused one arrives as a timeout's class from the aiohttp transport."""
+    """Why the connection failed. The aiohttp transport reports a refused connection as a timeout, so read causes."""
     found: BaseException | None = exc
     while found is not None:
         if isinstance(found, ConnectionRefusedError):
@@ -37,7 +37,7 @@ def _lost(exc: Exception) -> str:
 
 
 class Tries:
-    """What went wrong so far with one verdict, and whether to go on."""
+    """The failures of one verdict so far, and the decision whether to ask again."""
 
     def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
         self._settings = settings
@@ -48,20 +48,20 @@ class Tries:
         self.failures: list[str] = []
 
     def unreadable(self, exc: ReplyError) -> None:
-        """Raises GraderError once replies were unreadable too often."""
+        """Record an unreadable reply; raises GraderError when there were more than `max_reasks`."""
         self._unreadable += 1
         self.failures.append(str(exc))
         if self._unreadable > self._settings.max_reasks:
             raise GraderError(self.report("no readable verdict")) from exc
 
     def varied(self, body: dict[str, Any]) -> dict[str, Any]:
-        """`body`, warmer once a reply was unreadable: a model at temperature 0 would write the same again."""
+        """`body`, at a higher temperature after an unreadable reply: at temperature 0 the model would repeat it."""
         if not self._unreadable or body.get("temperature") is None:
             return body
         return body | {"temperature": max(body["temperature"], _REASK_TEMPERATURE)}
 
     def failed(self, exc: Exception, deadline: float | None) -> float:
-        """Seconds to wait before the next try; raises GraderError when there is none."""
+        """Record a failed request. Returns the seconds before the next try; raises GraderError if there is none."""
         import openai
 
         if isinstance(exc, openai.APIStatusError):
@@ -94,12 +94,12 @@ class Tries:
         return pause
 
     def out_of_time(self, headline: str) -> GraderError:
-        """The error of a verdict whose time is over: a GraderTimeout, unless nobody ever answered the connection."""
+        """The error of a verdict past its deadline: a GraderTimeout, or a GraderError if nobody ever answered."""
         unreachable = self.failures and all(failure in _UNREACHED for failure in self.failures)
         return (GraderError if unreachable else GraderTimeout)(self.report(headline))
 
     def report(self, headline: str) -> str:
-        """`headline` and what each kind of failure was, without the key."""
+        """`headline` with each kind of failure and its count, without the key."""
         counted = dict.fromkeys(self.failures, 0)
         for failure in self.failures:
             counted[failure] += 1

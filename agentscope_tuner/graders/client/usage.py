@@ -1,4 +1,4 @@
-"""What verdicts cost."""
+"""Usage: the requests, tokens and cost of verdicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Prices(StrictSection):
     )
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
-        """The price of so many tokens; `cached_tokens` are a part of `prompt_tokens`."""
+        """The price of these tokens; `cached_tokens` are a part of `prompt_tokens`."""
         cached_price = self.prompt if self.cached_prompt is None else self.cached_prompt
         fresh = prompt_tokens - cached_tokens
         return (fresh * self.prompt + cached_tokens * cached_price + completion_tokens * self.completion) / 1e6
@@ -36,10 +36,10 @@ class Usage:
     Attributes:
         calls: requests answered by the endpoint with a completion, unreadable ones included.
         retries: requests after the first request of a verdict, for any failure of the earlier request.
-        prompt_tokens: as the endpoint counts them, `cached_tokens` included.
-        completion_tokens: likewise.
+        prompt_tokens: as the endpoint counts them, including `cached_tokens`.
+        completion_tokens: as the endpoint counts them.
         cached_tokens: prompt tokens the provider served from its own prefix cache.
-        cache_hits: verdicts that came from the verdict cache, or from an equal call already on its way.
+        cache_hits: verdicts from the verdict cache, or from an equal question that was being asked.
         cost: in the currency of the configured prices; 0 without prices.
     """
 
@@ -52,7 +52,7 @@ class Usage:
     cost: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        # spelled out: this runs several times a verdict, cached ones included
+        # Written out because it runs several times for each verdict, cached or not, and a loop is slower
         return Usage(
             self.calls + other.calls,
             self.retries + other.retries,
@@ -69,12 +69,12 @@ class Usage:
         return tuple(f"judge_{item.name}" for item in fields(cls))
 
     def metrics(self) -> dict[str, float]:
-        """As metrics of a Judgement, each under `judge_<name>`."""
+        """The usage as metrics of a Judgement, each named `judge_<name>`."""
         return {f"judge_{item.name}": float(getattr(self, item.name)) for item in fields(self)}
 
 
 class Meter:
-    """Adds up what is spent on one verdict, by whichever graders and tasks reach it."""
+    """Adds up the usage of one verdict over all graders and tasks that work on it."""
 
     def __init__(self) -> None:
         self.usage = Usage()
@@ -89,9 +89,10 @@ _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 @contextmanager
 def metered(rows: int = 1) -> Iterator[Meter]:
-    """Counts what is spent inside; a JudgeError that leaves carries it in `metrics`, an equal part for each of `rows`.
+    """Adds up the usage inside the `with` block.
 
-    A verdict that fails has been paid for, too: its tokens must not be lost from the sums of a run.
+    A failed verdict has cost tokens, too, and a run's sums must hold them. So a JudgeError that leaves the block gets
+    the usage in its `metrics`, divided by `rows`.
     """
     meter = Meter()
     token = _METER.set(meter)
@@ -106,6 +107,6 @@ def metered(rows: int = 1) -> Iterator[Meter]:
 
 
 def count_spent(usage: Usage) -> None:
-    """Count `usage` for the verdict under way, if one is."""
+    """Count `usage` for the current verdict, if there is one."""
     if (meter := _METER.get()) is not None:
         meter.add(usage)

@@ -1,4 +1,4 @@
-"""Replies that held a verdict, kept on disk and shared by processes."""
+"""The cache of replies that held a verdict: on disk, and shared by processes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _log = logging.getLogger(__name__)
 
 
 class ReplyStore(Protocol):
-    """Where replies are kept under the digest of what was asked. The verdict cache is one, a learning journal
-    another.
+    """Keeps replies under the digest of their question. The verdict cache and the journal of learning are such
+    stores.
     """
 
     def get(self, key: str) -> Reply | None:
@@ -37,7 +37,7 @@ def default_cache_dir() -> Path:
 
 
 def open_cache(directory: Path) -> Any:
-    """The diskcache in `directory`, made when absent: at most 1 GiB, the oldest verdicts go first.
+    """The diskcache in `directory`, created if absent. It holds at most 1 GiB, and drops the oldest verdicts first.
 
     Raises:
         OSError, sqlite3.Error: the folder cannot be used.
@@ -45,20 +45,21 @@ def open_cache(directory: Path) -> Any:
     import diskcache
 
     class PlainDisk(diskcache.Disk):  # type: ignore[misc]
-        """Refuses pickles: who can write into the folder must not be able to run code here."""
+        """Refuses pickles, because unpickling would let anybody who can write into the folder run code here."""
 
         def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
             if mode == diskcache.core.MODE_PICKLE:
                 raise ValueError("the verdict cache holds a pickle, which astuner never writes: clear it")
             return super().fetch(mode, filename, value, read)
 
-    # a second: a verdict does not wait long for another process's write
+    # At most one second: a verdict must not wait long for another process's write
     return diskcache.Cache(str(directory), disk=PlainDisk, timeout=1, disk_min_file_size=2**20, size_limit=2**30)
 
 
 class VerdictCache:
-    """The verdict cache as a ReplyStore. A cache that cannot be read or written is reported once and then left alone:
-    verdicts cost a call again, and none is lost.
+    """The verdict cache as a ReplyStore.
+
+    A cache that cannot be read or written is logged once and used no more: verdicts then cost calls, but none is lost.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -77,7 +78,7 @@ class VerdictCache:
         try:
             return None if kept is None else decode_reply(kept)
         except (ValueError, KeyError, TypeError):
-            return None  # written by another version: asked again, and overwritten
+            return None  # another version wrote it: ask again, and overwrite it
 
     def put(self, key: str, reply: Reply, usage: Usage) -> None:
         """Keep `reply` under `key`, without its cost."""
@@ -94,14 +95,14 @@ class VerdictCache:
             self._broken = True
             _log.warning("the verdict cache in %s is not used: %s: %s", self._directory, type(exc).__name__, exc)
         except Exception as exc:
-            # diskcache's Timeout has no base of its own; importing it here would cost what laziness saves
+            # Comparing by name saves the import of diskcache, whose Timeout has no base but Exception
             if type(exc).__name__ != "Timeout":
                 raise
         return None
 
 
 def encode_reply(reply: Reply) -> str:
-    """`reply` as JSON; log probabilities only of the tokens before and at the first that is not white space."""
+    """`reply` as JSON, with log probabilities up to the first token that is not white space; no later one is read."""
     tops: list[dict[str, float]] = []
     for top in reply.top_logprobs:
         tops.append(top)
@@ -114,10 +115,10 @@ def encode_reply(reply: Reply) -> str:
 
 
 def decode_reply(kept: str) -> Reply:
-    """What `encode_reply` made.
+    """The reply that `encode_reply` wrote.
 
     Raises:
-        ValueError, KeyError, TypeError: it is not such a text.
+        ValueError, KeyError, TypeError: `kept` is not such a text.
     """
     fields = json.loads(kept)
     return Reply(fields["text"], fields["finish"], top_logprobs=fields.get("top_logprobs", []))
