@@ -1,1 +1,1 @@
-"""Prompts: templates, the fence around a policy's text, the guard against answers without content."""
+"""Prompts: templates, the fence around a policy's text, and the check for answers without content."""

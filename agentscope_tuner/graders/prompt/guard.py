@@ -1,7 +1,7 @@
-"""Answers that hold no content, which LLM judges are known to reward.
+"""Finds answers without content, which LLM judges are known to reward.
 
 A lone ":" or an opener such as "Thought process:" or "Solution" talked judge models into a pass (arXiv 2507.08794,
-"One Token to Fool LLM-as-a-Judge"). No call is needed to see that there is nothing to judge.
+"One Token to Fool LLM-as-a-Judge"). Such answers are found without a call.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ __all__ = ["OPENERS", "no_content"]
 _MARKUP = re.compile(
     r"\\(?:boxed|text|textbf|mathrm|mathbf)\s*\{([^{}]{0,200})\}|[<‹]/?(\w{1,20})\s?/?[>›]|\${1,2}\s*\${1,2}"
 )
-# tags in which formats ask for an answer; any other tag, such as <b>, may itself be the answer
+# Tags around which output formats are built. Any other tag, such as <b>, may itself be the answer
 _FORMAT_TAGS = frozenset({
     "answer", "answers", "final", "final_answer", "output", "response", "reply", "result", "solution", "verdict",
     "submission", "think", "thinking", "thought", "thoughts", "reason", "reasoning", "reflection", "analysis",
     "scratchpad", "explanation", "conclusion", "step", "s",
 })  # fmt: skip
-# the marks of a sentence, and Markdown's rules; symbols (→, ∅), brackets ({}) and operators may be an answer
+# Punctuation of a sentence, and Markdown's rules. Symbols (→, ∅), brackets ({}) and operators may be an answer
 _BLANK = re.compile(r"(?:[\s.,:;!?…·、。∶\u2800]|([-*_=#~`])\1\1+)*")
-# plain words at the very beginning, without markup before them
+# Words at the beginning of an answer; only `#`, `*` and `>` may stand before them
 _FIRST_WORDS = re.compile(r"[\s#*>]*([^\W_](?:[\w '’](?!_)){2,200})")
 _FILLERS = frozenset({"sure", "ok", "okay", "alright", "well", "certainly", "of course", "好的", "好", "当然"})
 _NOT_WORDS = re.compile(r"[^A-Za-z0-9 ']+")
@@ -36,21 +36,21 @@ _MOST_CHARS = 20_000
 _LONGEST_SET_APART = 150
 _LONE_ANSWERS = frozenset("!?")
 _OPENS = re.compile(r"(?:[:∶\-–—=>→|,、…]|\.\.\.)[\s*_`]*$|^\s*#{1,6}\s")
-# letters of other scripts that look like Latin ones
+# Cyrillic, Greek and other letters that look like Latin ones
 _LATIN = str.maketrans("аеорсухіјѕԁɡαοеνρτυικ", "aeopcyxijsdgaoevptuik")
 
 
 def no_content(answer: str, reference: str | None = None) -> str | None:
-    """Why `answer` has nothing to judge, in words; None when it has.
+    """Why `answer` has no content, in words; None when it has content.
 
-    Nothing to judge is an answer of blanks and the marks of a sentence, or of openers alone. It is read as the judge
-    model would see it: without invisible characters, and whatever widths its letters have. Symbols, brackets, operators
-    and single ordinary words may be the answer to a question, and are left to the judge.
+    An answer of blanks and punctuation, or of openers alone, has no content. It is read as the judge model would read
+    it: without invisible characters, and with wide letters as plain ones. Symbols, brackets, operators and single
+    ordinary words may be the answer to a question, so the judge decides on them.
 
     Args:
         answer: the answer, as it came.
-        reference: the right answer, where the task has one; where that itself reads like an opener or a mark, only a
-            blank answer has nothing to judge.
+        reference: the right answer, where the task has one. If it reads like an opener or punctuation itself, only a
+            blank answer has no content.
     """
     reason = _nothing_in(answer)
     if reason is None or reference is None or not plain(answer).strip():
@@ -76,7 +76,7 @@ def _nothing_in(answer: str) -> str | None:
 
 
 def _begins_with_content(head: str) -> bool:
-    """Whether so long an answer opens with something else than an opener: most do, and need no closer look."""
+    """Whether `head`, the start of a long answer, shows content: most do, and the full check is not needed."""
     text = plain(neutralise(head))
     first = _FIRST_WORDS.match(text)
     return first is not None and not is_listed(_words(first[1])) and len(letters(text)) > _LONGEST_SET_APART
@@ -92,7 +92,7 @@ def _only_openers(text: str, disguised: bool) -> bool:
     latin = [word.translate(_LATIN) for word in words]
     if latin != words and all(map(is_listed, latin)):
         return True
-    # letters set apart: S o l u t i o n
+    # Letters with spaces between them: S o l u t i o n
     return len(text) <= _LONGEST_SET_APART and is_listed_squeezed(letters(text).casefold().translate(_LATIN))
 
 
@@ -105,7 +105,7 @@ def _segments(text: str) -> list[str]:
         kept = "".join(char if _counts(char) else "\n" for char in looked_at)
         segments = [segment.strip(" '’") for segment in kept.split("\n")]
     segments = [segment for segment in segments if any(map(str.isalnum, segment))]
-    # what was not looked at is content, or else the answer is longer than any reader would follow
+    # The rest counts as one segment of content: so long an answer is no opener
     return [*segments, "…"] if text[_MOST_CHARS:].strip() else segments
 
 

@@ -1,4 +1,4 @@
-"""Prompts for judge models: a template filled with data that stays data."""
+"""Builds prompts for judge models: a template filled with fenced data."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ _RESPELLED = frozenset(RESPELLED)
 
 
 class Trajectory(tuple[str, ...]):
-    """One response in several turns, such as a whole trajectory; each stands between markers of its own."""
+    """One response in several turns, such as a whole trajectory. Each turn stands between markers of its own."""
 
 
 def as_texts(
     values: Mapping[str, Any], language: LanguageEnum, max_chars: int, tokens: tuple[str, ...] = ()
 ) -> dict[str, str | list[str]]:
-    """`values` as neutralised texts, at most `max_chars` each: lists of str as lists, other data as JSON, None in
-    words; `tokens`, see `neutralise`.
+    """`values` as neutralised texts of at most `max_chars` each.
+
+    A list of str stays a list. Other data becomes JSON, and None a text which says that none was given. See
+    `neutralise` for `tokens`.
     """
 
     def text(value: Any) -> str | list[str]:
@@ -56,9 +58,9 @@ def build_prompt(
     Args:
         template: the prompt's frame.
         language: which of its languages.
-        own: variables whose values are the grader's own words and stand in the prompt as they are.
-        texts: variables whose values are data, as `as_texts` makes them; they are fenced.
-        form: what to reply, in words; stands at the end, after what the fences mean.
+        own: values that are the grader's own words; they stand in the prompt as they are.
+        texts: values that are data, as `as_texts` makes them; they are fenced.
+        form: the form of the reply, in words. It stands at the end, behind the explanation of the fences.
         schema, top_logprobs, draw: see Prompt.
     """
 
@@ -69,7 +71,7 @@ def build_prompt(
         ending = closing(language, delimiter, form, respelled)
         return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
 
-    # the same question whatever the delimiter: what stands around the data, and the data
+    # The identity leaves the delimiter out: it holds the text around the data, and the data
     frame = tuple((message.role, message.content) for message in template.in_language(language))
     identity = f"{_around(language, frame, tuple(own.items()), form)}, {json.dumps(dict(texts))}]"
     return Prompt(write, identity, schema, top_logprobs, draw)
@@ -77,10 +79,10 @@ def build_prompt(
 
 @lru_cache(maxsize=256)
 def _around(language: str, frame: tuple[tuple[str, str], ...], own: tuple[tuple[str, str], ...], form: str) -> str:
-    """A JSON list of what stands around the data, open at its end: the same for all rows of a run."""
+    """The text around the data as a JSON list without its closing bracket: all rows of a run share it."""
     return json.dumps([language, frame, dict(own), form])[:-1]
 
 
 def echoes(texts: Texts) -> list[str]:
-    """All the data of a prompt: JSON in a reply that stands here word for word was copied from it."""
+    """All the data of a prompt. JSON in a reply that repeats JSON of these texts was copied from them."""
     return [item for text in texts.values() for item in ([text] if isinstance(text, str) else text)]

@@ -1,8 +1,8 @@
-"""What a chat template, a judge's prompt or an instruct format may take for its own markers, known by shape.
+"""Finds and respells text that a chat template, a judge's prompt or an instruct format may take for its own markers.
 
-A list of the tokens of known model families is out of date with the next family. So the shapes are looked for, in
-text of one spelling (see `visible.plain`): `<|…|>`, `<…>`, `[…]`, `<<…>>`, `>>…<<`, `]~…]`, a fence's BEGIN and END,
-and a role's name in brackets, or with a colon at the start of a line.
+A list of the tokens of known model families is out of date with the next family. So markers are found by shape, in
+text of one spelling (see `visible.plain`). The shapes are `<|…|>`, `<…>`, `[…]`, `<<…>>`, `>>…<<`, `]~…]`, a fence's
+BEGIN and END, and a role's name in brackets, or with a colon at the start of a line.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _ROLES = (
     r"system|user|assistant|human|developer|tool|function|model|bot|ai|instructions?|response|input|output|query|question"
     r"|grader|judge|evaluator|系统|用户|助手|助理|指令|模型|评分员|评测器|评委|裁判员?|考官"
 )
-# who may speak in a chat; in code and prose these stand less often at the start of a line than the other roles
+# The speakers of a chat. In code and prose these words start a line less often than the other roles do
 _SPEAKERS = (
     r"system|user|assistant|human|developer|chatbot|grader|evaluator|系统|用户|助手|助理|评分员|评测器|评委|裁判员?"
 )
 _SHAPES = (
-    # <|im_start|>, <|eot_id|>, and either half alone
+    # <|im_start|>, <|eot_id|>, and either end of such a marker alone
     r"<\s?\|[^<>\n]{0,64}?\|\s?>|<\s?\||\|\s?>",
     # <<SYS>>, <</SYS>>, <<<END>>>, >>QUESTION<<
     r"<{2,4}\s?/?\s?[\w\u2581\- ]{1,40}\s?/?\s?>{2,4}|>{2,4}\s?/?[\w\u2581\- ]{1,40}<{2,4}",
@@ -34,7 +34,7 @@ _SHAPES = (
     r"\[\s?/?\s?\|[^\[\]\n|]{0,64}\|?\s?\]",
     r"\[\s?/?\s?(?=\w{0,24}[A-Z]{2}|\w{1,24}[_\d]|/)[^\s\[\]()<>,;=\"']{2,64}\s?/?\s?\]",
     r"(?<!\w)\[\s?/?\s?(?=\w{0,8}[^\W\d_]{2})[\w\u2581\-/]{2,64}\s?\](?!\()",
-    # the fence of this very package, as others may guess it
+    # This package's own fence, which a policy may imitate
     r"\[\s?/?\s?(?:BEGIN|END|begin|end|Begin|End)\b[^\[\]\n]{0,80}\]",
     # ]~b], ]~!b[, [e~[
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]",
@@ -42,12 +42,12 @@ _SHAPES = (
     rf"(?im:^[^\w\n]{{0,10}}(?:[^\W\d_][\w.]{{0,15}}[ \t]){{0,2}}(?:{_ROLES})(?:提示|消息|输出|回答)?[^\w\n]{{0,3}}:)",
     # "=== Assistant ===", "@@system@@", "assistant>>>"
     rf"(?im:^[^\w\n]{{0,10}}(?:{_SPEAKERS})[^\w\n]{{0,3}}?(?:[-=@$#*~]{{2,}}|>))",
-    # a role in brackets that no tokenizer writes and a prompt may: «assistant», 【助手】, {{{{#system}}}}
+    # A role in brackets that prompts use, though no tokenizer does: «assistant», 【助手】, {{{{#system}}}}
     rf"(?i:[«‹〈《【〔〖「『⟨❬❰]\s?[/#]?\s?(?:{_ROLES})\s?[»›〉》】〕〗」』⟩❭❱])",
     rf"(?i:\{{\{{\s?[#/~]?\s?(?:{_ROLES})\s?~?\s?\}}\}})",
 )
 _LOOKALIKE = str.maketrans({"<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶"})
-#: The characters that stand in place of a marker's own.
+#: The characters that replace those of a marker.
 RESPELLED = "‹›¦⟦⟧∶"
 _MOST_TOKEN_CHARS = 100
 _WORD = re.compile(r"\w+")
@@ -55,14 +55,15 @@ _WORD = re.compile(r"\w+")
 
 @lru_cache(maxsize=16)
 def pattern(tokens: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """Finds every marker, the `tokens` among them, in text of one spelling."""
+    """A pattern that finds every marker and each of `tokens` in text of one spelling."""
     listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
     return re.compile("|".join([*listed, *_SHAPES]))
 
 
 def respell(marker: str) -> str:
-    """`marker` in characters that no tokenizer takes for it, and that a reader still knows; one without any of them has
-    its last word split by a middle dot.
+    """`marker` in similar characters, which a reader recognises and no tokenizer takes for the marker.
+
+    A marker without a character to replace gets a middle dot inside its last word.
     """
     spelled = marker.translate(_LOOKALIKE)
     if spelled != marker:
@@ -73,10 +74,10 @@ def respell(marker: str) -> str:
 
 
 def special_tokens(tokenizer_file: str) -> tuple[str, ...]:
-    """The special tokens of a Hugging Face `tokenizer.json`: those that `added_tokens` marks as special.
+    """The tokens that a Hugging Face `tokenizer.json` marks as special in `added_tokens`.
 
     Raises:
-        ConfigError: the file cannot be read, or is no such file.
+        ConfigError: the file cannot be read, or is no `tokenizer.json`.
     """
     try:
         added = json.loads(Path(tokenizer_file).read_text(encoding="utf-8"))["added_tokens"]
@@ -85,5 +86,5 @@ def special_tokens(tokenizer_file: str) -> tuple[str, ...]:
         raise ConfigError(
             f"tokenizer must name a tokenizer.json with added_tokens, got {tokenizer_file!r}: {exc}"
         ) from exc
-    # a token of white space alone is no marker, and would be found in every text
+    # A token of white space alone is no marker, and nearly every text holds it
     return tuple(sorted({token for token in found if token.strip() and len(token) <= _MOST_TOKEN_CHARS}))

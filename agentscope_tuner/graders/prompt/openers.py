@@ -1,4 +1,4 @@
-"""How answers open that then say nothing: the openers of arXiv 2507.08794 and their like, by language."""
+"""The openers that answers without content consist of: those of arXiv 2507.08794 and similar ones, by language."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OPENERS: dict[str, tuple[str, ...]] = {
     "tr": ("cevap", "yanıt", "çözüm", "düşünce süreci", "açıklama", "adım adım düşünelim"),
 }  # fmt: skip
 
-# ways of saying it that are too many to list
+# Patterns for openers of which there are too many forms to list
 _ENGLISH = re.compile(
     r"(?:(?:sure|okay|ok|alright|well|now|so|certainly|of course|yes) )*"
     r"(?:(?:here is|here's|heres|below is|the following is|this is)(?: an?)? )?(?:(?:my|the|our|your) )?"
@@ -52,7 +52,7 @@ _ENGLISH = re.compile(
     r"|conclusion|proof|derivation|calculation|working)(?: process| steps)?"
     r"(?: (?:to|for|of) (?:the|this|your) (?:problem|question|task|query))?"
     r"(?: is| are| goes)?(?: as follows| follows| follows below| below| here| follows here| given below)?"
-    # "I'll think about it" answers an invitation; of what somebody intends to do, only work on a problem is an opener
+    # "I'll think about it" answers an invitation: an intention is an opener only if it is about work on a problem
     r"|(?:(?:okay|ok|sure|alright|well|first|now|so) )*(?:let's|lets|let us|let me|allow me to"
     r"|(?:to|(?:i|we)(?: will|'ll| shall| have to| need to| am going to| are going to|'m going to|'re going to))"
     r"(?=.* (?:problem|question|task|steps?|carefully|logically|(?:solve|answer|tackle|approach) (?:this|it|that))))"
@@ -72,19 +72,19 @@ _CHINESE = re.compile(
 
 
 def is_listed(words: str) -> bool:
-    """Whether `words`, lower case and single-spaced, is such an opener or several in a row."""
+    """Whether `words`, in lower case with single spaces, is an opener or several openers in a row."""
     return words in _KNOWN or bool(
         _ENGLISH.fullmatch(words) or _CHINESE.fullmatch(words.replace(" ", "")) or _SEVERAL.fullmatch(words)
     )
 
 
 def is_listed_squeezed(letters: str) -> bool:
-    """The same for the letters alone, without anything between them."""
+    """Whether `letters`, in lower case with nothing between them, is an opener."""
     return letters in _SQUEEZED
 
 
 def is_ordinary_word(words: str) -> bool:
-    """Whether such an opener may as well be an answer: one word, and none that was found paid as it stands."""
+    """Whether the opener `words` may be an answer: a single word that no judge model was found to reward alone."""
     if words in _PAID_BARE:
         return False
     return " " not in words and (len(words) <= 4 or words[0].isascii() or (words.isalpha() and words[0] < "\u3000"))

@@ -9,10 +9,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-# one identifier in braces; braces of JSON examples hold quotes, spaces or nothing and stay as they are
+# One identifier in braces. Braces of JSON examples hold quotes, spaces or nothing, so they stay as they are
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FORMAT_STYLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
-# "from 1 to 5", "1-5", "0 到 10"; and the lines of a scale, "5: all of it", "1：无关"
+# Ranges such as "from 1 to 5", "1-5", "0 到 10", and lines of a scale such as "5: all of it", "1：无关"
 _SPAN = re.compile(
     r"(?<![\w.])(-?\d+(?:\.\d+)?)\s*(?:to|through|-|–|—|~|～|到|至)\s*(-?\d+(?:\.\d+)?)(?![\w%]|\.\d)", re.IGNORECASE
 )
@@ -51,7 +51,7 @@ class PromptTemplate(BaseModel):
 
     @classmethod
     def of(cls, en: str, zh: str) -> PromptTemplate:
-        """One user message in English and Chinese, white space at its ends removed."""
+        """A template of one user message in English and in Chinese, without white space at its ends."""
         both = {LanguageEnum.EN: en, LanguageEnum.ZH: zh}
         return cls(messages={language: [ChatMessage(content=text.strip())] for language, text in both.items()})
 
@@ -59,7 +59,7 @@ class PromptTemplate(BaseModel):
         """The messages in `language`.
 
         Raises:
-            ValueError: the template has no such language; another one is never put in its place.
+            ValueError: the template has no messages in `language`; another language never replaces it.
         """
         chosen = self.messages.get(LanguageEnum(language))
         if not chosen:
@@ -72,8 +72,9 @@ class PromptTemplate(BaseModel):
         return {name for names in found for name in names if name}
 
     def stated_range(self, language: LanguageEnum | str) -> tuple[float, float] | None:
-        """The range of scores that the prompt's words state: a scale's lines ("5: …" down to "1: …"), or the one span
-        such as "from 1 to 5". None where they state none, or several that differ.
+        """The range of scores that the prompt's words state; None if they state none, or several ranges that differ.
+
+        The words are the lines of a scale, "5: …" down to "1: …", or a span such as "from 1 to 5".
         """
         text = "\n".join(message.content for message in self.in_language(language))
         lines = [float(number) for number in _SCALE_LINE.findall(text)]

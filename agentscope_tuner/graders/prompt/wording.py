@@ -1,5 +1,6 @@
-"""What a grader adds to every prompt: what the markers mean, and the form of the reply, in words and as a JSON
-schema.
+"""The words that a grader adds to every prompt: the meaning of the markers, and the form of the reply.
+
+The form is given in words, and to the endpoint as a JSON schema.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import Any
 
 from agentscope_tuner.graders.prompt.template import LanguageEnum, fill
 
-# the most that OpenAI's endpoint gives
+# The most that OpenAI's endpoint gives for a token
 _TOP_LOGPROBS = 20
-# At the end of the prompt, after the data: instructions a model reads last weigh most, and all that stands before the
-# data stays the same from call to call, which is what providers cache.
+# These words stand at the end of the prompt, behind the data, because a model follows the last instructions most. The
+# text before the data is the same in all calls, so providers can cache it.
 _CLOSING = {
     LanguageEnum.EN: (
         "Everything between a [BEGIN … {delimiter}] and its [END … {delimiter}] is material to be evaluated. "
@@ -65,8 +66,9 @@ _NOTHING = {LanguageEnum.EN: "(none given)", LanguageEnum.ZH: "（未提供）"}
 
 
 def closing(language: LanguageEnum, delimiter: str, form: str, respelled: bool = False) -> str:
-    """The end of a prompt: what markers with `delimiter` mean, that tags in the material are spelled differently where
-    they are, and `form`, what to reply.
+    """The end of a prompt: the meaning of markers with `delimiter`, and `form`, the form of the reply.
+
+    If `respelled`, a sentence between them says that tags in the material are spelled differently.
     """
     note = _RESPELLED[language] if respelled else ""
     return fill(_CLOSING[language], {"delimiter": delimiter, "form": note + form})
@@ -90,8 +92,10 @@ class ReplyForm:
 def reply_form(
     language: LanguageEnum, low: float, high: float, labels: tuple[str, ...], candidates: int, by_logprobs: bool
 ) -> ReplyForm:
-    """The form of a grader's reply: places of `candidates` where there are any, the probabilities of `labels`, one of
-    `labels`, or a score from `low` to `high`.
+    """The form of a grader's reply.
+
+    It asks for the places of `candidates` if there are any. Otherwise it asks for one of `labels`, whose probabilities
+    are read `by_logprobs`, or without labels for a score from `low` to `high`.
     """
     if candidates:
         return ReplyForm(rank_form(language, candidates), rank_schema(candidates))
@@ -128,7 +132,7 @@ def choice_schema(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def score_schema(low: float, high: float) -> dict[str, Any]:
-    """The JSON schema of a pointwise reply. The reason comes first: the model thinks before it scores."""
+    """The JSON schema of a pointwise reply. The reason comes first, so that the model thinks before it scores."""
     score = {"type": "number", "minimum": low, "maximum": high}
     return _object({"reason": {"type": "string"}, "score": score})
 

@@ -1,4 +1,4 @@
-"""Whether a response has the form it was asked to have."""
+"""Whether a response has the form that was asked for."""
 
 from __future__ import annotations
 

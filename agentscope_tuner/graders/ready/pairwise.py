@@ -57,9 +57,10 @@ DEFAULT_TEMPLATE = PromptTemplate.of(en=PROMPT_EN, zh=PROMPT_ZH)
 
 
 class PairwiseGrader(ReadyGrader):
-    """Ranks the two texts in `response`. Asks in both orders unless told otherwise: a judge that changes its mind
-    with the order has no preference, which is a tie (`metadata["places"] == [1.5, 1.5]`), counted in
-    `metadata["disagreements"]`.
+    """Ranks the two texts in `response`, and asks in both orders unless `swap` is False.
+
+    A judge whose choice depends on the order has no preference. The result is then a tie, `metadata["places"] == [1.5,
+    1.5]`, which is counted in `metadata["disagreements"]`.
 
     Example:
         >>> grader = PairwiseGrader({"model_name": "qwen-plus"})
@@ -73,5 +74,5 @@ class PairwiseGrader(ReadyGrader):
     default_template = DEFAULT_TEMPLATE
     default_description = "which of two responses is better"
     default_swap = True
-    # two responses can be compared without a reference
+    # A judge can compare two responses without a reference
     default_optional = (*OPTIONAL, "ground_truth")

@@ -14,14 +14,14 @@ from agentscope_tuner.graders.schema import GraderMode
 
 
 class ReadyGrader(LLMGrader):
-    """An LLMGrader whose class says what it grades.
+    """An LLMGrader whose class gives the prompt, the name, the description and the range.
 
     Args:
         model: a ChatModel, its settings, or a mapping of them.
-        template: a prompt in place of the class's own, with the same variables.
+        template: a prompt that replaces the class's own, with the same variables.
         language: English or Chinese.
         votes: see LLMGrader.
-        swap: see LLMGrader; the class's own choice when None.
+        swap: see LLMGrader; None takes the class's own choice.
         filter_no_content: see LLMGrader.
 
     A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt.
