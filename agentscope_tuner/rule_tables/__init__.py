@@ -1,1 +1,1 @@
-"""Rules over CSV, TSV, JSONL and Parquet tables, and the tally of what they found."""
+"""Checks rules on CSV, TSV, JSONL and Parquet tables, and counts their violations."""

@@ -1,4 +1,4 @@
-"""Parquet tables, a batch at a time; needs the extra `parquet`."""
+"""Reads and writes Parquet tables, one batch at a time; needs the extra `parquet`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BATCH_ROWS = 1024
 
 @contextmanager
 def open_parquet_table(path: Path, encoding: str) -> Iterator[Table]:
-    """The Parquet table at `path`; text in Parquet is UTF-8, whatever `encoding` says."""
+    """The Parquet table at `path`; text in Parquet is always UTF-8, so `encoding` is not used."""
     with open_parquet(StoredFile(str(path))) as file:
         try:
             yield ParquetTable(file)
@@ -26,7 +26,7 @@ def open_parquet_table(path: Path, encoding: str) -> Iterator[Table]:
 
 
 class _Cells(Mapping[str, Any]):
-    """One row, whose cells become Python's when they are asked for: some cannot, such as a date before the year 1."""
+    """One row, whose cells become Python values on access, because a few cannot, such as a date before year 1."""
 
     def __init__(self, columns: Mapping[str, Any], index: int) -> None:
         self._columns = columns
@@ -74,7 +74,7 @@ class ParquetTable:
 
         kinds = {int: pyarrow.int8(), str: pyarrow.string()}
         new = [pyarrow.field(name, kinds[kind]) for name, kind in new_columns.items()]
-        # by place: a column's name may stand twice
+        # A name may belong to two columns, so columns are chosen by position
         kept = [index for index, name in enumerate(self.columns) if name not in new_columns]
         own = self._file.schema_arrow
         schema = pyarrow.schema([own.field(index) for index in kept] + new, metadata=own.metadata)

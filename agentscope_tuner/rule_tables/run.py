@@ -1,4 +1,4 @@
-"""Rules over result tables: verdict columns added to every row, and the counts read back from them."""
+"""Checks rules on result tables: adds verdict columns to every row, or counts the verdicts of a checked table."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ PASS = "rule_pass"
 VIOLATIONS = "rule_violations"
 
 OnProblem = Callable[[int, str], None]
-"""Told the line and the reason when an output gets no verdict."""
+"""Called with the line and the reason when an output gets no verdict."""
 OnRow = Callable[[int, Callable[[], float]], None]
-"""Told the rows done after every row, and given a function for the share of the file read, 0 to 1."""
+"""Called after every row, with the number of rows done and a function that returns the share of the file read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One column of outputs: the table's only one (`name` empty), or that of one flow among several."""
+    """A column of outputs: the plain output column (with an empty `name`), or the column of a named flow."""
 
     name: str
     output: str
 
     @property
     def suffix(self) -> str:
-        """What the flow's columns end in."""
+        """The ending of the names of the flow's columns."""
         return f"__{self.name}" if self.name else ""
 
 
@@ -56,12 +56,12 @@ def check_table(
 ) -> RuleTally:
     """Copy a table, adding ``rule_pass`` (1 or 0) and ``rule_violations`` (ids joined by commas) for each flow.
 
-    An output without a verdict (a malformed row, a text that is none, a rule that could not be decided) is kept with
-    both columns empty. `outfile` appears when it is complete; it may be `infile`.
+    An output has no verdict when its row is malformed, it is not text, or a rule could not be decided. Its row is kept,
+    with both columns empty. `outfile` appears only when it is complete; it may be `infile`.
 
     Raises:
-        ConfigError: a file cannot be read or written, or the table has no such output column, or lacks one that a rule
-            looks at.
+        ConfigError: a file cannot be read or written, or the table lacks the output column or a column that a rule
+            reads.
     """
     if ending(infile) != ending(outfile):
         raise ConfigError(f"{outfile} must be the same kind of table as {infile}: the ending says which")
@@ -80,7 +80,7 @@ def check_table(
 
 
 def count_table(infile: Path, *, encoding: str = "utf-8", on_problem: OnProblem, on_row: OnRow) -> RuleTally:
-    """The counts of a table that `check_table` made.
+    """Count the verdicts of a table that `check_table` wrote.
 
     Raises:
         ConfigError: the file cannot be read, or has no ``rule_pass`` column.
@@ -110,7 +110,7 @@ def _verdict(row: TableRow, flow: Flow, on_problem: OnProblem) -> tuple[bool | N
         return None, []
     if value in (None, "") or not isinstance(ids, str):
         return None, []
-    # a table that went through pandas has 1.0 for 1
+    # pandas writes 1 as 1.0 in a column with empty cells
     passed = {"1": True, "0": False, "1.0": True, "0.0": False}.get(str(value))
     if passed is None:
         on_problem(row.line, f"{flow.output} must be 1 or 0, got {value!r}")
@@ -126,7 +126,7 @@ class _RowChecker:
         self._other_targets = sorted(rules.targets - {"output"})
 
     def check(self, row: TableRow, flows: Sequence[Flow]) -> dict[str, Any]:
-        """The new cells of one row; empty ones where there is no verdict."""
+        """The new cells of one row; they are None without a verdict."""
         self.tally.rows += 1
         problem = row.problem
         if problem is None and not flows:
@@ -157,7 +157,11 @@ class _RowChecker:
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:
-    """The text that a column, or a rule's target, names in one row; JSONL may hold metadata as an object."""
+    """The text of a column, or of a rule's target, in one row; JSONL may hold metadata as an object.
+
+    Raises:
+        JudgeError: the row has no such text.
+    """
     key = name.removeprefix("metadata.")
     nested = values.get("metadata")
     if name in values:

@@ -1,4 +1,4 @@
-"""What every kind of table gives and takes."""
+"""The interface of every kind of table: rows to read, and a writer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class TableRow:
     """One row of a table.
 
     Args:
-        line: where it begins in the file, from 1; in Parquet, the number of the row.
-        values: the row by column; empty when it cannot be read.
-        raw: what the row's own table needs to write it back as it stood.
-        problem: why the row cannot be read; None when it can.
+        line: the line on which the row begins, from 1; in Parquet, the number of the row.
+        values: the row's cells by column; empty when the row cannot be read.
+        raw: the row in the form from which its own kind of table writes it back unchanged.
+        problem: the reason why the row cannot be read; None when it can.
     """
 
     line: int
@@ -27,10 +27,10 @@ class TableRow:
 
 
 class TableWriter(Protocol):
-    """Writes rows of the table it was made by."""
+    """Writes the rows of the table that made it."""
 
     def write(self, row: TableRow, added: Mapping[str, Any]) -> None:
-        """Write `row` as it stood and `added` beside it; a row that could not be read is written nevertheless."""
+        """Write `row` unchanged, with the cells `added`; a row that could not be read is written, too."""
 
 
 class Table(Protocol):
@@ -38,16 +38,19 @@ class Table(Protocol):
 
     @property
     def columns(self) -> Sequence[str] | None:
-        """The columns; None where every row has its own, as in JSONL."""
+        """The columns; None where each row has its own columns, as in JSONL."""
 
     def rows(self) -> Iterator[TableRow]:
-        """The rows, once, in constant memory."""
+        """The rows, in constant memory; they can be read only once."""
 
     def share_read(self) -> float:
-        """How much of the file has been read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
 
     def writer(self, path: Path, new_columns: Mapping[str, type]) -> AbstractContextManager[TableWriter]:
         """A writer of the same kind of table to `path`.
 
-        `new_columns` (each ``int`` or ``str``, and nullable) come last; a column of the same name gives way.
+        Args:
+            path: the file to write.
+            new_columns: names and types (``int`` or ``str``) of the added columns, which come last and may be empty. A
+                column of the same name is left out.
         """

@@ -1,4 +1,4 @@
-"""Result tables by file ending, a row at a time: CSV, TSV, JSONL and Parquet, read and written with columns added."""
+"""Opens result tables by file ending: CSV, TSV, JSONL and Parquet. Rows are read, and written with added columns."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ _OPENERS = {
 
 @contextmanager
 def open_table(path: Path, encoding: str = "utf-8") -> Iterator[Table]:
-    """The table at `path`. `encoding` is for text; a byte order mark is seen and kept.
+    """The open table at `path`.
+
+    Args:
+        path: the file.
+        encoding: the encoding of a text file; a byte order mark is recognised and kept.
 
     Raises:
-        ConfigError: an unknown ending, a file that cannot be read, or an encoding that is unknown or does not fit.
+        ConfigError: the ending is unknown, the file cannot be read, or the encoding is unknown or wrong.
     """
     try:
         with _OPENERS[ending(path)](path, encoding) as table:
@@ -34,10 +38,10 @@ def open_table(path: Path, encoding: str = "utf-8") -> Iterator[Table]:
 
 
 def ending(path: Path) -> str:
-    """The file ending that says what kind of table `path` is.
+    """The file ending of `path` in lower case, which names the kind of table.
 
     Raises:
-        ConfigError: it is none of the four.
+        ConfigError: the ending is none of the four.
     """
     suffix = path.suffix.lower()
     if suffix not in _OPENERS:
@@ -47,12 +51,12 @@ def ending(path: Path) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to: it becomes `path` when the block ends well, and is removed when it does not.
+    """A temporary path beside `path` to write to: it replaces `path` after the block, or is removed on an error.
 
     Raises:
         ConfigError: the directory cannot be written to.
     """
-    # through a link to the file it names: renaming would put a file in the link's place
+    # Renaming would replace a link by a file, so the file that the link names is replaced
     path = path.resolve() if path.is_symlink() else path
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:

@@ -1,4 +1,4 @@
-"""What rules did to a table, added up while its rows go by."""
+"""Counts the verdicts and violations of a table, one row at a time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-# a cell of a foreign table may hold any number of names, and pairs grow with its square
+# A cell of another program's table may list any number of rules, and the number of pairs grows with its square
 _MOST_PAIRED = 64
 
 
 @dataclass
 class FlowTally:
-    """Counts over the outputs of one flow, or of all.
+    """Counts over the outputs of one flow, or of all flows.
 
-    `unchecked` outputs have no verdict: they count in neither `passed` nor `failed`, nor in any share.
+    `unchecked` outputs have no verdict, so they count neither as `passed` nor as `failed`, nor in any share.
     """
 
     passed: int = 0
@@ -42,7 +42,7 @@ class FlowTally:
 
     @property
     def total(self) -> int:
-        """Outputs seen, those without a verdict among them."""
+        """The number of outputs, including those without a verdict."""
         return self.passed + self.failed + self.unchecked
 
     @property
@@ -51,12 +51,12 @@ class FlowTally:
         return self.share(self.passed)
 
     def share(self, count: int) -> float | None:
-        """`count` as a share of the outputs with a verdict; None when there is none."""
+        """`count` as a share of the outputs with a verdict; None when no output has a verdict."""
         checked = self.passed + self.failed
         return count / checked if checked else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts for machines; rules and pairs by falling count."""
+        """Plain data for JSON; the rules and pairs with the highest counts come first."""
         return {
             "total": self.total,
             "passed": self.passed,
@@ -70,7 +70,7 @@ class FlowTally:
 
 @dataclass
 class RuleTally:
-    """Counts over a table, by flow; the empty name is a table's plain output column."""
+    """Counts over a table by flow; the flow with an empty name is the plain output column."""
 
     rows: int = 0
     flows: dict[str, FlowTally] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class RuleTally:
 
     @property
     def overall(self) -> FlowTally:
-        """All flows added up."""
+        """The counts of all flows together."""
         whole = FlowTally()
         for flow in self.flows.values():
             whole.passed += flow.passed
@@ -94,7 +94,7 @@ class RuleTally:
         return whole
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts for machines; `flows` only where the table has any, the plain output column as ``output``."""
+        """Plain data for JSON. `flows` is left out for a table with only the plain output column, called ``output``."""
         counts: dict[str, Any] = {"rows": self.rows, **self.overall.to_dict()}
         if set(self.flows) - {""}:
             counts["flows"] = {flow or "output": tally.to_dict() for flow, tally in self.flows.items()}

@@ -1,4 +1,4 @@
-"""CSV, TSV and JSONL tables in any encoding, in constant memory, with no row lost for being malformed."""
+"""Reads and writes CSV, TSV and JSONL tables in any encoding, in constant memory; malformed rows are kept."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rule_tables.table_row import Table, TableRow
 
 MAX_CHARS = 16 * 2**20
-"""The longest line, and the longest quoted field, that is read: a quote that is never closed must end somewhere."""
+"""The longest line and the longest quoted field. Without a limit, an unclosed quote would take in the whole file."""
 
 _BOM = "\ufeff"
 
 
 class _Lines:
-    """The lines of a text, numbered, which can be handed back. Bytes that are not text come as lone surrogates."""
+    """The numbered lines of a text; lines can be handed back and read again. Invalid bytes become lone surrogates."""
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
@@ -95,14 +95,14 @@ def open_jsonl(path: Path, encoding: str) -> Iterator[Table]:
 
 
 class CsvTable:
-    """A table with a header and a delimiter, quoted as spreadsheets do."""
+    """A table with a header and a delimiter; cells are quoted as spreadsheets do it."""
 
     def __init__(self, lines: _Lines, path: Path, delimiter: str) -> None:
-        # the module's limit is one for the process; nothing here needs the smaller one
+        # The csv module has a single limit for the whole process, so it is only ever raised
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CHARS))
         self._lines = lines
         self._delimiter = delimiter
-        # strict: a quote left open is an error at the end of the file, not a row that swallowed it
+        # Strict, so that an unclosed quote is an error, and not a row with the rest of the file in it
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
             self.columns: list[str] = next(self._reader)
@@ -121,14 +121,14 @@ class CsvTable:
             except StopIteration:
                 return
             except csv.Error as exc:
-                # Only the first line is malformed: the lines that its open quote swallowed are rows, so read them again
+                # Only the first line is malformed. The lines behind its open quote are rows, so read them again
                 lines.hand_back(lines.taken[1:])
                 yield TableRow(line, {}, _Malformed(lines.taken[0], 0), f"is malformed: {exc}")
                 continue
             if not cells:
                 if width != 1:
                     continue  # a blank line
-                # in a table of one column that is how spreadsheets write an empty cell
+                # In a table with a single column, spreadsheets write an empty cell as a blank line
                 cells = [""]
             problem = _text_problem(lines.taken)
             if problem is None and len(cells) != width:
@@ -149,7 +149,7 @@ class CsvTable:
 
 @dataclass(frozen=True, slots=True)
 class _Malformed:
-    """A row that cannot be read: its text as it stands, and its cells as far as they can be counted."""
+    """A row that cannot be read: its original text, and the number of its cells, 0 when they cannot be counted."""
 
     text: str
     cells: int
@@ -164,7 +164,7 @@ class _CsvWriter:
         self._newline = newline
         self._rows = rows = csv.writer(stream, delimiter=delimiter, lineterminator=newline)
         self._new = new_columns
-        # a table that was checked before has columns of the same name: the new ones take their place
+        # A table that was checked before has verdict columns already: the new columns replace them
         self._kept = [index for index, column in enumerate(columns) if column not in new_columns]
         rows.writerow([columns[index] for index in self._kept] + new_columns)
 
@@ -177,17 +177,17 @@ class _CsvWriter:
         self._rows.writerow([cells[index] for index in self._kept] + [added.get(name) for name in self._new])
 
     def _write_malformed(self, row: _Malformed) -> None:
-        # as it stands: a row padded to the new width would be well formed to a later run, which would judge it
+        # Written unchanged: if the row were padded to the new width, a later run would take it for well formed
         text = row.text.rstrip("\r\n")
         newline = row.text[len(text) :] or self._newline
         if row.cells == len(self._kept) + len(self._new):
-            # the new columns would hide that the row had too many cells
+            # The row had too many cells, but the new header has as many: add a cell, so that the row stays malformed
             text += self._delimiter
         self._stream.write(text + newline)
 
 
 class JsonlTable:
-    """One JSON object a line."""
+    """A table with one JSON object on each line."""
 
     columns: None = None
 
@@ -223,14 +223,14 @@ class _JsonlWriter:
 
 
 def _with_keys(values: Mapping[str, Any], text: str, added: Mapping[str, Any]) -> str:
-    # spliced, not parsed and printed again: numbers, escapes and repeated keys of the row stay as they were written
+    # Printing the parsed row would change its numbers, escapes and repeated keys, so insert text into its text
     own = text.strip()[1:-1] if not added.keys() & values.keys() else ", ".join(_members(text.strip(), added))
     new = json.dumps(added)[1:-1]
     return f"{{{own}, {new}}}" if own.strip() else f"{{{new}}}"
 
 
 def _members(text: str, without: Collection[str]) -> Iterator[str]:
-    """The members of a JSON object as they are written, but for those whose key is one of `without`."""
+    """The members of a JSON object as text, except the members with a key in `without`."""
     decode = json.JSONDecoder().raw_decode
     at = 1
     while text[at] != "}":
