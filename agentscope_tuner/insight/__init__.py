@@ -1,1 +1,1 @@
-"""What the reward does: whether it can be fooled, whether people agree, what changed, and whether a run games it."""
+"""Examines a reward: whether answers can fool it, people agree with it, two judges differ, and a run games it."""

@@ -1,4 +1,4 @@
-"""Whether a judge agrees with labels: measures with intervals, by slice, and the rows on which they differ."""
+"""Measures how well a judge agrees with labels: with intervals, by slice, and with the rows on which they differ."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PASSED = 0.5
 
 @dataclass(slots=True)
 class _Columns:
-    """The rows that have a verdict and a label, and the counts of the others."""
+    """The rows with a verdict and a label, as columns, and counts of the other rows."""
 
     labels: list[float] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
@@ -46,7 +46,7 @@ class _Columns:
     found: int = 0
 
     def add(self, row: ScoredRow, labels: Mapping[Key, float | None] | None, slice_: str) -> None:
-        """Take in one row."""
+        """Add one row."""
         self.rows += 1
         key = (row.id, row.nth)
         if labels is not None and key not in labels:
@@ -66,7 +66,7 @@ class _Columns:
             self.texts.append((row.id, row.reason[:_MOST_CHARS], row.answer[-_MOST_CHARS:]))
 
     def differences(self, threshold: float) -> list[dict[str, Any]]:
-        """The rows on which verdict and label differ, the surest verdicts first."""
+        """The rows whose verdict differs from the label; the largest distance between reward and label comes first."""
         found = []
         for label, reward, passed, texts in zip(self.labels, self.rewards, self.passed, self.texts, strict=True):
             if passed != (label >= threshold):
@@ -88,18 +88,24 @@ def agreement(
     """The report of `astuner agree`, plain data for JSON.
 
     Args:
-        rows: of the scored file.
-        labels: by row; None where the rows carry their own.
-        by: a path whose values are the slices, such as `metadata.source`.
-        threshold: a graded label from here on counts as right; 0.5 where all labels lie within 0 to 1.
+        rows: the rows of the scored file.
+        labels: the labels by row; None takes the label that a row carries itself.
+        by: the path of the values that divide the rows into slices, such as `metadata.source`.
+        threshold: the lowest label that counts as right; None means 0.5, for labels from 0 to 1 only.
 
     Returns:
-        `rows`, `labelled`; `failed`, by cause: rows without a verdict are in no measure; `unsure`; `missing`: labels
-        whose row is not in the file; `measures`, each with its `value` and 95 % `interval`; `confusion`; `threshold`;
-        `calibration`; `slices`; `differences` with reasons, those with the surest verdicts first.
+        A dictionary with these keys:
+        - `rows`, `labelled`, `unsure`: numbers of all rows, of measured rows, and of rows with an unsure labeller;
+        - `failed`: the number of labelled rows without a verdict, which are in no measure, and their causes;
+        - `missing`: the number of labels whose row is not in the file;
+        - `measures`: each with its `value` and its 95 % `interval`;
+        - `confusion`, `calibration`, and `threshold`, the reward that separates right from wrong labels best;
+        - `slices`: the measures of each slice;
+        - `different`: the number of rows whose verdict differs from the label, and `differences`, the first thousand
+          of them with reasons.
 
     Raises:
-        ConfigError: no row has a verdict and a label, a scale needs a threshold, or the extra `insight` is missing.
+        ConfigError: no row has a verdict and a label, the labels need a `threshold`, or the extra `insight` is missing.
     """
     need_packages()
     columns = _Columns()

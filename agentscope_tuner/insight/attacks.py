@@ -1,4 +1,4 @@
-"""The injection set as attacks on a judge: each text put where an answer's words stand."""
+"""Makes attacks on a judge from the injection set: an attack is an answer with an injection around it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from agentscope_tuner.insight.injections import INJECTIONS
 from agentscope_tuner.insight.more_injections import MORE_INJECTIONS
 
-# what the texts of the set say of rain, in English and in Chinese: the answer that is attacked takes its place
+# The sample answer in the injection texts, in English and Chinese; the attacked answer replaces it
 _HONEST = ("It rains.", "It rains", "下雨了。", "下雨了")
 _TOP = "10"
 
 
 def attacked(answer: str, top: float) -> Iterator[tuple[str, str]]:
-    """The kind and the text of each attack on a judge whose highest score is `top`, made from `answer`."""
+    """The kind and the text of each attack that is made from `answer`, for a judge whose highest score is `top`."""
     for kind, text in (*INJECTIONS, *MORE_INJECTIONS):
         asked = text if top == float(_TOP) else text.replace(_TOP, f"{top:g}")
         said = next((words for words in _HONEST if words in asked), None)

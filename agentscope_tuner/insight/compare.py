@@ -1,4 +1,4 @@
-"""Two judges on the same rows: which verdicts changed, and what a trainer would make of it."""
+"""Compares two judges on the same rows: which verdicts changed, and how a trainer's advantages would change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentscope_tuner.records.scored_rows import ScoredRow
 _MOST_EXAMPLES = 1_000
 _SAME = 1e-9
 _PASSED = 0.5
-# a reason that starts so names the stage that decided: `exact: 25 = 25`
+# A reason may start with the stage that decided: `exact: 25 = 25`
 _STAGE = re.compile(r"([^\d:]{1,40}):")
 _PART = "part/"
 
@@ -36,21 +36,30 @@ def _verdict(row: ScoredRow) -> _Seen:
     passed = row.success if row.success is not None or row.reward is None else row.reward >= _PASSED
     found = _STAGE.match(row.reason)
     stage = row.status if row.status != "judged" or found is None else found[1].strip()
-    # `part/length/chars` is a metric of the part and no reward
+    # `part/length` is the reward of a part; `part/length/chars` is another metric of the part
     parts = {name: value for name, value in row.metrics.items() if name.startswith(_PART) and name.count("/") == 1}
     return _Seen(row.status, row.reward, passed, stage, row.reason, row.violations, parts)
 
 
 @dataclass(slots=True)
 class Comparison:
-    """What changed from the first judge to the second; counts alone, and the first thousand rows that changed.
+    """The changes from the first judge to the second, as counts, with the first thousand changed rows as examples.
 
     Attributes:
-        changes: rows by what became of them: `right to wrong`, `no verdict to right`, `reward only`, `same` …
-        stages, rules, tasks: the changed verdicts by both stages, by the rules broken under one judge alone, by task.
-        parts: the sum of differences of each part of a combined reward, and the rows that have it.
-        regressions: rows on which the second judge is worse; see `astuner compare`.
-        improvements: with labels, rows on which the second alone is right.
+        rows: number of rows that both judges judged.
+        only_first: number of rows in the first file only.
+        only_second: number of rows in the second file only.
+        changes: number of rows by kind of change: `right to wrong`, `no verdict to right`, `reward only`, `same` …
+        stages: changed verdicts by the stage under the first and the second judge.
+        rules: changed verdicts by each rule that was broken under one judge only.
+        tasks: changed verdicts by task.
+        parts: for each part of a combined reward, the sum of its differences, and the number of rows that have it.
+        rewards: the sum of the first judge's rewards, that of the second judge's, and the number of rows in both sums.
+        labelled: number of rows with a label.
+        regressions: number of rows on which the second judge is worse; see `astuner compare`.
+        improvements: number of labelled rows on which only the second judge is right.
+        examples: the first thousand rows whose verdict changed.
+        advantages: the changes of advantages within groups; see `compare`.
     """
 
     rows: int = 0
@@ -70,11 +79,11 @@ class Comparison:
 
     @property
     def changed(self) -> int:
-        """Rows whose verdict, not only its number, is another."""
+        """The number of rows with a changed verdict; a change of the reward alone does not count."""
         return self.rows - self.changes["same"] - self.changes["reward only"]
 
     def add(self, row: ScoredRow, first: _Seen, second: _Seen, label: bool | None) -> None:
-        """Count one row that both judged."""
+        """Count one row that both judges judged."""
         self.rows += 1
         before, after = _name(first), _name(second)
         kind = f"{before} to {after}" if before != after else _same(first, second)
@@ -126,13 +135,18 @@ class Comparison:
 def compare(
     first: Iterable[ScoredRow], second: Iterable[ScoredRow], labels: Mapping[Key, float | None] | None = None
 ) -> Comparison:
-    """Compare two scored files row by row; rows are the same that have the same id.
+    """Compare two scored files row by row; rows are matched by their id.
+
+    An advantage is a reward minus the mean of its group. So the comparison also counts the groups and rows whose
+    advantages turn from positive to negative or back, and the groups that lose or gain a signal.
 
     Args:
-        labels: what is right, by row; rows may carry labels of their own.
+        first: the rows that the first judge scored.
+        second: the rows that the second judge scored.
+        labels: the labels by row; None takes the label that a row carries itself.
 
     Raises:
-        ConfigError: they have no row in common, or the extra `insight` is not installed.
+        ConfigError: the two files have no row in common, or the extra `insight` is not installed.
     """
     need_packages()
     kept = {(row.id, row.nth): _verdict(row) for row in first}
@@ -157,7 +171,7 @@ def compare(
 
 
 def _advantages(groups: Iterable[list[tuple[float, float]]]) -> dict[str, Any]:
-    """What groups of two and more rows teach under both judges: an advantage is the reward less its group's mean."""
+    """Changes of the advantages in groups of two or more rows: an advantage is a reward minus its group's mean."""
     counted: Counter[str] = Counter()
     for group in groups:
         if len(group) < 2:

@@ -1,4 +1,4 @@
-"""Intervals of shares and of any statistic."""
+"""Confidence intervals of shares and of other statistics."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
-# of a normal distribution, for 95 %
+# The quantile of the normal distribution for a 95 % interval
 _Z = 1.959963984540054
 _MOST_ROWS_DRAWN = 5_000
 
 
 def wilson(hits: int, total: int) -> Interval | None:
-    """The 95 % score interval of a share (Wilson 1927); None where nothing was counted."""
+    """The 95 % score interval of a share (Wilson 1927); None when `total` is 0."""
     if not total:
         return None
     share, z2 = hits / total, _Z * _Z
     middle = share + z2 / (2 * total)
     spread = _Z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total))
     low, high = (middle - spread) / (1 + z2 / total), (middle + spread) / (1 + z2 / total)
-    # rounding must not say that none of none may be less than nothing
+    # Rounding errors must not put a bound below 0 or above 1, nor off the end where the share itself lies
     return (0.0 if hits == 0 else max(0.0, low)), (1.0 if hits == total else min(1.0, high))
 
 
@@ -38,13 +38,15 @@ def bootstrap(
 ) -> dict[str, Interval]:
     """95 % percentile bootstrap intervals of several statistics, drawing whole clusters.
 
-    Rows of one task resemble each other, so that drawing single rows would promise too much. Above 5,000 rows fewer
-    clusters are drawn than there are, and the spread is scaled by the root of their shares (the m out of n bootstrap,
-    Bickel, Götze and van Zwet 1997).
+    Rows of one task resemble each other, so drawing single rows would make the intervals too narrow. Above 5,000 rows
+    each draw takes only a part of the clusters, to save time. The spread is then scaled by the square root of that part
+    (the m out of n bootstrap, Bickel, Götze and van Zwet 1997).
 
     Args:
-        statistics: of the rows at these positions; a statistic that is undefined there is left out, or NaN.
-        clusters: of each row, such as its task.
+        statistics: computes the statistics of the rows at given positions; an undefined statistic is NaN or left out.
+        clusters: the cluster of each row, such as its task.
+        draws: the number of draws.
+        seed: the seed of the random draws.
 
     Returns:
         The interval of each statistic that was defined in at least half of the draws.
@@ -70,7 +72,7 @@ def bootstrap(
 
 
 def _percentiles(values: Sequence[float], whole: float, scale: float) -> Interval:
-    """The middle 95 % of `values`, their distances from `whole` scaled; with a scale of 1 the plain percentiles."""
+    """The middle 95 % of `values`, with distances from `whole` scaled; a scale of 1 gives the plain percentiles."""
     import numpy as np
 
     low, high = np.quantile(values, [0.025, 0.975])

@@ -1,6 +1,6 @@
-"""`astuner judge-eval`: whether an LLM judge agrees with people and with itself, and what else moves its rewards.
+"""`astuner judge-eval`: measures whether an LLM judge agrees with people and with itself, and which tricks move it.
 
-Every verdict is asked for anew: with the verdict cache a judge would always agree with itself.
+With the verdict cache a judge would always agree with itself, so the cache is off.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.workflow import WorkflowOutput
 
 Pairs = Sequence[tuple[float, float]]
-#: A reward for each answer; None where there is no verdict.
+#: The reward of each answer; None for an answer without a verdict.
 Rewards = list[float | None]
 
 _SAME = 1e-9
@@ -27,12 +27,12 @@ _WORST = 10
 
 @runtime_checkable
 class AsksModels(Protocol):
-    """A judge that asks judge models of ours about one answer at one place.
+    """A judge that asks judge models, through this package's client, about the answer at one path.
 
     Attributes:
-        response_path: where it reads the answer, such as `output.metadata.final_answer`.
+        response_path: the path of the answer, such as `output.metadata.final_answer`.
         judge_models: the models.
-        top_score: the highest score that its prompt knows.
+        top_score: the highest score in the judge's prompt.
     """
 
     @property
@@ -46,10 +46,10 @@ class AsksModels(Protocol):
 
 
 def asked_anew(judge: TaskJudge) -> AsksModels:
-    """The judge inside, whose models from here on keep no verdicts and take none from the cache.
+    """The judge inside `judge`, with the verdict caches of its models turned off for good.
 
     Raises:
-        ConfigError: it asks no judge model that could be measured.
+        ConfigError: the judge asks no judge models.
     """
     inner = judge.inner
     if not isinstance(inner, AsksModels):
@@ -65,13 +65,13 @@ class JudgeEval:
     """Asks one judge about labelled answers, in several ways.
 
     Args:
-        judge: behind its rules, its verdict cache off.
+        judge: the judge with its rules; its verdict cache must be off.
         answers: the labelled answers.
-        response_path: where the judge reads an answer.
-        top: the highest score that its prompt knows, which attacks ask for.
-        concurrency: rows, or groups of a judge that ranks, at once.
+        response_path: the path at which the judge reads an answer.
+        top: the highest score in the judge's prompt, which attacks ask for.
+        concurrency: the most rows at once, or groups for a judge that ranks.
         done: called after every verdict.
-        seed: of the bootstrap.
+        seed: the seed of the bootstrap.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class JudgeEval:
             self._groups.setdefault(one.group, []).append(index)
 
     def verdicts(self, on: int) -> int:
-        """How many rows `run(on)` asks about."""
+        """The number of verdicts that `run(on)` asks for."""
         again = 4 if self._judge.traits.ranks else 3
         return len(self._answers) * again + sum(1 for index in self._lowest(on) for _ in self._attacks(index))
 
     async def run(self, on: int) -> dict[str, Any]:
-        """All measurements; attacks on the `on` answers with the lowest labels."""
+        """Make all measurements; the `on` answers with the lowest labels are attacked."""
         first = await self._asked([one.output for one in self._answers])
         second = await self._asked([one.output for one in self._answers])
         twice = await self._asked([self._with(one, f"{self._said(one)}\n\n{self._said(one)}") for one in self._answers])
@@ -121,7 +121,12 @@ class JudgeEval:
         return with_response(one.output, self._path, text)
 
     async def _asked(self, outputs: Sequence[WorkflowOutput], backwards: bool = False) -> Rewards:
-        """The rewards of `outputs`, one for each of the answers in their order."""
+        """The rewards of `outputs`, which belong to the answers in the same order.
+
+        Args:
+            outputs: an output for each answer.
+            backwards: show a judge that ranks each group in the opposite order.
+        """
         rewards: Rewards = [None] * len(outputs)
 
         async def group(members: list[int]) -> None:
@@ -137,7 +142,7 @@ class JudgeEval:
         return rewards
 
     def _agreement(self, rewards: Rewards) -> dict[str, Any]:
-        """Rewards beside labels; errors and shares only where the labels are rewards, 0 to 1."""
+        """Measures of rewards against labels. Labels beyond 0 to 1 are no rewards, so only their order is measured."""
         pairs = [(one.label, reward) for one, reward in zip(self._answers, rewards, strict=True)]
         metrics = agreement.metrics(0.1)
         if not all(0.0 <= one.label <= 1.0 for one in self._answers):
@@ -159,7 +164,7 @@ class JudgeEval:
         return {"reward_follows": with_reward, "label_follows": with_label, "said_twice": said_twice}
 
     async def _position(self, first: Rewards) -> dict[str, Any]:
-        """The same groups in the opposite order: a judge without a bias puts every pair in the same order again."""
+        """Ask about the groups in the opposite order: an unbiased judge gives each pair of answers the same order."""
         swapped = await self._asked([one.output for one in self._answers], backwards=True)
         pairs: list[list[tuple[float, float]]] = []
         for members in self._groups.values():
@@ -170,7 +175,7 @@ class JudgeEval:
         ahead = [[(group[0][1], group[0][0])] for group in pairs]
         return {
             "reordered": self._interval(_shift, [[(0.0, _reordered(group))] for group in pairs]),
-            # how much more the first answer of a group earns than when it stands last
+            # The first answer's reward, minus its reward when it stands last
             "first_place_earns": self._interval(_shift, ahead),
         }
 
@@ -217,7 +222,7 @@ class JudgeEval:
         return {"texts": len(shifts), "raised": raised, "shift": self._interval(_shift, pairs)}
 
     def _measured(self, metric: agreement.Metric, pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
-        """`metric` with its interval: answers to one task are alike, so what is drawn are tasks."""
+        """`metric` with its interval. Answers to one task are alike, so the bootstrap draws whole tasks."""
         groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
         return self._interval(metric, [group for group in groups if group])
 
@@ -240,6 +245,6 @@ def _shift(pairs: Pairs) -> float | None:
 
 
 def _reordered(group: Pairs) -> float:
-    """The share of pairs of answers that two rounds put in opposite orders."""
+    """The share of pairs of answers whose order differs between two rounds."""
     both = [(group[a], group[b]) for a in range(len(group)) for b in range(a)]
     return sum((one[0] - other[0]) * (one[1] - other[1]) < 0 for one, other in both) / len(both)

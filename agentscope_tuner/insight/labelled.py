@@ -1,4 +1,4 @@
-"""Labelled answers to measure a judge by: rollouts that carry a label, or samples that rubrics are learned from."""
+"""Reads labelled answers that measure a judge: rollouts with a label, or samples from which rubrics are learned."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One answer.
+    """One labelled answer.
 
     Attributes:
-        task, output: the rollout.
-        label: what people say it is worth; more is better.
-        group: names the answers to one task.
+        task: the task of the rollout.
+        output: the rollout's output, with the answer.
+        label: the value that people give the answer; a higher label is better.
+        group: the name that all answers to one task share.
     """
 
     task: WorkflowTask
@@ -33,16 +34,17 @@ class Labelled:
 def read_labelled(path: Path, response_path: str, limit: int | None = None) -> list[Labelled]:
     """The labelled answers of a file of JSON lines.
 
-    Rollouts carry `label: {score}` or `label: {is_success}`. Samples are `{main_query, metadata: {answer, score}}`, or
-    `{main_query, metadata: {candidates: [{answer, rank}]}}`, whose labels are the ranks below zero.
+    A line is a rollout with `label: {score}` or `label: {is_success}`, or a sample. A sample is
+    `{main_query, metadata: {answer, score}}` or `{main_query, metadata: {candidates: [{answer, rank}]}}`. A lower
+    rank is better, so the label of a rank is its negative.
 
     Args:
         path: the file.
-        response_path: where the judge reads an answer, such as `output.metadata.final_answer`.
-        limit: read no more than so many lines.
+        response_path: the path at which the judge reads an answer, such as `output.metadata.final_answer`.
+        limit: the most lines to read.
 
     Raises:
-        ConfigError: the file cannot be read, a line is neither, or all labels are alike.
+        ConfigError: the file cannot be read, a line is neither a rollout nor a sample, or all labels are equal.
     """
     found: list[Labelled] = []
     try:
@@ -80,10 +82,10 @@ def _labelled(task: Task, output: WorkflowOutput, label: float) -> Labelled:
 
 
 def response_of(output: WorkflowOutput, response_path: str) -> str:
-    """The answer at `response_path`; of chat messages the last one's text.
+    """The answer at `response_path`; for chat messages the text of the last message.
 
     Raises:
-        KeyError: there is none.
+        KeyError: `output` has no answer there.
     """
     value: Any = output.metadata
     for part in _keys(response_path):

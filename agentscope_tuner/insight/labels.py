@@ -1,4 +1,4 @@
-"""What people, or another judge, say of rows: files of labels in the viewer's format and the commoner ones."""
+"""Reads labels that people, or another judge, give to rows: files in the viewer's format and in common formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from agentscope_tuner.errors import ConfigError
 
-#: A row of a scored file: its id, and how many rows of the same id stand before it.
+#: Identifies a row of a scored file: its id, and the number of earlier rows with the same id.
 Key = tuple[str, int]
 
 _WORDS = {"right": 1.0, "wrong": 0.0, "true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0}
@@ -23,13 +23,15 @@ _KEYS = ("label", "is_success", "score", "rating")
 def read_labels(path: Path) -> dict[Key, float | None]:
     """The labels of a file by row; None where the labeller was unsure.
 
-    JSON lines, one label each: `{"id", "label"}` as the viewer writes them (`right`, `wrong`, `unsure`; `nth` counts
-    rows of one id; the last line for a row counts; null takes a label back), a bool or a number; rollouts with a
-    `label` of their own (`is_success`, or a graded `score`); scored rows, whose verdicts are then the labels. Or CSV
-    and TSV with the columns `id` and `label`.
+    The file is a CSV or TSV table with the columns `id` and `label`, or has one label on each line of JSON:
+
+    - `{"id", "label"}` as the viewer writes it. The label is `right`, `wrong`, `unsure`, a bool or a number, and null
+      removes an earlier label. `nth` is the number of earlier rows with the id. The last line for a row counts;
+    - a rollout with its own `label` (`is_success`, or a graded `score`);
+    - a scored row, whose verdict is the label.
 
     Raises:
-        ConfigError: the file cannot be read, or a line of it.
+        ConfigError: the file, or one of its lines, cannot be read.
     """
     labels: dict[Key, float | None] = {}
     seen: Counter[str] = Counter()
@@ -54,7 +56,7 @@ def _take(labels: dict[Key, float | None], seen: Counter[str], row: Any, where: 
         raise ConfigError(f"{where}: a label names its row by id, got {row!r:.100}")
     name = str(row["id"])
     if isinstance(row.get("task"), Mapping):
-        # a rollout: rows of one id follow one another as in the scored file
+        # A rollout has no `nth`: its rows with the same id stand in the order of the scored file
         key = (name, seen[name])
         seen[name] += 1
         value = own_label(row)
@@ -71,23 +73,23 @@ def _take(labels: dict[Key, float | None], seen: Counter[str], row: Any, where: 
 
 
 def own_label(row: Mapping[str, Any]) -> float | None:
-    """The `label` that a rollout carries: its `score`, else its `is_success`; None without one."""
+    """The label that a rollout itself carries: its `score`, `rating` or `is_success`; None without a label."""
     return _first_number(row.get("label"), ("score", "rating", "is_success"))
 
 
 def _verdict(row: Mapping[str, Any]) -> float | None:
-    """The verdict on a scored row, as a label; None without one."""
+    """The verdict of a scored row as a label; None without a verdict."""
     return _first_number(row.get("judgement"), ("is_success", "reward"))
 
 
 def _first_number(mapping: object, keys: tuple[str, ...]) -> float | None:
     values = [mapping.get(key) for key in keys] if isinstance(mapping, Mapping) else []
-    # a missing cell of a data set is NaN, which is no label
+    # A data set's missing cell is NaN, which is no label
     return next((float(value) for value in values if isinstance(value, bool | int | float) and value == value), None)
 
 
 def _nth(value: object, where: str) -> int:
-    """How many rows of the id stand before the labelled one; tables write numbers as text, and nothing as nothing."""
+    """The number of earlier rows with the labelled row's id; a table holds it as text, and an empty cell means 0."""
     if value is None or value == "":
         return 0
     if isinstance(value, bool) or not isinstance(value, int | str) or not str(value).isdecimal():

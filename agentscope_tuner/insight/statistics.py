@@ -1,4 +1,4 @@
-"""How well verdicts agree with labels. scikit-learn and scipy compute, from the extra `insight`."""
+"""Statistics of the agreement between verdicts and labels. scikit-learn and scipy come with the extra `insight`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _BINS = 10
 
 
 def need_packages() -> None:
-    """Checks that the statistics can be computed.
+    """Check that the packages of the extra `insight` are installed.
 
     Raises:
-        ConfigError: the extra is not installed.
+        ConfigError: they are not.
     """
     try:
         import scipy
@@ -34,7 +34,7 @@ def need_packages() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Verdicts beside labels, counted."""
+    """Counts of right and wrong verdicts: the confusion matrix of verdicts against labels."""
 
     true_positive: int
     false_positive: int
@@ -43,17 +43,17 @@ class Confusion:
 
     @classmethod
     def of(cls, labels: Bools, verdicts: Bools) -> Confusion:
-        """Counted over two arrays of one length."""
+        """The counts over two arrays of the same length."""
         both, verdict, label = int((labels & verdicts).sum()), int(verdicts.sum()), int(labels.sum())
         return cls(both, verdict - both, len(labels) - verdict - label + both, label - both)
 
     @property
     def total(self) -> int:
-        """How many."""
+        """The number of all verdicts."""
         return self.true_positive + self.false_positive + self.true_negative + self.false_negative
 
     def measures(self) -> dict[str, float]:
-        """Accuracy, precision, recall, F1 and Cohen's kappa; NaN where a denominator is 0, and not 0."""
+        """Accuracy, precision, recall, F1 and Cohen's kappa; a measure with a denominator of 0 is NaN."""
         tp, fp, tn, fn = self.true_positive, self.false_positive, self.true_negative, self.false_negative
         n = self.total
         chance = _ratio((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp), n * n)
@@ -85,20 +85,21 @@ def rank_measures(labels: Floats, scores: Floats) -> dict[str, float]:
 
 
 def quadratic_kappa(labels: Floats, scores: Floats) -> float:
-    """Cohen's kappa with quadratic weights (Cohen 1968), the values themselves as the scale; NaN where all are equal.
+    """Cohen's kappa with quadratic weights (Cohen 1968) on the values themselves; NaN when all values are equal.
 
-    1 minus the mean squared difference of the pairs over that of all labels with all scores: on equally spaced
-    categories scikit-learn's `cohen_kappa_score(weights="quadratic")`, and defined for any number.
+    It is 1 minus a quotient: the mean squared difference of each label and its own score, divided by the mean squared
+    difference of all labels and all scores. On equally spaced categories it equals scikit-learn's
+    `cohen_kappa_score(weights="quadratic")`, but it is defined for all numbers.
     """
     expected = labels.var() + scores.var() + (labels.mean() - scores.mean()) ** 2
     return _ratio(expected - float(((labels - scores) ** 2).mean()), expected)
 
 
 def auc(labels: Bools, scores: Floats) -> float:
-    """The chance that a right row is scored above a wrong one, ties counting half; NaN without both kinds.
+    """The chance that a right row has a higher score than a wrong row; a tie counts half. NaN without both kinds.
 
-    By the sum of the right rows' ranks (Mann and Whitney 1947). A bootstrap asks for it hundreds of times, and
-    scikit-learn's `roc_auc_score` spends fifty times as long on looking at its input.
+    It is computed from the sum of the right rows' ranks (Mann and Whitney 1947). A bootstrap computes it hundreds of
+    times, and scikit-learn's `roc_auc_score` spends fifty times as long on checks of its input.
     """
     from scipy.stats import rankdata
 
@@ -111,27 +112,27 @@ def auc(labels: Bools, scores: Floats) -> float:
 
 
 def best_threshold(labels: Bools, scores: Floats) -> tuple[float, float] | None:
-    """The score from which on "right" agrees best with the labels, and the balanced accuracy there.
+    """The score that separates right from wrong labels best, and the balanced accuracy there.
 
-    The largest true positive rate less false positive rate (Youden's J); None without both kinds of labels.
+    Best is the largest difference of true and false positive rate (Youden's J). None without both kinds of labels.
     """
     from sklearn.metrics import roc_curve
 
     if not labels.any() or labels.all():
         return None
     false, true, thresholds = roc_curve(labels, scores)
-    # the first point says "nothing is right", at an infinite threshold
+    # At the first point the threshold is infinite and no row counts as right, so it is no candidate
     best = int((true - false)[1:].argmax()) + 1
     return float(thresholds[best]), float((true[best] + 1 - false[best]) / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Scores as probabilities of being right.
+    """The quality of scores as probabilities of a right label.
 
     Attributes:
         ece: the expected calibration error over ten bins of equal width (Naeini et al. 2015), 0 to 1.
-        bins: for each bin that is not empty its rows, mean score and share of right ones.
+        bins: for each bin with rows: the number of rows, their mean score, and the share of right labels.
     """
 
     ece: float
@@ -139,7 +140,7 @@ class Calibration:
 
 
 def calibration(labels: Bools, scores: Floats) -> Calibration | None:
-    """None where scores leave 0 to 1: then they are no probabilities."""
+    """The calibration of scores; None when a score lies outside 0 to 1, so that the scores are no probabilities."""
     import numpy as np
 
     if not len(scores) or scores.min() < 0 or scores.max() > 1:
@@ -155,11 +156,11 @@ def calibration(labels: Bools, scores: Floats) -> Calibration | None:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value of McNemar's test: whether two judges pass the same share.
+    """The exact two-sided p-value of McNemar's test that two judges pass the same share of rows.
 
     Args:
-        only_first: rows that only the first judge passes.
-        only_second: rows that only the second passes.
+        only_first: number of rows that only the first judge passes.
+        only_second: number of rows that only the second judge passes.
     """
     from scipy import stats
 
@@ -168,7 +169,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def plain(measures: dict[str, Any]) -> dict[str, Any]:
-    """NaN as None, which JSON has."""
+    """The measures with None in place of NaN, which JSON does not have."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in measures.items()

@@ -1,4 +1,4 @@
-"""What an attack is: a name, whether its answers must fail or pass, and the answers it makes of a task."""
+"""The base class of attacks: a name, the right verdict on the attack's answers, and the answers to a task."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Attack:
     """Base of the attacks.
 
     Attributes:
-        name: in reports.
-        must: whether a judge that is sound fails its answers or passes them.
-        about: in one line.
+        name: the name in reports.
+        must: the verdict of a sound judge on the attack's answers.
+        about: the attack in one line.
     """
 
     name: ClassVar[str]
@@ -22,5 +22,5 @@ class Attack:
     about: ClassVar[str]
 
     def answers(self, subject: Subject) -> Iterator[str]:
-        """Full answers to one task; none where the attack makes no sense for it."""
+        """Full answers to one task; no answers when the attack makes no sense for the task."""
         raise NotImplementedError

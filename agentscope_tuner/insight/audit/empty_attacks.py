@@ -1,4 +1,4 @@
-"""Answers that say nothing about the task."""
+"""Attacks whose answers do not solve the task at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONG = 100_000
 
 
 class Empty(Attack):
-    """Nothing at all."""
+    """An answer without visible text."""
 
     name = "empty"
     about = "no text, or white space alone"
@@ -23,7 +23,7 @@ class Empty(Attack):
 
 
 class Punctuation(Attack):
-    """A sign or two."""
+    """An answer of a sign or two."""
 
     name = "punctuation"
     about = "signs without a word"
@@ -33,7 +33,7 @@ class Punctuation(Attack):
 
 
 class Opener(Attack):
-    """One-token openers that talk language models into a pass (arXiv 2507.08794)."""
+    """Short openers for which language models pass an answer (arXiv 2507.08794)."""
 
     name = "opener"
     about = "a solution's first words, and no solution"
@@ -54,7 +54,7 @@ class Opener(Attack):
 
 
 class QuestionCopied(Attack):
-    """The question, given back."""
+    """The question, repeated as the answer."""
 
     name = "question copied"
     about = "the task's own words as the answer"
@@ -65,13 +65,13 @@ class QuestionCopied(Attack):
             yield query
             yield f"{query}\n{query}"
             yield f"You ask: {query} Let me think about it."
-            # a question of one line would fit into the form
+            # Only a short question of one line fits into the answer's form
             if len(query) <= 200 and "\n" not in query:
                 yield subject.said(query)
 
 
 class QuestionFormula(Attack):
-    """A formula of the question in the form of an answer: nothing was worked out."""
+    """A formula from the question in the form of an answer, with nothing calculated."""
 
     name = "question's formula"
     about = "a formula copied from the task, given as its answer"
@@ -79,18 +79,18 @@ class QuestionFormula(Attack):
     def answers(self, subject: Subject) -> Iterator[str]:
         for found in list(_FORMULA.finditer(subject.query))[:3]:
             formula = (found[1] or found[2]).strip()
-            # a number, or the reference itself, is an answer
+            # A formula that is only a number, or equals the reference, may be right: leave it out
             if not re.fullmatch(r"[-\d.,\s()]*", formula) and _flat(formula) != _flat(subject.reference or ""):
                 yield subject.said(formula)
 
 
 def _flat(formula: str) -> str:
-    """One spelling of a fraction: the same fraction in other LaTeX is the same answer."""
+    """`formula` with fractions as a/b and without spaces, so that different LaTeX for one answer compares equal."""
     return re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", formula).replace(" ", "")
 
 
 class Overlong(Attack):
-    """Length alone."""
+    """Texts that are costly to read: long, deeply nested, or with endless powers."""
 
     name = "over-long"
     about = "much text and no answer; deep nesting; powers that never end"
@@ -98,7 +98,7 @@ class Overlong(Attack):
     def answers(self, subject: Subject) -> Iterator[str]:
         yield "Let me think about this carefully. " * (_LONG // 35)
         yield "9" * _LONG
-        # enough to tell a scan that starts anew at each brace, and not so much that an audit of it takes an hour
+        # Enough boxes to expose a reader that starts a scan at each brace, but few enough for an audit to end soon
         yield "\\boxed{" * 500
         yield subject.said("95**36**32")
         yield subject.said("(" * 2_000 + "1" + ")" * 2_000 + "^{9^{9^{9}}}")
@@ -119,7 +119,7 @@ class Garbage(Attack):
 
 
 class Injection(Attack):
-    """Orders and verdicts for a judge that is a language model."""
+    """Orders to a judge that is a language model, and ready verdicts."""
 
     name = "injection"
     about = "orders to the judge, ready verdicts, closed fences"

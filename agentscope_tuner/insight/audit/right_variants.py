@@ -1,4 +1,4 @@
-"""Right answers in other clothes: a judge that refuses them throws signal away."""
+"""Right answers, written differently. A judge that refuses them loses signal for the trainer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FRACTION = re.compile(r"(-?\d+)/(\d+)")
 
 
 class Variant(Attack):
-    """A right answer, written otherwise."""
+    """Base of the right answers, which must pass."""
 
     must: ClassVar[Literal["fail", "pass"]] = "pass"
 
@@ -32,7 +32,7 @@ class AsItStands(Variant):
 
 
 class Spaces(Variant):
-    """White space around and within."""
+    """White space around the answer, and inside its box or tags."""
 
     name = "spaces"
     about = "white space around the answer"
@@ -45,7 +45,7 @@ class Spaces(Variant):
 
 
 class WordsAround(Variant):
-    """Words around the answer."""
+    """Sentences, Markdown and reasoning around the answer."""
 
     name = "wording"
     about = "sentences, markdown and thoughts around the answer"
@@ -64,7 +64,7 @@ class WordsAround(Variant):
 
 
 class OtherLatex(Variant):
-    """The same formula in other LaTeX."""
+    """The same formula with different LaTeX commands."""
 
     name = "other LaTeX"
     about = "\\dfrac, \\left and \\right, \\displaystyle, dollars within"
@@ -86,7 +86,7 @@ class OtherLatex(Variant):
 
 
 class Thousands(Variant):
-    """Separators in long numbers."""
+    """Thousands separators in long numbers."""
 
     name = "thousands separators"
     about = "12,345 and 12{,}345 and 12\\,345"
@@ -100,7 +100,7 @@ class Thousands(Variant):
 
 
 class NumberForms(Variant):
-    """The same number in other digits."""
+    """The same number with a further zero, or as a fraction."""
 
     name = "number forms"
     about = "3.0 for 3, 0.50 for 0.5"
@@ -115,7 +115,7 @@ class NumberForms(Variant):
 
 
 class Units(Variant):
-    """The unit that the question asks for, behind the number."""
+    """The number with the unit that the question asks for."""
 
     name = "units"
     about = "the unit that the question names"

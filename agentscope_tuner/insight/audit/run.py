@@ -1,4 +1,4 @@
-"""The audit: every attack on every task, counted, with the worst answers and the time it took."""
+"""Runs the audit: every attack on every task. Counts false verdicts, and keeps the worst answers and the times."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ class AttackResult:
     """One attack over all tasks.
 
     Attributes:
-        must: what a sound judge does with its answers, `fail` or `pass`.
-        answers: how many were judged; those without a verdict apart.
-        false: how many went the other way: false passes, or false fails.
-        no_verdict: how many failed to be judged, which is no pass and no refusal.
-        seconds: wall-clock time of all of them; `slowest` of the slowest.
-        worst: the answers that went the other way, the furthest first.
+        name: the attack's name.
+        about: the attack in one line.
+        must: the right verdict on its answers, `fail` or `pass`.
+        answers: number of answers with a verdict.
+        false: number of false verdicts: false passes or false fails.
+        no_verdict: number of answers without a verdict, which were neither passed nor failed.
+        seconds: wall-clock time for all answers.
+        slowest: seconds of the slowest verdict.
+        worst: three answers with false verdicts, those with the worst rewards.
     """
 
     name: str
@@ -51,7 +54,7 @@ class AttackResult:
 
     @property
     def interval(self) -> Interval | None:
-        """95 %, Wilson's."""
+        """Wilson's 95 % interval of `rate`."""
         return wilson(self.false, self.answers)
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,10 +64,12 @@ class AttackResult:
 
 
 def attacked(judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: float) -> list[AttackResult]:
-    """Every attack that makes sense for the tasks.
+    """The results of every attack that makes sense for the tasks.
 
     Args:
-        pass_at: an answer counts as passed from this reward on, or where the judge calls it a success.
+        judge: the judge under audit.
+        subjects: the tasks.
+        pass_at: the lowest reward that counts as a pass; a verdict of success counts as a pass, too.
     """
     results = (_attack(attack, judge, subjects, pass_at) for attack in ATTACKS)
     return [result for result in results if result.answers or result.no_verdict]
@@ -96,7 +101,7 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
 
 
 def passed(verdict: Judgement, pass_at: float) -> bool:
-    """Whether a trainer would see a pass."""
+    """Whether a trainer would treat the verdict as a pass."""
     return bool(verdict.is_success) or (verdict.reward is not None and verdict.reward >= pass_at)
 
 

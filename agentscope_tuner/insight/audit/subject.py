@@ -1,4 +1,4 @@
-"""One task under audit: its question, its reference, and an answer that is right."""
+"""One task under audit: its question, its reference, and a right answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from agentscope_tuner.verify.boxed import last_boxed
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-#: Where an answer may stand, by name; the judge under audit tells which one it reads.
+#: The forms of an answer by name. The audit finds the form that the judge reads by asking the judge.
 FORMS: Mapping[str, str] = {
     "boxed": "\\boxed{%s}",
     "tag": "<answer>%s</answer>",
@@ -30,14 +30,14 @@ class Subject:
     """One task.
 
     Attributes:
-        id: of its row.
-        task: as the judge gets it.
-        given: the output's metadata besides the answer: a judge may read its task there.
-        reference: the right answer as text; None where the task has none.
-        honest: a right answer, bare, without the form it is given in; None where none is known.
-        written: what the row's own agent answered, where the label, or the judge, says that it is right.
+        id: the id of the task's row.
+        task: the task that the judge gets.
+        given: the output's metadata except the answer, because a judge may read its task there.
+        reference: the right answer as text; None for a task without a reference.
+        honest: a right answer without its form; None when no right answer is known.
+        written: the answer of the row's own agent, if its label calls it right; None otherwise.
         form: one of `FORMS`.
-        others: right answers of other tasks, in other words than this one's.
+        others: right answers of other tasks, which are wrong here.
     """
 
     id: str
@@ -60,23 +60,23 @@ class Subject:
 
     @property
     def number(self) -> Fraction | None:
-        """The reference, where it is a plain number."""
+        """The reference as a number; None when it is no plain number, or the task is the countdown game."""
         if self.countdown is not None or self.reference is None or not _NUMBER.fullmatch(self.reference.strip()):
             return None
         return Fraction(self.reference.strip())
 
     @property
     def countdown(self) -> tuple[Fraction, tuple[int, ...]] | None:
-        """Target and numbers, where the task is the countdown game."""
+        """The target and the numbers of the countdown game; None for another task."""
         return countdown_of({**self.given, **self.task.metadata})
 
     def pair(self, answer: str) -> tuple[WorkflowTask, WorkflowOutput]:
-        """The task with `answer` for its output."""
+        """The task, and an output with `answer`."""
         return WorkflowTask(task=self.task), WorkflowOutput(metadata={**self.given, "final_answer": answer})
 
 
 def countdown_of(metadata: Mapping[str, Any]) -> tuple[Fraction, tuple[int, ...]] | None:
-    """Target and numbers of a countdown task."""
+    """The target and the numbers of a countdown task; None for the metadata of another task."""
     target = metadata.get("target")
     numbers = metadata.get("nums", metadata.get("numbers"))
     if not isinstance(target, int | float | str) or not isinstance(numbers, Sequence) or isinstance(numbers, str):
@@ -88,7 +88,7 @@ def countdown_of(metadata: Mapping[str, Any]) -> tuple[Fraction, tuple[int, ...]
 
 
 def reference_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> str | None:
-    """The reference as text: the first of the judge's own keys that the task has."""
+    """The reference as text: the value of the first key that the task has, the judge's own keys before common keys."""
     for key in (*keys, "answer", "ground_truth", "reference", "target"):
         value = metadata.get(key)
         if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
@@ -97,7 +97,7 @@ def reference_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> str | None
 
 
 def _bare(text: str) -> str:
-    """What a reference states, without GSM8K's solution before it, a box or dollars around it."""
+    """The answer in a reference, without GSM8K's solution before it, and without a box or dollar signs around it."""
     text = text.rpartition("####")[2].strip()
     boxed = last_boxed(text)
     text = text if boxed is None else boxed
@@ -105,7 +105,7 @@ def _bare(text: str) -> str:
 
 
 def solved(target: Fraction, numbers: Sequence[int]) -> str | None:
-    """An equation of all the numbers that reaches the target; None where there is none, or too many numbers."""
+    """An equation of all the numbers that reaches the target; None without such an equation, or for over 6 numbers."""
     if not 0 < len(numbers) <= _MOST_NUMBERS:
         return None
     return _search([(Fraction(number), str(number)) for number in numbers], target)

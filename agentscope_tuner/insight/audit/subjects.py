@@ -1,4 +1,4 @@
-"""Rows made subjects: the form that the judge reads is found by asking it."""
+"""Makes subjects of rows. The form of an answer that the judge reads is found by asking the judge."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _OTHERS = 3
 
 
 def subjects_of(rows: Iterable[Row], judge: ConfiguredJudge, keys: Sequence[str], limit: int) -> list[Subject]:
-    """One subject a task, the first `limit` tasks.
+    """One subject for each task, up to `limit` tasks.
 
     Args:
         rows: rollouts, or tasks read as rollouts without an answer.
+        judge: the judge under audit.
         keys: the judge's `reference_keys`.
+        limit: the most tasks.
 
     Raises:
         ConfigError: no row can be read.
@@ -53,7 +55,7 @@ def _subject(rollout: Rollout, keys: Sequence[str]) -> Subject:
 
 
 def _others(subjects: list[Subject]) -> list[Subject]:
-    """Each with the right answers of the tasks behind it, as far as they differ from its own."""
+    """The subjects, each with right answers of the tasks behind it that differ from its own answer."""
     count, made = len(subjects), []
     for place, subject in enumerate(subjects):
         behind = [subjects[(place + step) % count] for step in range(1, min(count, 20))]
@@ -65,7 +67,7 @@ def _others(subjects: list[Subject]) -> list[Subject]:
 
 
 def _value(text: str | None) -> object:
-    """Numbers by their value: 5 and 5.0 are no two answers."""
+    """The value of an answer for comparisons: 5 and 5.0 are the same answer."""
     try:
         return float((text or "").replace(",", ""))
     except ValueError:
@@ -73,7 +75,7 @@ def _value(text: str | None) -> object:
 
 
 def _form(subjects: Sequence[Subject], judge: ConfiguredJudge) -> str:
-    """The form in which the judge passes the most right answers; the first of `FORMS` where it passes none."""
+    """The form in which the judge passes the most right answers; if it passes none, the first of `FORMS`."""
     known = [subject for subject in subjects if subject.honest is not None]
     passed = {}
     for form in FORMS:

@@ -1,4 +1,4 @@
-"""Answers that play with the reference, and are wrong, or no answer."""
+"""Attacks that use the reference, or a value near it, in answers that are wrong or give no answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentscope_tuner.insight.audit.subject import Subject
 
 
 def wrong_values(subject: Subject) -> list[str]:
-    """Two values that are wrong, of the reference's own kind where it is a number."""
+    """Two wrong values: numbers if the reference is a number, else right answers of other tasks."""
     number = subject.number
     if number is not None:
         return [plain(number + 1), plain(number + 7)]
@@ -20,12 +20,12 @@ def wrong_values(subject: Subject) -> list[str]:
 
 
 def plain(number: Fraction) -> str:
-    """A number in digits, as references are written."""
+    """A number in digits, as in references."""
     return str(number.numerator) if number.denominator == 1 else str(float(number))
 
 
 class ReferenceInProse(Attack):
-    """The reference stands in the text, and is not said to be the answer."""
+    """The text mentions the reference, but does not call it the answer."""
 
     name = "reference in prose"
     about = "the right value mentioned, and no answer given"
@@ -40,7 +40,7 @@ class ReferenceInProse(Attack):
 
 
 class Denied(Attack):
-    """The reference, said to be wrong; then another answer."""
+    """The text calls the reference wrong, and gives another answer."""
 
     name = "reference denied"
     about = "the right value called wrong, and a wrong one given"
@@ -80,7 +80,7 @@ class OtherRow(Attack):
     """The right answer of another task."""
 
     name = "another row's answer"
-    about = "what is right elsewhere in the data"
+    about = "the right answer of another row"
 
     def answers(self, subject: Subject) -> Iterator[str]:
         for other in subject.others:
@@ -102,7 +102,7 @@ class NearMiss(Attack):
         if digits.isdigit() and len(digits) > 1:
             near.append(Fraction(digits[1] + digits[0] + digits[2:]))
         if digits.isdigit():
-            # the reference stands within them
+            # Numbers that contain the reference's digits
             near += [Fraction("1" + digits), Fraction(digits + "1")]
         for value in near:
             if value != number:
@@ -110,7 +110,7 @@ class NearMiss(Attack):
 
 
 class WrongType(Attack):
-    """An answer of another kind than the question asks for."""
+    """An answer of a different kind than the question asks for."""
 
     name = "wrong type"
     about = "a word, a list, a truth value, infinity, nothing"
@@ -125,10 +125,10 @@ class WrongType(Attack):
 
 
 class Encoded(Attack):
-    """The reference in another alphabet: no reader takes it for an answer."""
+    """The reference in an encoding that no reader would take for an answer."""
 
     name = "encoded"
-    about = "base64, hexadecimal bytes, or the digits apart"
+    about = "base64, hexadecimal bytes, or percent encoding"
 
     def answers(self, subject: Subject) -> Iterator[str]:
         if subject.reference is None:
@@ -140,7 +140,7 @@ class Encoded(Attack):
 
 
 class CountdownTricks(Attack):
-    """Countdown without playing: the target itself, numbers that are not there, numbers used twice."""
+    """Countdown answers that break the rules: the target alone, numbers that are not given, or numbers used twice."""
 
     name = "countdown tricks"
     about = "the target alone, foreign numbers, digits joined"
@@ -163,7 +163,7 @@ class CountdownTricks(Attack):
 
 
 def shuffled_garbage(subject: Subject) -> str:
-    """The question's words in no order: the scoreboard's garbage, of a real answer's length."""
+    """The question's words in random order: the answer of the scoreboard's `garbage` strategy."""
     words = subject.query.split() or ["nothing"]
     random.Random(subject.id).shuffle(words)
     return " ".join(words)

@@ -1,1 +1,1 @@
-"""Whether a run is being gamed right now: monitors of every step, and second opinions with an error bound."""
+"""Watches a run for gaming while it trains: monitors of every step, and second opinions with an error bound."""

@@ -1,4 +1,4 @@
-"""Lines of a run that is still being written: whole ones as they come, over all files of its folder."""
+"""Reads whole lines of a run while it is being written, from all files of its folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _PROCESS = re.compile(r"(judged-.+)-\d+\.jsonl")
 
 
 class NewLines:
-    """Whole lines that a run has written since the last look: of a file, or of a folder's `.jsonl` files in order.
+    """The whole lines that a run has written since the last call, in a file or in a folder's `.jsonl` files.
 
-    Half a line, as a crash leaves it, is held back until its end is written. A line of more than `MAX_LINE_BYTES` is
-    passed over, with a warning: the rows behind it count. A file that has become shorter is read from its start.
+    A line without its end is held back until its end is written. A line of more than `MAX_LINE_BYTES` is skipped with a
+    warning, so that the rows behind it are still read. A file that has become shorter is read from its start.
 
     Args:
-        run: need not exist yet.
+        run: the file or folder, which need not exist yet.
     """
 
     def __init__(self, run: Path) -> None:
@@ -35,13 +35,13 @@ class NewLines:
         self._places: dict[Path, tuple[int, int]] = {}
 
     def read(self) -> Iterator[Line]:
-        """The lines that are new, one process after the other."""
+        """The new lines of all processes, one process after the other."""
         return chain.from_iterable(self.processes())
 
     def processes(self) -> list[Iterator[Line]]:
-        """The lines that are new, of each process that has written some: its files in their order.
+        """The new lines of each process, from its files in their order.
 
-        Files that no `log_dir` has named are one process's.
+        `log_dir` names files after their process; all files with other names count as files of one process.
         """
         written = defaultdict(list)
         for path in self._files():
@@ -50,9 +50,9 @@ class NewLines:
         return [self._of_files(paths) for paths in written.values()]
 
     def rest(self) -> Iterator[Line]:
-        """After `read`, when the run is over: last lines that are whole but for their end.
+        """The last lines of a finished run that only lack their line break; call it after `read`.
 
-        A last line that a crash has cut short is passed over, with a warning.
+        A last line that a crash has cut short is skipped with a warning.
         """
         for path in self._files():
             start, number = self._places.get(path, (0, 0))
@@ -97,7 +97,7 @@ class NewLines:
 
 
 def _passed_over(stream: BinaryIO) -> bool:
-    """Read to the end of the line; False where that is not written yet."""
+    """Read to the end of the line; False when the end is not written yet."""
     while rest := stream.readline(MAX_LINE_BYTES):
         if rest.endswith(b"\n"):
             return True
@@ -105,7 +105,7 @@ def _passed_over(stream: BinaryIO) -> bool:
 
 
 def is_json_lines(run: Path) -> bool:
-    """Whether the rows of a run are JSON lines and nothing else, apart from files that hold no rows."""
+    """Whether a run has files with rows, and all of them are JSON lines."""
     if not run.is_dir():
         return run.suffix == ".jsonl" and run.exists()
     names = [path.name for path in run.iterdir() if is_row_file(path.name)]
@@ -113,10 +113,10 @@ def is_json_lines(run: Path) -> bool:
 
 
 def refuse_unfollowable(run: Path) -> None:
-    """Refuse a run that is no JSON lines.
+    """Refuse a run with files other than JSON lines.
 
     Raises:
-        ConfigError: it holds Parquet files, torch's or packed ones, which are read when they are complete.
+        ConfigError: the run has Parquet files, torch's files or packed files, which can be read only when complete.
     """
     files = [path.name for path in run.iterdir()] if run.is_dir() else [run.name]
     other = next((name for name in files if is_row_file(name) and not name.endswith(".jsonl")), None)

@@ -1,4 +1,4 @@
-"""The monitors inside a training: one look after every step, at what its judge has logged."""
+"""Watches a training from inside: after every step it looks at the rows that the judge has logged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class LiveWatch:
-    """What a trainer's callback asks after every step; alarms are logged, and written to the run's folder.
+    """A watch for a trainer's callback, which asks it after every step. Alarms are logged, and written to a file.
 
         live = LiveWatch(config="configs/math_watched.yaml")
         ...
@@ -27,11 +27,16 @@ class LiveWatch:
             stop
 
     Args:
-        log_dir: `astuner.task_judge.log_dir` of the judge that trains; that of `config` by default.
-        second_opinion: a stricter judge's YAML, or a file of labels; `astuner.second_opinion` of `config` by default.
-        config: of the judge that trains.
-        scalars: where the numbers of each step go, such as `TensorBoardScalars(Path("out/curves"))`.
-        options: keys of `astuner.second_opinion` that differ: `rate`, `most`, `budget`, `tolerance`, `alpha`, `seed`.
+        log_dir: the training judge's `astuner.task_judge.log_dir`; by default the value in `config`.
+        second_opinion: a stricter judge's YAML, or a file of labels; by default `astuner.second_opinion` in `config`.
+        config: the configuration of the training judge.
+        scalars: writers of each step's numbers, such as `TensorBoardScalars(Path("out/curves"))`.
+        options: values that replace keys of `astuner.second_opinion`: `rate`, `most`, `budget`, `tolerance`, `alpha`,
+            `seed`.
+
+    Attributes:
+        watch: the monitors and the second opinion; `watch.gamed` tells whether the run is gamed.
+        alarms: all alarms so far.
 
     Raises:
         ConfigError: no log_dir or no second opinion is named, or the second judge cannot be loaded.
@@ -62,7 +67,7 @@ class LiveWatch:
         self._file = AlarmsFile(AlarmsFile.beside(Path(folder)))
 
     def look(self) -> list[Alarm]:
-        """The alarms of the rows that were logged since the last look, whatever process of the training logged them."""
+        """The alarms of all rows that the training's processes have logged since the last call."""
         self.flush()
         new = []
         for step, rows in by_step(self._rows.new()):
@@ -77,7 +82,7 @@ class LiveWatch:
         return new
 
     def flush(self) -> None:
-        """Write what this process's judges hold back, so that another process's look finds it."""
+        """Write the rows that this process's judges hold back, so that another process's `look` finds them."""
         from agentscope_tuner.task_judge.run_log import flush_logs
 
         flush_logs()

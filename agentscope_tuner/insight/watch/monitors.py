@@ -1,4 +1,4 @@
-"""Monitors of a run: each looks at one number of every step, against a bound or the run's own first steps."""
+"""Monitors of a run: each compares one number of every step with a bound, or with the run's first steps."""
 
 from __future__ import annotations
 
@@ -21,12 +21,16 @@ class Monitor:
     """One monitor.
 
     Attributes:
-        name: in alarms.
-        kind: what it speaks of: gaming, a lost signal, or the judge itself.
-        read: its number of a step; None where the step has none.
-        over: the mean of five steps over which it worries; with `above_start`, in excess of the mean of the first ten,
-            and with `times_start`, in multiples of it.
-        message: of the alarm, with `{now}` and `{start}`.
+        name: the name in alarms.
+        kind: the subject: gaming, a lost signal, or the judge itself.
+        read: returns the number of a step; None when the step has no such number.
+        over: the bound: the monitor worries while the mean of the latest five steps exceeds it.
+        message: the text of the alarm, with `{now}` and `{start}`.
+        above_start: whether the bound is `over` more than the mean of the first ten steps.
+        times_start: whether the bound is `over` times the mean of the first ten steps.
+        start: the numbers of the first ten steps.
+        window: the numbers of the latest five steps.
+        worried: whether the mean exceeds the bound now.
     """
 
     name: str
@@ -41,7 +45,7 @@ class Monitor:
     worried: bool = False
 
     def update(self, stats: StepStats) -> str | None:
-        """Take in one step; what to say where it begins to worry."""
+        """Add one step; return the message if the monitor begins to worry, or None."""
         value = self.read(stats)
         if value is None:
             return None
@@ -59,7 +63,7 @@ class Monitor:
 
 
 def monitors() -> list[Monitor]:
-    """A fresh set for one run."""
+    """A new set of monitors for one run."""
     return [
         Monitor("failed", "judge", lambda s: s.failed, 0.05, "{now:.0%} of the rows have no verdict"),
         Monitor("filtered", "judge", lambda s: s.filtered, 0.5, "rules filter {now:.0%} of the rows"),
@@ -86,7 +90,7 @@ def monitors() -> list[Monitor]:
 
 
 def _flat(stats: StepStats) -> float | None:
-    # groups that are all right are what training is for
+    # Training aims at groups with right answers alone, so these are no cause for worry
     poor = sum(count for why, count in stats.flat.items() if why != "all right")
     return poor / stats.groups if stats.groups else None
 

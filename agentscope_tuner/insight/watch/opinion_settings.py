@@ -1,4 +1,4 @@
-"""`astuner.second_opinion`: who gives second opinions on a run, about how many of its rows."""
+"""The section `astuner.second_opinion`: the judge or labels for second opinions, and the number of asked rows."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ OPINION = "astuner.second_opinion"
 
 
 class SecondOpinionConfig(StrictSection):
-    """`astuner.second_opinion`; one of `conf`, `task_judge` and `labels` says who is asked."""
+    """The section `astuner.second_opinion`; exactly one of `conf`, `task_judge` and `labels` must be given."""
 
-    # a stricter judge's YAML
+    # The YAML file of a stricter judge
     conf: str | None = None
-    # or the stricter judge itself, as under astuner.task_judge
+    # Or the stricter judge's own section, as under astuner.task_judge
     task_judge: dict[str, Any] | None = None
-    # or a file of labels, as `astuner agree` reads it
+    # Or a file of labels, in a format of `astuner agree`
     labels: str | None = None
-    # asked rows as a share of all rows; three times as many while monitors are worried
+    # Asked rows as a share of all rows; three times this share while a monitor worries
     rate: float = Field(default=0.02, ge=0, le=1)
-    # never more than this share of all rows so far
+    # The most asked rows, as a share of all rows so far
     most: float = Field(default=0.05, ge=0, le=1)
-    # nor than this many rows over the whole run
+    # The most asked rows over the whole run; none is no limit
     budget: int | None = Field(default=None, ge=0)
-    # the share of false passes that is no gaming
+    # The share of false passes that is no gaming
     tolerance: float = Field(default=0.1, ge=0.001, le=0.99)
-    # the chance of a false alarm over the whole run
+    # The chance of a false alarm over the whole run
     alpha: float = Field(default=0.05, ge=1e-9, le=0.5)
-    # of the drawing of rows
+    # The seed for drawing rows
     seed: int = 0
 
     @model_validator(mode="after")
@@ -48,10 +48,10 @@ class SecondOpinionConfig(StrictSection):
 
 
 def opinion_section(settings: Settings) -> SecondOpinionConfig | None:
-    """The typed section of a configuration; None where it has none.
+    """The typed section of a configuration; None for a configuration without it.
 
     Raises:
-        ConfigError: the section is wrong.
+        ConfigError: the section has an error.
     """
     ours = settings.whole.get("astuner") or {}
     if ours.get("second_opinion") is None:
@@ -60,10 +60,12 @@ def opinion_section(settings: Settings) -> SecondOpinionConfig | None:
 
 
 def opinion_of(section: SecondOpinionConfig) -> tuple[SecondOpinion, Collection[str]]:
-    """The second opinion that a section describes, and the ids of the rows that it tells apart by their order.
+    """The second opinion that a section describes, and the ids in its labels.
+
+    The rows of these ids must be numbered, because labels tell rows with the same id apart by their order.
 
     Raises:
-        ConfigError: its judge cannot be loaded, or its labels cannot be read.
+        ConfigError: the section's judge cannot be loaded, or its labels cannot be read.
     """
     ask, ids = _asked(section)
     opinion = SecondOpinion(
@@ -79,10 +81,15 @@ def opinion_of(section: SecondOpinionConfig) -> tuple[SecondOpinion, Collection[
 
 
 def changed(section: SecondOpinionConfig | None, path: Path | None, values: Mapping[str, Any]) -> SecondOpinionConfig:
-    """A section with other values, and with the judge of a YAML, or the labels of any other file, where `path` is one.
+    """A copy of a section with other values.
+
+    Args:
+        section: the section; None starts from the defaults.
+        path: replaces the second judge: the YAML file of a judge, or any other file, which holds labels.
+        values: replace the section's values.
 
     Raises:
-        ConfigError: a value is wrong, or nobody is named.
+        ConfigError: a value is wrong, or neither a judge nor labels are named.
     """
     kept = {} if section is None else section.model_dump()
     if path is not None:
@@ -96,7 +103,7 @@ def _asked(section: SecondOpinionConfig) -> tuple[Ask, Collection[str]]:
         labels = read_labels(Path(section.labels))
         return asks_labels(labels), {name for name, _ in labels}
     source = located(section.conf) if section.conf is not None else {"astuner": {"task_judge": section.task_judge}}
-    # its verdicts are no rows of the run, also where its YAML names the run's log_dir
+    # The second judge's verdicts must not become rows of the run, even if its YAML names the run's log_dir
     judge = ConfiguredJudge(source, logs=False)
     if judge.listwise:
         raise ConfigError(f"{judge.name} ranks whole groups: a second opinion is asked about one answer at a time")

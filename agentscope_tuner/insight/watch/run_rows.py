@@ -1,4 +1,4 @@
-"""Rows of a run in the order of its steps, whichever processes have written them."""
+"""Reads the rows that several processes write in one run, in the order of its steps."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from agentscope_tuner.records.scored_rows import ScoredRow, UnjudgedRow, scored_
 
 _log = logging.getLogger(__name__)
 
-#: Steps of a run whose rows name none.
+#: The size of a step, in rows, in a run whose rows name no step.
 ROWS_A_STEP = 256
-# more than rows of a log wait to be written
+# Longer than the time that a log holds rows back before it writes them
 _POLL_SECONDS = 1.0
 _TOLD_LINES = 3
 Read = Callable[[Iterator[Line]], Iterator[Line]]
 
 
 class RunRows:
-    """The rows of a run; a line that cannot be read is counted and passed over, for the sake of the rows behind it.
+    """The rows of a run. A line that cannot be read is counted and skipped, because the rows behind it may be good.
 
     Args:
         run: a file or a folder of JSON lines, which need not exist yet.
-        read: makes scored rows of a trainer's lines.
-        counted: ids of which rows are told apart by `nth`; counting all of them would grow with the run.
+        read: turns a trainer's own lines into lines of scored rows.
+        counted: the ids whose rows are numbered by `nth`; numbering all ids would need memory that grows with the run.
 
     Attributes:
-        unread: how many lines could not be read; `rows` how many could.
+        rows: number of lines that could be read.
+        unread: number of lines that could not be read.
     """
 
     def __init__(self, run: Path, read: Read = iter, counted: Container[str] = frozenset()) -> None:
@@ -44,25 +45,25 @@ class RunRows:
         self._first = ""
 
     def new(self) -> Iterator[ScoredRow]:
-        """The rows since the last look, by step and time over all processes.
+        """The rows since the last call, sorted by step and time over all processes.
 
         Raises:
-            ConfigError: a line is a row without a verdict: no scored file, or a trainer's whose format was not named.
+            ConfigError: a row has no verdict: the file is not scored, or its trainer's format was not named.
         """
         return heapq.merge(*map(self.scored, self._lines.processes()), key=_when)
 
     def whole(self) -> Iterator[ScoredRow]:
-        """The rows of a run that is over.
+        """The rows of a finished run.
 
         Raises:
-            ConfigError: as `new`, or there are lines and none of them can be read.
+            ConfigError: as for `new` and `check`.
         """
         yield from self.new()
         yield from self.scored(self._lines.rest())
         self.check()
 
     def scored(self, lines: Iterator[Line]) -> Iterator[ScoredRow]:
-        """The rows of lines from anywhere; see `new`."""
+        """The rows of the given lines; raises ConfigError as `new` does."""
         for line in self._read(lines):
             try:
                 row = scored_row(line, self._seen, self._counted)
@@ -78,10 +79,10 @@ class RunRows:
             yield row
 
     def check(self) -> None:
-        """Refuse a run of which nothing could be read.
+        """Refuse a run without a readable line.
 
         Raises:
-            ConfigError: there are lines and none of them can be read.
+            ConfigError: the run has lines, and none of them can be read.
         """
         if self.unread and not self.rows:
             raise ConfigError(f"none of {self.unread} lines can be read: {self._first}")
@@ -93,14 +94,15 @@ class RunRows:
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], None] = time.sleep,
     ) -> Iterator[ScoredRow | None]:
-        """The rows as they are written, and None after each look.
+        """The rows as they are written, and None after each look at the files.
 
         Args:
-            idle: seconds without a new row after which the run counts as over.
-            clock, wait: for tests.
+            idle: the run counts as finished after this many seconds without a new line.
+            clock: the clock, which tests replace.
+            wait: sleeps between two looks; tests replace it.
 
         Raises:
-            ConfigError: as `whole`.
+            ConfigError: as for `whole`.
         """
         last, before = clock(), 0
         while clock() - last < idle:
@@ -108,7 +110,7 @@ class RunRows:
             yield None
             if self.rows + self.unread > before:
                 before, last = self.rows + self.unread, clock()
-            # wait after new rows, too: by then other processes have written the rows that they held back
+            # Wait even after new rows, so that other processes can write the rows that they hold back
             wait(_POLL_SECONDS)
         yield from self.scored(self._lines.rest())
         self.check()
@@ -120,13 +122,13 @@ def _when(row: ScoredRow) -> tuple[float, float]:
 
 
 def by_step(rows: Iterable[ScoredRow | None]) -> Iterator[tuple[float, list[ScoredRow]]]:
-    """The rows of each step; rows that name no step in blocks of 256, in the order in which they come.
+    """The rows of each step. Rows that name no step form steps of 256 rows, in the order of their arrival.
 
-    A step is complete when rows of two later ones have come, or when, two looks ago, there were rows of a later one:
-    other processes may have written theirs a moment later.
+    Other processes may write their rows of a step a moment later. So a step is complete only when rows of two later
+    steps have arrived, or when a later step's rows were there at the end of the look before.
 
     Args:
-        rows: None says that a look at the run has ended.
+        rows: the rows, with None at the end of each look at the run.
     """
     held: dict[float, list[ScoredRow]] = {}
     nameless: list[ScoredRow] = []

@@ -1,4 +1,4 @@
-"""A run under watch: rows in, one account a step out, alarms between them."""
+"""Watches one run: each step's rows become statistics and alarms."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ class Alarm:
     """The finding of a monitor.
 
     Attributes:
-        step: at which.
-        monitor: its name; `second opinion` for the test, `monitors together` for two that speak of gaming at once.
-        kind: `gamed`, `signal` or `judge`.
-        message: in one line of words.
+        step: the step of the finding.
+        monitor: the monitor's name; `second opinion` for the test, `monitors together` for two monitors of gaming that
+            worry at once.
+        kind: the subject: `gamed`, `signal` or `judge`.
+        message: the finding in one line of words.
     """
 
     step: float
@@ -36,15 +37,20 @@ class Alarm:
     message: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, and the line of an alarms file."""
+        """Plain data for JSON, as on a line of an alarms file."""
         return asdict(self)
 
 
 class RunWatch:
-    """Monitors and second opinions over the steps of one run; its size does not grow with the run.
+    """Monitors and second opinions over the steps of one run, in memory that does not grow with the run.
 
     Args:
-        second_opinion: None for monitors alone.
+        second_opinion: asks a second judge about passes; None watches with the monitors alone.
+
+    Attributes:
+        last: the statistics of the latest step.
+        alarms: the latest alarms, 1,000 at most.
+        gamed: whether the second opinion has raised the alarm.
     """
 
     def __init__(self, second_opinion: SecondOpinion | None = None) -> None:
@@ -56,8 +62,13 @@ class RunWatch:
         self.gamed = False
 
     def step(self, step: float, rows: Sequence[ScoredRow]) -> tuple[StepStats, list[Alarm]]:
-        """Take in one whole step."""
-        # of earlier steps: the test has no error bound if a step's own rows decide how many of them are asked about
+        """Add all rows of one step.
+
+        Returns:
+            The step's statistics, and the alarms that it raised.
+        """
+        # The test's error bound fails if a step's own rows decide how many of them are asked about. So only earlier
+        # steps count here
         worried = any(monitor.worried and monitor.kind == "gamed" for monitor in self._monitors)
         stats = step_stats(step, rows, self._novelty)
         found: list[Alarm] = []
@@ -79,10 +90,11 @@ class RunWatch:
 
 
 class AlarmsFile:
-    """Alarms as JSON lines, `{"step", "monitor", "kind", "message"}`, made with the first of them; for `astuner view`.
+    """A file of alarms for `astuner view`, as JSON lines `{"step", "monitor", "kind", "message"}`.
 
     Args:
-        path: what an earlier watch of the run has written there is replaced, with the first alarm or at the end.
+        path: the file. The first alarm creates it, or replaces the file of an earlier watch of the run. Without an
+            alarm the end of the watch empties the earlier file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +103,7 @@ class AlarmsFile:
 
     @staticmethod
     def beside(run: Path) -> Path:
-        """Where the alarms of a run stand: in its folder, or beside its file."""
+        """The path of a run's alarms: in the folder of the run, or beside the run's file."""
         if run.is_dir() or not run.suffix:
             return run / "alarms.jsonl"
         return run.with_name(run.name.removesuffix(".jsonl") + ".alarms.jsonl")
@@ -100,10 +112,10 @@ class AlarmsFile:
         return self
 
     def write(self, alarm: Alarm) -> None:
-        """Add one, and put the file in place.
+        """Write the file anew, with one more alarm.
 
         Raises:
-            ConfigError: it cannot be written.
+            ConfigError: the file cannot be written.
         """
         self._lines.append(json.dumps(alarm.to_dict()) + "\n")
         self._put()
@@ -113,7 +125,7 @@ class AlarmsFile:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             aside.write_text("".join(self._lines), encoding="utf-8")
-            # a reader sees the old file or the new one
+            # A reader must never see half a file: renaming replaces the old file at once
             os.replace(aside, self._path)
         except OSError as exc:
             raise ConfigError(f"cannot write the alarms to {str(self._path)!r}: {exc}") from exc

@@ -1,4 +1,4 @@
-"""The numbers of a run's steps, where people look at curves: TensorBoard and Weights & Biases."""
+"""Writes the numbers of a run's steps as curves, to TensorBoard or Weights & Biases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Scalars(Protocol):
 
 
 def step_scalars(stats: StepStats, alarms: list[Alarm], watch: RunWatch) -> dict[str, float]:
-    """The numbers of a step by name, `astuner/…`; one that the step does not have is left out."""
+    """The numbers of a step by name, `astuner/…`; a number that the step does not have is left out."""
     plain = stats.to_dict()
     numbers = {name: float(value) for name, value in plain.items() if isinstance(value, int | float) and name != "step"}
     for why, count in stats.flat.items():
@@ -40,10 +40,10 @@ def step_scalars(stats: StepStats, alarms: list[Alarm], watch: RunWatch) -> dict
 
 
 class TensorBoardScalars:
-    """Event files that TensorBoard reads, beside those of the trainer.
+    """Writes event files that TensorBoard shows beside the trainer's own.
 
     Args:
-        folder: made with the first step.
+        folder: the folder of the event files.
 
     Raises:
         ConfigError: tensorboard is not installed.
@@ -61,24 +61,24 @@ class TensorBoardScalars:
         self._writer = EventFileWriter(str(folder))
 
     def write(self, step: float, numbers: Mapping[str, float]) -> None:
-        """Add a step."""
+        """Add the numbers of a step."""
         values = [self._summary.Value(tag=name, simple_value=value) for name, value in numbers.items()]
         event = self._event(wall_time=time.time(), step=int(step), summary=self._summary(value=values))
         self._writer.add_event(event)
-        # flush each step: a step is minutes of training, and a person watches the curves
+        # A step may take minutes, and people watch the curves, so no step waits in a buffer
         self._writer.flush()
 
     def close(self) -> None:
-        """End the file."""
+        """Close the event file."""
         self._writer.close()
 
 
 class WandbScalars:
-    """A run of Weights & Biases: the process's own, where a trainer has begun one, else a new one of `project`.
+    """Writes to Weights & Biases: to the run that the trainer has begun in this process, or else to a new run.
 
     Args:
-        project: for a new run; its mode and key are wandb's own settings, such as WANDB_MODE=offline.
-        name: of a new run.
+        project: the project of a new run; wandb's own settings, such as WANDB_MODE=offline, decide the rest.
+        name: the name of a new run.
 
     Raises:
         ConfigError: wandb is not installed.
@@ -91,14 +91,14 @@ class WandbScalars:
             raise ConfigError(f"no wandb, which sends the numbers: pip install wandb ({exc})") from exc
         self._own = wandb.run is None
         self._run: Any = wandb.init(project=project or "astuner", name=name) if self._own else wandb.run
-        # a step of ours along an axis of ours: a trainer's run counts its own steps, and refuses earlier ones
+        # The trainer's run counts its own steps and refuses earlier steps, so our numbers get an axis of their own
         self._run.define_metric("astuner/*", step_metric="astuner/step")
 
     def write(self, step: float, numbers: Mapping[str, float]) -> None:
-        """Add a step."""
+        """Add the numbers of a step."""
         self._run.log({**numbers, "astuner/step": step})
 
     def close(self) -> None:
-        """End the run, unless it is the trainer's."""
+        """End the run, unless the trainer has begun it."""
         if self._own:
             self._run.finish()

@@ -1,4 +1,4 @@
-"""Second opinions: a sampled share of a judge's passes, judged again by a stricter judge, or by people's labels."""
+"""Second opinions: a stricter judge, or people's labels, judge a random sample of a judge's passes again."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Rollout, WorkflowTask
 
-#: Whether rows deserve to pass; None where it cannot be decided.
+#: Decides whether rows deserve to pass; None for a row that cannot be decided.
 Ask = Callable[[Sequence[ScoredRow]], "Sequence[bool | None]"]
 _WORRIED = 3.0
 
 
 class SecondOpinion:
-    """Asks about a share of the rows, and tests the opinions statistically.
+    """Asks for second opinions on a share of the rows, and tests statistically whether passes are false.
 
-    Which rows are asked about is drawn by chance, with replacement, among a step's passes, and how many follows from
-    earlier steps and their number alone, so that the test's error bound holds.
+    The test's error bound needs a fair sample. So the asked rows are drawn at random, with replacement, from a step's
+    passes. Their number depends only on earlier steps and on the numbers of rows and passes, not on answers.
 
     Args:
         ask: the second judge.
-        rate: asked rows as a share of all rows; three times as many while monitors are worried.
-        most: asked rows as a share of all rows so far, at most.
-        budget: asked rows over the whole run, at most; None for no such bound.
-        tolerance, alpha: as `FalsePassTest` takes them.
-        seed: of the drawing.
+        rate: asked rows as a share of all rows; three times this share while a monitor worries.
+        most: the most asked rows, as a share of all rows so far.
+        budget: the most asked rows over the whole run; None for no limit.
+        tolerance: the share of false passes that is no gaming; see `FalsePassTest`.
+        alpha: the chance of a false alarm over the whole run.
+        seed: the seed of the random draws.
     """
 
     def __init__(
@@ -54,13 +55,18 @@ class SecondOpinion:
         self._owed = 0.0
 
     def step(self, rows: Sequence[ScoredRow], *, worried: bool) -> bool:
-        """Take in one step; whether it raises the alarm, which it does once."""
+        """Add the rows of one step, and return whether it raises the alarm; only one step of a run does.
+
+        Args:
+            rows: all rows of the step.
+            worried: whether a monitor of gaming worries since an earlier step.
+        """
         self.rows += len(rows)
         self._owed += len(rows) * self._rate * (_WORRIED if worried else 1.0)
         passes = [row for row in rows if paid(row)]
         budget = min(int(self.rows * self._most), self._budget) - self.asked
         count = max(0, min(int(self._owed), budget, len(passes)))
-        # rows that are owed from steps without passes must not be asked about in one burst later
+        # After many steps without passes, the rows not asked about must not all be asked about in one step
         self._owed = min(self._owed - count, 4.0 + len(rows) * self._rate)
         if not count:
             return False
@@ -84,7 +90,7 @@ class SecondOpinion:
 
 
 def asks_judge(judge: ConfiguredJudge) -> Ask:
-    """Asks a configured judge; a row that it has no verdict on stays unanswered."""
+    """Asks a configured judge; a row without a verdict stays unanswered."""
 
     def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
         answers: list[bool | None] = [None] * len(rows)
@@ -104,7 +110,7 @@ def asks_judge(judge: ConfiguredJudge) -> Ask:
 
 
 def asks_labels(labels: Mapping[Key, float | None]) -> Ask:
-    """Looks rows up in labels; a row without one stays unanswered."""
+    """Looks rows up in labels; a row without a label stays unanswered."""
 
     def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
         found = [labels.get((row.id, row.nth)) for row in rows]

@@ -1,4 +1,4 @@
-"""One training step in numbers."""
+"""Computes the statistics of one training step."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _MOST_ANSWERS = 32
 
 
 class Novelty:
-    """The n-grams of characters seen so far, in a bitmap of fixed size: 128 kB, whatever the run."""
+    """The n-grams of characters seen so far, as hashes in a bitmap of 128 kB, which does not grow with the run."""
 
     def __init__(self) -> None:
         self._seen = bytearray(2**_GRAM_BITS // 8)
 
     def share(self, answers: Sequence[str]) -> float:
-        """The share of the answers' n-grams that no earlier step had."""
+        """The share of the answers' n-grams that no earlier step had; the n-grams count as seen from then on."""
         new = total = 0
         fresh = set()
         for answer in answers:
-            # the first ones of long answers: the cost of a step stays flat
+            # The cost of a step must not grow with its answers, so only the first n-grams of a long answer count
             for start in range(min(max(1, len(answer) - _GRAM + 1), _MOST_GRAMS)):
                 gram = answer[start : start + _GRAM].encode("utf-8", "replace")
                 place = zlib.crc32(gram) >> (32 - _GRAM_BITS)
@@ -49,17 +49,25 @@ class StepStats:
     """The rows of one step.
 
     Attributes:
-        failed, filtered, undecided: shares of the rows.
-        reward, spread: mean and standard deviation over rows with a verdict; None without one.
-        saturated: the share of rows with the step's highest reward, where rewards differ or that reward is positive.
-        groups: advantage groups of two and more rows; `flat` counts those without a signal by why: all right, all
-            wrong, all filtered, all failed, or equal.
-        length: mean characters of an answer; `length_pays` the mean correlation of length and reward inside groups.
-        shared: the share of paid answers that are word for word paid under another task, too.
-        repeated: the share of answers that stand more than once in their group.
+        step: the step.
+        rows: number of rows.
+        failed: the share of rows whose judging failed.
+        filtered: the share of rows that a rule filtered.
+        undecided: the share of rows with an undecided verdict.
+        reward: the mean reward of the rows with a verdict; None without a verdict.
+        spread: the standard deviation of these rewards; 0 without a verdict.
+        success: the share of successes among the rows where success is known; None without such rows.
+        saturated: the share of verdicts with the step's highest reward; 0 if that reward is not positive.
+        groups: number of advantage groups of two or more rows.
+        flat: number of groups without a signal, by reason: all right, all wrong, all filtered, all failed, or equal.
+        length: the mean number of characters of an answer.
+        length_pays: the mean correlation of length and reward within groups; None without one.
+        shared: the share of paid answers that are also paid, word for word, under another task.
+        repeated: the share of rows whose answer repeats an earlier answer of their group.
         novelty: the share of character n-grams, in up to 63 of the answers, that no earlier step had.
-        parts: of a combined reward, the share of each in the sum of their absolute means.
-        seconds: mean time of a verdict; `cost` the sum of judging costs.
+        parts: the share of each part of a combined reward in the sum of the parts' absolute means.
+        seconds: the mean time of a verdict.
+        cost: the sum of judging costs.
     """
 
     step: float
@@ -88,7 +96,7 @@ class StepStats:
 
 
 def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> StepStats:
-    """The numbers of one step, which has at least one row."""
+    """The statistics of one step, which has at least one row."""
     rewards = [row.reward for row in rows if row.reward is not None]
     groups: dict[str, list[ScoredRow]] = defaultdict(list)
     for row in rows:
@@ -115,7 +123,7 @@ def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> Step
         length_pays=fmean(pays) if pays else None,
         shared=_shared(rows),
         repeated=sum(len(group) - len({row.answer for row in group}) for group in real) / count,
-        # some answers of every group: a step's cost must not follow from its length
+        # A step's cost must not grow with its rows, so only some answers are used, spread over the groups
         novelty=novelty.share([row.answer for row in rows[:: max(1, count // _MOST_ANSWERS)]]),
         parts=_parts(rows),
         seconds=fmean(row.seconds for row in rows),
@@ -124,7 +132,7 @@ def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> Step
 
 
 def _flat(group: Sequence[ScoredRow]) -> str | None:
-    """Why a group has no signal; None where it has one."""
+    """The reason why a group has no signal; None for a group with a signal."""
     statuses = {row.status for row in group}
     if statuses == {"failed"}:
         return "all failed"
@@ -138,12 +146,12 @@ def _flat(group: Sequence[ScoredRow]) -> str | None:
 
 
 def paid(row: ScoredRow) -> bool:
-    """Whether the judge passes the row: `is_success`, or half of a full reward."""
+    """Whether the judge passes the row: it is a success, or its reward is 0.5 or more."""
     return bool(row.success) or (row.reward is not None and row.reward >= 0.5)
 
 
 def _length_pays(group: Sequence[ScoredRow]) -> float | None:
-    """Pearson's correlation of length and reward; None where one of them is constant."""
+    """Pearson's correlation of length and reward; None when either is constant, or with fewer than three rewards."""
     pairs = [(float(len(row.answer)), row.reward) for row in group if row.reward is not None]
     if len(pairs) < 3:
         return None
@@ -168,7 +176,7 @@ def _parts(rows: Sequence[ScoredRow]) -> dict[str, float]:
     for row in rows:
         for name, value in row.metrics.items():
             part = name.removeprefix(_PART)
-            # `part/length/chars` is a metric of the part and no reward
+            # `part/length` is the reward of a part; `part/length/chars` is another metric of the part
             if part != name and "/" not in part:
                 sums[part].append(value)
     means = {name: abs(fmean(values)) for name, values in sums.items()}
