@@ -122,8 +122,9 @@ def _angle(node: Node) -> Key | None:
     parts = list(walk(inside))
     if sum(n == PI for n in parts) != 1 or not all(n == PI or isinstance(n, (Number, *_MULTIPLES)) for n in parts):
         return None
-    value = literal(renamed_symbol(inside, PI, number(1)))
-    return None if value is None else ("angle", value)
+    value, doubled = (literal(renamed_symbol(inside, PI, number(times))) for times in (1, 2))
+    # In `1/\pi` pi divides
+    return ("angle", value) if value is not None and doubled == 2 * value else None
 
 
 def _big(node: BigOperator) -> Key:
