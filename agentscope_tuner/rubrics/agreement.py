@@ -1,4 +1,4 @@
-"""How well predictions agree with labels, with bootstrap intervals. Pure functions over pairs of numbers."""
+"""Measures of agreement between predictions and labels, with bootstrap intervals: pure functions over pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def mae(pairs: Pairs) -> float | None:
 
 
 def agreement(tolerance: float) -> Metric:
-    """The share of predictions within `tolerance` of their label."""
+    """A metric: the share of predictions within `tolerance` of their label."""
 
     def share(pairs: Pairs) -> float | None:
         within = sum(abs(label - guess) <= tolerance + 1e-9 for label, guess in pairs)
@@ -26,7 +26,7 @@ def agreement(tolerance: float) -> Metric:
 
 
 def spearman(pairs: Pairs) -> float | None:
-    """Spearman's rho: Pearson's correlation of ranks, ties at their mean rank. None where one side is constant."""
+    """Spearman's rho: Pearson's correlation of ranks, ties at their mean rank. None if one side is constant."""
     labels, guesses = _ranks([label for label, _ in pairs]), _ranks([guess for _, guess in pairs])
     middle = (len(pairs) + 1) / 2
     both = sum((x - middle) * (y - middle) for x, y in zip(labels, guesses, strict=True))
@@ -35,7 +35,7 @@ def spearman(pairs: Pairs) -> float | None:
 
 
 def kendall(pairs: Pairs) -> float | None:
-    """Kendall's tau-b, which corrects for ties. None where one side is constant."""
+    """Kendall's tau-b, which corrects for ties. None if all labels, or all predictions, are equal."""
     concordant = label_ties = guess_ties = total = 0
     for index, (label, guess) in enumerate(pairs):
         for other_label, other_guess in pairs[:index]:
@@ -49,10 +49,10 @@ def kendall(pairs: Pairs) -> float | None:
 
 
 def quadratic_kappa(pairs: Pairs) -> float | None:
-    """Cohen's kappa with quadratic weights, over the values themselves as categories.
+    """Cohen's kappa with quadratic weights, where each value is a category of its own. None if all values are equal.
 
-    1 minus the mean squared difference of the pairs over that of all labels with all predictions (Cohen 1968); the
-    weights' normalisation cancels. None where all values are the same.
+    It is 1 - observed / expected (Cohen 1968). `observed` is the mean squared difference within the pairs. `expected`
+    is the mean squared difference between all labels and all predictions. The weights' normalisation cancels.
     """
     n = len(pairs)
     if not n:
@@ -68,10 +68,10 @@ def quadratic_kappa(pairs: Pairs) -> float | None:
 def interval(metric: Metric, samples: Sequence[Pairs], seed: int, draws: int = 1000) -> tuple[float, float] | None:
     """A 95 % percentile bootstrap interval of `metric`, drawing whole samples with replacement.
 
-    Draws on which the metric is undefined are left out; None when half of them are.
+    Draws on which the metric is undefined are left out. None if half of the draws or more are left out.
     """
     size = sum(map(len, samples))
-    # Kendall compares all pairs: on large sets fewer draws, and never less than 200
+    # Kendall's tau compares all pairs, so large sets get fewer draws, but at least 200
     draws = min(draws, max(200, 4_000_000 // max(1, size * size)))
     generator = random.Random(seed)
     values = []
@@ -87,10 +87,11 @@ def interval(metric: Metric, samples: Sequence[Pairs], seed: int, draws: int = 1
 
 
 def rank_p_value(samples: Sequence[Pairs], seed: int, draws: int = 4000) -> float | None:
-    """How often labels dealt out at random would agree in order as well as these do: the one-sided p-value of a
-    permutation test of Spearman's rho, `(1 + hits) / (1 + draws)`. None where one side is constant.
+    """The one-sided p-value of a permutation test of Spearman's rho. None if all labels or all predictions are equal.
 
-    Labels of samples with several pairs (rankings) are dealt out within their sample, those of single pairs among all.
+    It is `(1 + hits) / (1 + draws)`, where a hit is a draw of shuffled labels that agree in order at least as well as
+    the real labels. Labels of a sample with several pairs (a ranking) are shuffled within the sample. Labels of samples
+    with one pair are shuffled among these samples.
     """
     pairs = [pair for sample in samples for pair in sample]
     labels, guesses = _ranks([label for label, _ in pairs]), _ranks([guess for _, guess in pairs])
@@ -118,7 +119,7 @@ def rank_p_value(samples: Sequence[Pairs], seed: int, draws: int = 4000) -> floa
 
 
 def metrics(tolerance: float) -> dict[str, Metric]:
-    """All of them, by name."""
+    """All metrics, by name."""
     return {
         "agreement": agreement(tolerance),
         "mae": mae,

@@ -1,4 +1,4 @@
-"""`astuner.task_judge.rubrics_auto_grader`, typed."""
+"""The typed section `astuner.task_judge.rubrics_auto_grader`."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ DEFAULT_EXPERIMENT_DIR = "experiments"
 
 
 class TrainingFile(StrictSection):
-    """`training` of a data set."""
+    """The section `training` of a data set."""
 
     file_path: str = Field(description="labelled samples, one JSON object a line")
 
 
 class DatasetFile(StrictSection):
-    """`dataset_file` or `jsonl_dataset_file`."""
+    """The section `dataset_file` or `jsonl_dataset_file`."""
 
     training: TrainingFile
 
 
 class AutoGraderConfig(StrictSection):
-    """How rubrics are learned and how they judge."""
+    """The settings for learning rubrics and for judging by them."""
 
     model_name: str = Field(min_length=1, description="the model that proposes rubrics and judges by them")
     api_key: SecretStr | None = Field(
@@ -101,19 +101,19 @@ class AutoGraderConfig(StrictSection):
 
     @property
     def mode(self) -> GraderMode:
-        """`grader_mode` as graders take it."""
+        """`grader_mode` as a GraderMode."""
         return GraderMode(self.grader_mode)
 
     @property
     def tolerance(self) -> float:
-        """How far from a label a score may be and still reproduce it."""
+        """The largest difference from its label at which a score still reproduces the label."""
         return (self.max_score - self.min_score) / 10 if self.label_tolerance is None else self.label_tolerance
 
     def training_file(self) -> Path:
-        """The labelled samples.
+        """The file of labelled samples.
 
         Raises:
-            ConfigError: none is configured.
+            ConfigError: no file is configured.
         """
         dataset = self.dataset_file if self.input_data_type == "dataset_file" else self.jsonl_dataset_file
         if dataset is None:
@@ -124,7 +124,7 @@ class AutoGraderConfig(StrictSection):
 
 
 def auto_grader_config(whole: Any) -> tuple[AutoGraderConfig, Path]:
-    """The typed section of a whole configuration, and the file that the learned grader lives in.
+    """The typed section of a whole configuration, and the path of the learned grader's file.
 
     Raises:
         ConfigError: a key is unknown, a value wrong, or values contradict each other.

@@ -1,4 +1,4 @@
-"""A task's own rubrics: read from the formats of the field, and added up as those formats publish it."""
+"""A task's own rubrics: reads the field's formats, and computes the score by the formula of each format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentscope_tuner.graders.prompt.visible import plain
 
 Aggregation = Literal["auto", "points", "weighted_mean", "required_pass", "all_pass", "any_pass"]
 
-# weights of Rubrics as Rewards' categories where a criterion names its category and no weight (arXiv 2507.17746)
+# The weight of a criterion that names a category of Rubrics as Rewards (arXiv 2507.17746) and no weight
 _CATEGORIES = {"essential": 5.0, "important": 3.0, "optional": 1.0, "pitfall": -1.0}
 _CATEGORY = re.compile(r"\s*(essential|important|optional|pitfall)\b(?: criteria| criterion)?\s*[:：]", re.IGNORECASE)
 _TEXTS = ("criterion", "description", "text", "title")
@@ -19,19 +19,19 @@ _WEIGHTS = ("points", "weight")
 _KNOWN = {*_TEXTS, *_WEIGHTS, "id", "name", "tags", "type", "polarity", "importance", "category", "level", "axis"}
 _MUST = frozenset({"must_have", "must-have", "must have", "required"})
 _MOST_CRITERIA = 200
-# sums of larger ones may overflow, and a share of infinity is no score
+# Sums of larger weights may overflow to infinity, and a share of infinity is no score
 _MOST_POINTS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One thing that is either so or not so of an answer.
+    """One statement about an answer, which is true or false.
 
     Attributes:
-        name: what metrics call it: its own id, or `c<number>` by its place in the list.
-        text: what is asked of the judge.
-        weight: never 0. Below 0, meeting it is bad.
-        must_have: whether the answer fails without it.
+        name: its name in metrics: its own id, or `c<number>` by its place in the list.
+        text: the statement, as the judge model is shown it.
+        weight: never 0. Below 0, an answer that meets the criterion is worse.
+        must_have: whether an answer must meet the criterion.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Rubrics:
-    """A task's criteria, in its own order, and the aggregation that their format publishes."""
+    """A task's criteria, in the task's order, and the aggregation that their format publishes."""
 
     criteria: tuple[Criterion, ...]
     published: Literal["points", "weighted_mean"]
@@ -51,14 +51,19 @@ class Rubrics:
 def read_rubrics(value: Any) -> Rubrics:
     """The criteria in `task.metadata.rubrics`.
 
-    Known are `{criterion, points}` of HealthBench; `{title, description, weight}` of Rubrics as Rewards, also with a
-    category (Essential, Important, Optional, Pitfall) in place of the weight; `{description, weight, polarity,
-    importance}` of Harbor's rewardkit; `{criterion, weight}` of open-instruct; plain texts, of weight 1. A criterion
-    that stands there again, in the same words and with the same weight, counts once.
+    A criterion may have one of these formats:
+
+    - `{criterion, points}` of HealthBench
+    - `{title, description, weight}` of Rubrics as Rewards, also with a category (Essential, Important, Optional,
+      Pitfall) in place of the weight
+    - `{description, weight, polarity, importance}` of Harbor's rewardkit
+    - `{criterion, weight}` of open-instruct
+    - a plain text, of weight 1
+
+    A criterion that is repeated in the same words and with the same weight counts once.
 
     Raises:
-        ValueError: names the criterion by its number, its value, and what is wrong; also one that stands there
-            with two weights.
+        ValueError: a criterion is malformed, or repeated with another weight. The message names it and the problem.
     """
     if isinstance(value, Mapping):
         value = value.get("criteria", value.get("rubrics", value))
@@ -78,7 +83,7 @@ def read_rubrics(value: Any) -> Rubrics:
 
 
 def _merged(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
-    """`criteria` without those that repeat an earlier one, which would count twice."""
+    """`criteria` without repetitions of an earlier criterion, which would count twice."""
     kept: dict[str, Criterion] = {}
     for criterion in criteria:
         first = kept.setdefault(_same(criterion.text), criterion)
@@ -91,7 +96,7 @@ def _merged(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
 
 
 def _same(text: str) -> str:
-    # signs and case may tell two criteria apart: "is at most 3", "x < 3", "x > 3"
+    # Signs and case stay, because criteria may differ in them alone: "x < 3", "x > 3"
     return plain(text).rstrip(" .;。；")
 
 
@@ -146,16 +151,17 @@ def aggregated(rubrics: Rubrics, met: Sequence[float], how: Aggregation, gate: b
 
     Args:
         rubrics: the criteria.
-        met: for each criterion 1.0 when the answer meets it and 0.0 when not, or a probability of it.
-        how: `points`, the weights met over the sum of the positive ones, clipped to 0 to 1 (HealthBench);
-            `weighted_mean`, the mean of met, or for negative criteria not met, weighted by the weights without their
-            signs (Harbor);
-            `required_pass`, whether all must-haves are met; `all_pass` and `any_pass`, whether all or any are passed;
-            `auto`, as the criteria's format publishes it.
-        gate: whether a must-have that is not met makes the score 0.
+        met: for each criterion 1.0 if the answer meets it and 0.0 if not, or the probability that it does.
+        how: the formula. A negative criterion is passed if it is not met.
+            `points` (HealthBench): the sum of the met weights over the sum of the positive weights, clipped to 0 to 1.
+            `weighted_mean` (Harbor): the mean of the passed criteria, by the weights without their signs.
+            `required_pass`: whether all must-haves are passed.
+            `all_pass`, `any_pass`: whether all criteria, or any, are passed.
+            `auto`: the formula that the criteria's format publishes.
+        gate: whether a must-have that is not passed makes the score 0.
 
     Raises:
-        ValueError: must-haves are asked about, and the criteria have none.
+        ValueError: `how` or `gate` needs must-haves, and the criteria have none.
     """
     pairs = list(zip(rubrics.criteria, met, strict=True))
     passed = [value if criterion.weight > 0 else 1.0 - value for criterion, value in pairs]

@@ -1,4 +1,4 @@
-"""The learned grader against its labels on samples it has not seen, and against two baselines."""
+"""Measures the learned grader on held-out samples: against their labels, and beside two baselines."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ async def evaluate(
 ) -> dict[str, Any]:
     """Agreement with the labels of `samples`: by `rubrics`, by no rubrics, and by a constant.
 
-    All three are compared on the samples for which both graders gave a verdict; failed verdicts are counted. In
-    listwise mode labels and predictions are places, pooled over the candidates of all samples.
+    All three are compared on the samples for which both graders gave a verdict. Failed verdicts are counted. In
+    listwise mode labels and predictions are places, and the candidates of all samples are pooled.
 
     Args:
         config: the configuration.
         model: the judge model.
         rubrics: the learned rubrics, as they stand in the prompt.
         samples: labelled samples that learning has not seen.
-        mean: the constant that guesses every label, such as the mean label of the learning samples; the mean of the
-            samples' own labels when None.
+        mean: the constant prediction, such as the mean label of the learning samples. None takes the mean label of
+            `samples`.
         done: called after every verdict.
 
     Raises:
@@ -72,10 +72,10 @@ def _report(
     plain: Sequence[Sequence[float]],
     mean: float,
 ) -> dict[str, Any]:
-    """How all three agree with the labels, on samples for which each has a prediction."""
+    """The agreement of all three with the labels, on samples for which each of them has a prediction."""
     pairs = [_pairs(sample, predicted) for sample, predicted in zip(samples, learned, strict=True)]
     chance = agreement.rank_p_value(pairs, config.seed)
-    # answers to one query are alike: an interval samples queries, not answers
+    # Answers to one query are alike, so the bootstrap draws whole queries and not answers
     by_rubrics, by_nothing, by_mean = (
         _by_query(samples, [_pairs(sample, predicted) for sample, predicted in zip(samples, guesses, strict=True)])
         for guesses in (learned, plain, [[mean] * len(sample.labels) for sample in samples])
@@ -103,7 +103,7 @@ def _by_query(samples: Sequence[Sample], pairs: Sequence[Pairs]) -> list[Pairs]:
 
 
 def tolerance(config: AutoGraderConfig) -> float:
-    """How far from its label a prediction agrees with it; half a place in listwise mode."""
+    """The largest difference from its label at which a prediction agrees; half a place in listwise mode."""
     return config.tolerance if config.mode is GraderMode.POINTWISE else 0.5
 
 

@@ -1,4 +1,4 @@
-"""The journal of learning: every reply as it comes, so that a run that was killed goes on where it stopped."""
+"""The journal of learning keeps every reply, so that a run that was killed continues where it stopped."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from agentscope_tuner.graders.client.verdict_cache import decode_reply, encode_r
 
 
 class Journal:
-    """A ReplyStore in a JSONL file that only grows. Learning is seeded: with the same replies it takes the same
-    course, so a resumed run asks only what the journal does not hold.
+    """A ReplyStore in a JSONL file that only grows.
 
-    One process writes it at a time; learning holds a lock meanwhile.
+    Learning is seeded, so the same replies lead to the same questions. A resumed run therefore asks only the questions
+    that the journal does not answer. Learning holds a lock, so that one process at a time writes the journal.
 
     Attributes:
-        resumed: how many replies earlier runs left.
-        spent_before: what those cost.
+        resumed: the number of replies that earlier runs left.
+        spent_before: the usage of these replies.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class Journal:
         whole = 0
         for line in self._file:
             if not line.endswith(b"\n"):
-                break  # the run was killed while it wrote this line
+                break  # a run was killed while it wrote this line
             whole += len(line)
             try:
                 key, reply, *usage = json.loads(line)
@@ -54,7 +54,7 @@ class Journal:
         return self._replies.get(key)
 
     def put(self, key: str, reply: Reply, usage: Usage) -> None:
-        """See ReplyStore. Handed to the operating system before it returns: a kill after that loses nothing."""
+        """See ReplyStore. The operating system has the reply when this returns, so that a kill cannot lose it."""
         self._replies[key] = reply
         line = json.dumps([key, json.loads(encode_reply(reply)), asdict(usage)])
         self._file.write(line.encode() + b"\n")

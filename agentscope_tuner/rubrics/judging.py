@@ -1,4 +1,4 @@
-"""How a learned grader judges: the one way, for learning, for measuring and for rewards."""
+"""Judges with a learned grader. Learning, measuring and rewards all use these functions, so they judge alike."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Opinion:
     """A learned grader's verdict on one answer, or on several.
 
     Attributes:
-        values: the score of the one answer, or the place of each, 1 is best.
-        reason: the judge model's.
-        usage: of all calls.
-        empty: why an answer has nothing to judge, by its index; such answers are not shown to the model.
+        values: the score of the one answer, or the place of each answer, where 1 is best.
+        reason: the judge model's reason.
+        usage: the usage of all calls.
+        empty: for each answer without content, its index and the reason. The model is not shown such answers.
         disagreements: see Ranking.
     """
 
@@ -35,7 +35,7 @@ class Opinion:
 
 
 def inputs_of(query: str, ground_truth: str | None) -> dict[str, Any]:
-    """What a grader is shown beside the answer."""
+    """The arguments of a grader beside the answer."""
     return {"query": query, "ground_truth": ground_truth}
 
 
@@ -57,7 +57,7 @@ async def scored(config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[st
 async def ranked(
     config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
 ) -> Opinion:
-    """The grader's places for several answers; those without content share the places behind all others.
+    """The grader's places for several answers; answers without content share the places behind all others.
 
     Raises:
         GraderError: there is no ranking.
@@ -75,7 +75,7 @@ async def ranked(
 def expected(
     config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
 ) -> list[Prompt]:
-    """About what `scored` would ask of each answer, or `ranked` of all; asks nothing."""
+    """About the prompts that `scored` would send for each answer, or `ranked` for all; nothing is sent."""
     empty = _empty(config, inputs, answers)
     judged = [answer for index, answer in enumerate(answers) if index not in empty]
     if config.mode is GraderMode.LISTWISE:

@@ -1,4 +1,4 @@
-"""Learning: propose, judge, revise, choose, evaluate, save."""
+"""Learns rubrics: proposes, judges, revises, chooses, evaluates and saves them."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, evaluation_templ
 from agentscope_tuner.rubrics.select import Candidate, Vector, choose, merged, tfidf, unit
 from agentscope_tuner.rubrics.themes import sort_into_themes
 
-#: Called with the stage's name, how much of it is done, and how much there is.
+#: A callback: it gets the stage's name, the number of steps done, and the number of all steps.
 Progress = Callable[[str, int, int], None]
 
 
 def journal_path(path: Path) -> Path:
-    """Where the learning of the grader at `path` keeps its journal."""
+    """The path of the journal of learning, for the grader at `path`."""
     return path.with_name("auto_grader.journal.jsonl")
 
 
 def learn_and_save(config: AutoGraderConfig, path: Path, progress: Progress | None = None) -> SavedGrader:
-    """Learn rubrics and write them to `path`. A run that was killed goes on from its journal.
+    """Learn rubrics and write them to `path`. A run that was killed continues from its journal.
 
     Raises:
-        ConfigError: the samples cannot be read, the model has no key, or another process is learning the same;
-        says which.
-        GraderError: no proposal reproduced its label, or too many calls failed; nothing is written then.
+        ConfigError: the samples cannot be read, the model has no key, or another process is learning this grader.
+        GraderError: no proposal reproduced its label, or too many calls failed. Nothing is written then.
     """
     with locked(path):
         return _learn(config, path, progress)
 
 
 def learn_once(config: AutoGraderConfig, path: Path) -> None:
-    """The same unless `path` is there already; of several processes at start-up one learns and the others wait, as long
-    as its journal grows.
+    """Learn rubrics and write them to `path`, unless `path` exists already.
+
+    When several processes start, one of them learns. The others wait as long as its journal grows.
     """
     if path.exists():
         return
@@ -105,7 +105,7 @@ class _Learner:
                 "calls": spent.calls - before.calls,
                 "from_journal": journal.resumed,
                 "cost": round(spent.cost - before.cost, 6),
-                # of all runs that this learning took
+                # Over all runs of this learning, resumed ones included
                 "total_calls": spent.calls - before.calls + journal.spent_before.calls,
                 "total_cost": round(spent.cost - before.cost + journal.spent_before.cost, 6),
             },
@@ -114,7 +114,7 @@ class _Learner:
         )
 
     async def _propose(self, seen: Sequence[Sample]) -> tuple[list[SampleOutcome], list[Candidate]]:
-        """Batches of samples until they run out, or `patience` batches in a row add nothing new."""
+        """Learn from batches of samples, until none is left or `patience` batches in a row add no rubric."""
         config, proposer = self._config, Proposer(self._config, self._model)
         order = list(seen)
         random.Random(config.seed).shuffle(order)
@@ -142,7 +142,7 @@ class _Learner:
     async def _choose(self, pool: Sequence[Candidate], chosen: Sequence[Candidate]) -> list[Candidate]:
         if not pool:
             return []
-        # Chosen rubrics first, in their order: a chosen one is never dropped as the copy of a new one
+        # Chosen rubrics come first, in their order, so that none is dropped as the copy of a new rubric
         first = {candidate.text: number for number, candidate in enumerate(chosen)}
         ordered = sorted(pool, key=lambda candidate: first.get(candidate.text, len(first)))
         vectors, dimension = await self._embed([candidate.text for candidate in ordered])

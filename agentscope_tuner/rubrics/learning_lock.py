@@ -1,4 +1,4 @@
-"""One process learns a grader at a time, and the others can say which."""
+"""A lock: one process at a time learns a grader, and the others can name that process."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _POLL_SECONDS = 0.2
 
 @contextmanager
 def locked(path: Path, patience: float = 0.0, progress: Path | None = None) -> Iterator[None]:
-    """Hold the lock of the grader at `path`; the system lets go of it when the process ends, however it ends.
+    """Hold the lock of the grader at `path`. The system releases it when the process ends in any way.
 
     Args:
         path: the grader's file.
-        patience: how many seconds to wait for a holder that makes no progress.
-        progress: a file that grows while the holder works.
+        patience: how many seconds to wait while the holder makes no progress.
+        progress: a file that grows while the holder of the lock works.
 
     Raises:
-        ConfigError: another process holds it; names that process.
+        ConfigError: another process holds the lock; the message names it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name("auto_grader.lock").open("a+") as lock:

@@ -1,4 +1,4 @@
-"""What learning will cost, before it costs anything."""
+"""Estimates the cost of learning before it starts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from agentscope_tuner.rubrics.samples import read_samples, split
 from agentscope_tuner.rubrics.saved import evaluation_template
 
 _REPLY_TOKENS = 150
-# Tokens of the reply's form, of the markers' delimiters and of the chat template
+# Tokens of a prompt for the form of the reply, the markers' delimiters and the chat template
 _FORM_TOKENS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Bounds on what learning takes.
+    """Bounds on the samples, calls, tokens and cost of learning.
 
     Attributes:
-        learn_from, held_out: numbers of samples.
-        held_out_queries: how many different queries those held out have.
-        calls: fewest and most; votes and swapped orders included, retries not.
-        tokens: prompt and reply tokens for so many calls, estimated.
-        cost: for so many tokens in the configured prices' currency; None without prices.
+        learn_from: the number of samples to learn from.
+        held_out: the number of samples held out.
+        held_out_queries: the number of different queries of the samples held out.
+        calls: the fewest and the most calls, with votes and swapped orders, without retries.
+        tokens: prompt and reply tokens of the fewest and of the most calls, estimated.
+        cost: the cost of these tokens in the currency of the configured prices; None without prices.
     """
 
     learn_from: int
@@ -39,7 +40,7 @@ class Plan:
 
 
 def plan(config: AutoGraderConfig) -> Plan:
-    """Read the samples and reckon; asks no model.
+    """Read the samples and compute the bounds; asks no model.
 
     Raises:
         ConfigError: the samples cannot be read.
@@ -49,7 +50,8 @@ def plan(config: AutoGraderConfig) -> Plan:
     tried = min(len(seen), config.max_iterations * config.batch_size)
     verdict = config.votes * (2 if config.swap else 1)
     sorting = int(config.enable_categorization)
-    # fewest: the rubrics of the first `patience` batches add nothing more; most: every sample needs every revision
+    # Fewest: learning stops after `patience` batches, and no sample needs a revision.
+    # Most: all samples need all revisions.
     least_tried = min(tried, config.patience * config.batch_size)
     fewest = least_tried * (1 + verdict) + 2 * len(held) * verdict + sorting
     most = tried * (1 + config.max_epochs) * (1 + verdict) + 2 * len(held) * verdict + sorting

@@ -1,4 +1,4 @@
-"""The prompts with which rubrics are proposed, revised, sorted, and judged by."""
+"""The prompts that propose, revise and sort rubrics, and that judge by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a set of rubrics is proven on samples it has not seen, or only looks so."""
+"""Decides whether a set of rubrics is proven on held-out samples."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: How many queries must be held out for a measurement to mean something.
+#: The fewest held-out queries on which a measurement means something.
 LEAST_HELD_OUT = 10
-#: How rarely labels dealt out at random may agree in order as well as the learned grader does.
+#: The largest p-value: shuffled labels may rarely agree in order as well as the learned grader does.
 MOST_CHANCE = 0.01
 
 
 class Verdict(BaseModel):
-    """Whether rubrics may judge; kept in the saved file."""
+    """The decision whether rubrics may judge; the saved file keeps it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -25,9 +25,12 @@ class Verdict(BaseModel):
 def verdict_on(report: dict[str, Any]) -> Verdict:
     """The verdict on the measurements of `evaluate`.
 
-    A set is accepted when all of this holds on the samples held out: there are `LEAST_HELD_OUT` queries or more; the
-    interval of its gain in mean absolute error over the model without rubrics lies above 0; its error is below that of
-    the constant that guesses the mean label; and its order agrees with the labels' better than chance explains.
+    A set is accepted if all of these hold on the samples held out:
+
+    - There are `LEAST_HELD_OUT` queries or more.
+    - It has a smaller mean absolute error than the model without rubrics: the interval of the gain lies above 0.
+    - Its error is below the error of the constant that predicts the mean label.
+    - Its order agrees with the order of the labels better than chance explains.
     """
     against: list[str] = []
     if report["queries"] < LEAST_HELD_OUT:
@@ -47,7 +50,7 @@ def verdict_on(report: dict[str, Any]) -> Verdict:
 
 
 def unproven(reasons: Sequence[str]) -> str:
-    """`reasons` in one line."""
+    """The reasons against a set in one line."""
     return "; ".join(reasons) or "it was never measured"
 
 

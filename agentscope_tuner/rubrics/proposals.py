@@ -1,4 +1,4 @@
-"""Rubrics from one sample: proposed, judged by, revised until they reproduce the label."""
+"""Makes rubrics from one sample: the model proposes and revises them until judging by them gives the label."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LONGEST_RUBRIC = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SampleOutcome:
-    """What became of one sample.
+    """The result of learning from one sample.
 
     Attributes:
         sample: the sample.
-        candidates: rubrics that reproduced its label; none where no revision did.
-        revisions: how many it took.
-        error: why there is no outcome at all; None otherwise.
+        candidates: the rubrics that reproduced its label; empty if no revision did.
+        revisions: the number of revisions.
+        error: why learning from this sample failed; None otherwise.
     """
 
     sample: Sample
@@ -50,7 +50,7 @@ class Proposer:
         self._count = config.query_specific_generate_number
 
     async def attempt(self, sample: Sample) -> SampleOutcome:
-        """Propose, judge by the proposal, revise at most `max_epochs` times; the last revision is judged, too."""
+        """Propose rubrics, judge by them, revise them at most `max_epochs` times, and judge the last revision."""
         try:
             rubrics = await self._ask(prompts.PROPOSE, sample, {})
             for revision in range(self._config.max_epochs + 1):
@@ -92,8 +92,9 @@ class Proposer:
 async def judge_sample(
     config: AutoGraderConfig, model: ChatModel, sample: Sample, rubrics: str
 ) -> tuple[tuple[float, ...], str]:
-    """The grader's score of the sample's answer, or its candidates' places; and its reason. The very prompt that
-    rewards will be judged by, and the same filter before it.
+    """The grader's score of the sample's answer, or the places of its candidates, and the grader's reason.
+
+    Rewards are judged with the same prompt and the same check for answers without content.
 
     Raises:
         GraderError: there is no verdict.
@@ -108,7 +109,7 @@ async def judge_sample(
 
 
 def reproduces(config: AutoGraderConfig, sample: Sample, places: Sequence[float]) -> bool:
-    """Whether a score lies within the tolerance of its label; or places put every pair the way the labels do."""
+    """Whether the score lies within the tolerance of its label, or the places order every pair as the labels do."""
     if config.mode is GraderMode.POINTWISE:
         return abs(places[0] - sample.labels[0]) <= config.tolerance + 1e-9
     pairs = [(a, b) for a in range(len(places)) for b in range(a)]
@@ -120,7 +121,7 @@ def reproduces(config: AutoGraderConfig, sample: Sample, places: Sequence[float]
 
 
 def numbered(rubrics: Sequence[str]) -> str:
-    """Rubrics as they stand in a prompt."""
+    """Rubrics as numbered lines for a prompt."""
     return "\n".join(f"{number}. {text}" for number, text in enumerate(rubrics, start=1))
 
 
@@ -140,5 +141,5 @@ def _rubrics(reply: Reply, judged: Sequence[str], count: int) -> list[str]:
         raise ReplyError(f"the form's placeholder came back in place of a rubric: {found!r:.200}")
     if len(found) != count:
         raise ReplyError(f"{count} rubric(s) were asked for, got {len(found)}")
-    # they will stand in prompts unfenced
+    # Neutralised, because rubrics stand in prompts outside the fence
     return [neutralise(" ".join(text.split()), _LONGEST_RUBRIC) for text in found]

@@ -1,4 +1,4 @@
-"""Labelled samples: read strictly, split for learning and for evaluation."""
+"""Reads labelled samples strictly, and splits them for learning and for evaluation."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Sample:
     """One labelled sample.
 
     Attributes:
-        line: its line in the file, for messages.
-        query: what was asked.
+        line: the number of its line in the file, for messages.
+        query: the question that the answers answer.
         answers: one answer in pointwise mode, two or more candidates in listwise mode.
-        labels: the score of the answer; or the candidates' ranks, 1 is best, ties allowed.
-        ground_truth: the right answer, where `ground_truth_field` names one.
+        labels: the score of the answer, or the candidates' ranks, where 1 is best and ties are allowed.
+        ground_truth: the right answer, where `ground_truth_field` names a field of the row.
     """
 
     line: int
@@ -39,14 +39,14 @@ class Sample:
 
     @property
     def same_query(self) -> str:
-        """Equal for queries that differ in case, spacing, punctuation or widths alone."""
+        """A key that is equal for queries which differ only in case, spacing, punctuation or widths."""
         return _letters(self.query)
 
 
 def check_row(row: Mapping[str, Any], config: AutoGraderConfig) -> str | None:
-    """Why a row could not be judged by rubrics, or not be learned from where it is labelled; None when it could.
+    """Why rubrics cannot judge a row, or cannot be learned from a labelled row; None if they can.
 
-    Labelled are rows with `metadata.score` in pointwise mode, with ranks in `metadata.candidates` in listwise mode.
+    A row is labelled by `metadata.score` in pointwise mode, and by ranks in `metadata.candidates` in listwise mode.
     """
     metadata = row["metadata"]
     query = row.get(config.query_field, metadata.get(config.query_field))
@@ -69,7 +69,7 @@ def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
     """The samples in `path`.
 
     Raises:
-        ConfigError: the file cannot be read, a row is not as documented (names the line), or there are too few rows.
+        ConfigError: the file cannot be read, a row is malformed (the message names its line), or rows are too few.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -95,7 +95,7 @@ def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
 
 
 def distinct(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples without copies: of one answer to one query the first stays, with the mean of its labels."""
+    """The samples without copies: the first of equal samples stays, with the mean of their labels."""
     copies: dict[tuple[str, ...], list[Sample]] = {}
     for sample in samples:
         copies.setdefault((sample.same_query, *map(_letters, sample.answers)), []).append(sample)
@@ -139,13 +139,12 @@ def _text(value: object) -> str:
 def split(samples: Sequence[Sample], holdout: float, seed: int) -> tuple[list[Sample], list[Sample]]:
     """Samples to learn from, and samples held out: by query, stratified by label, the same for the same seed.
 
-    Copies count once, and all samples of a query fall on one side. The share `holdout` of the queries is held
-    out, and as many as a proof needs,
-    up to half of them. Sorted by mean label, equal ones shuffled, every n-th query is held out, so both sides span all
-    labels.
+    Copies count once, and all samples of a query are on one side. At least the share `holdout` of the queries is held
+    out. If a proof needs more queries, up to half of them are. Queries are sorted by mean label, with equal ones
+    shuffled, and every n-th query is held out, so that both sides span all labels.
 
     Raises:
-        ConfigError: there is but one query, so that nothing can be held out.
+        ConfigError: there is only one query, so that nothing can be held out.
     """
     groups: dict[str, list[Sample]] = {}
     for sample in distinct(samples):
@@ -171,6 +170,6 @@ def _mean_label(group: Sequence[Sample]) -> tuple[float, ...]:
 
 
 def digest(samples: Sequence[Sample]) -> str:
-    """Names the samples' content, whatever the file's path."""
+    """A digest of the samples' content; it does not depend on the file's path."""
     plain = [[sample.query, sample.answers, sample.labels] for sample in samples]
     return hashlib.sha256(json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]

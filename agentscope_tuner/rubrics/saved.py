@@ -1,4 +1,4 @@
-"""The learned grader as a file: `auto_grader.json`."""
+"""The file of a learned grader, `auto_grader.json`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rubric(BaseModel):
 
 
 class SavedGrader(BaseModel):
-    """What learning leaves behind. Holds no key."""
+    """The result of learning. It holds no key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,7 +55,7 @@ class SavedGrader(BaseModel):
 
 
 def in_prompt(rubrics: Sequence[Rubric]) -> str:
-    """Rubrics as they stand in the prompt, by theme where they have one."""
+    """Rubrics as lines for the prompt, under their themes where they have any."""
     lines: list[str] = []
     theme: str | None = None
     for number, rubric in enumerate(rubrics, start=1):
@@ -67,10 +67,10 @@ def in_prompt(rubrics: Sequence[Rubric]) -> str:
 
 
 def check_proven(saved: SavedGrader, path: Path, config: AutoGraderConfig) -> None:
-    """Refuse rubrics that are not proven on held-out samples, unless `accept_unproven` takes them as they are.
+    """Refuse rubrics that are not proven on held-out samples, unless `accept_unproven` is set.
 
     Raises:
-        ConfigError: says what speaks against them, and the ways out.
+        ConfigError: the rubrics are refused; the message gives the reasons and the ways out.
     """
     if config.accept_unproven or (saved.verdict is not None and saved.verdict.accepted):
         return
@@ -84,7 +84,7 @@ def check_proven(saved: SavedGrader, path: Path, config: AutoGraderConfig) -> No
 
 
 def save(saved: SavedGrader, path: Path) -> None:
-    """Write `saved` to `path`, whole or not at all; indented, so that two versions can be compared line by line."""
+    """Write `saved` to `path`, whole or not at all. The JSON is indented, so that versions can be compared by line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(saved.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
@@ -94,7 +94,7 @@ def save(saved: SavedGrader, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    # Ctrl-C, too: half a file must not stay beside the whole ones
+    # Ctrl-C included: half a file must not stay in the folder
     except BaseException:
         os.unlink(temporary)
         raise
@@ -104,7 +104,8 @@ def load(path: Path, config: AutoGraderConfig, conf_hint: str = "<your config>.y
     """The learned grader in `path`, checked against `config`.
 
     Raises:
-        ConfigError: missing, damaged, or learned for another mode, language or range; names the command to run.
+        ConfigError: the file is missing, damaged, or learned for another mode, language or range. The message names
+            the command to run.
     """
     command = f"run: astuner rubrics learn --conf {conf_hint}"
     try:
@@ -122,7 +123,7 @@ def load(path: Path, config: AutoGraderConfig, conf_hint: str = "<your config>.y
 
 
 def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None = None) -> LLMGrader:
-    """The grader that judges by `rubrics`; by the model's own judgement when they are empty.
+    """The grader that judges by `rubrics`, or without any if `rubrics` is empty.
 
     Raises:
         ConfigError: `custom_evaluation_prompt` lacks a variable or uses an unknown one, or options contradict each
@@ -144,7 +145,7 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             vote_rule=config.vote_rule,
             swap=config.swap,
             optional=(*OPTIONAL, "ground_truth") if config.ground_truth_field is None else OPTIONAL,
-            # the judge filters by itself, for groups too
+            # `judging` checks for answers without content itself, in groups too
             filter_no_content=False,
         )
     except ValueError as exc:

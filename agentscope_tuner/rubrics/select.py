@@ -1,4 +1,4 @@
-"""A small set of rubrics that differ: embeddings, near-duplicates, coding rate."""
+"""Selects a small set of different rubrics, by embeddings, near-duplicates and the coding rate."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-# letters and digits as words; Chinese, Japanese and Korean, which set no spaces, as pairs of characters
+# Letters and digits form words; scripts that often set no spaces are read as pairs of characters
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+", re.UNICODE)
 _SAME = 0.9
-# squared distortion allowed in the coding rate; 0.5 squared, as in the paper's experiments
+# The squared distortion ε² of the coding rate: 0.5 squared, as in the paper's experiments
 _EPSILON_SQUARED = 0.25
 
 Vector = dict[int, float]
@@ -28,9 +28,7 @@ class Candidate:
 
 
 def tfidf(texts: Sequence[str]) -> list[Vector]:
-    """Unit vectors of term frequency times inverse document frequency, `log((1 + n) / (1 + df)) + 1`, smoothed as
-    usual.
-    """
+    """Unit vectors of term frequency times the smoothed inverse document frequency `log((1 + n) / (1 + df)) + 1`."""
     counts = [Counter(_terms(text)) for text in texts]
     frequency = Counter(term for count in counts for term in count)
     index = {term: number for number, term in enumerate(sorted(frequency))}
@@ -39,19 +37,19 @@ def tfidf(texts: Sequence[str]) -> list[Vector]:
 
 
 def unit(vector: Vector) -> Vector:
-    """`vector` at length 1; an empty one stays empty."""
+    """`vector` scaled to length 1; an empty vector stays empty."""
     norm = math.sqrt(sum(value * value for value in vector.values()))
     return {key: value / norm for key, value in vector.items()} if norm else vector
 
 
 def dot(one: Vector, other: Vector) -> float:
-    """The inner product; of unit vectors, their cosine."""
+    """The inner product; for unit vectors it is their cosine."""
     small, large = (one, other) if len(one) <= len(other) else (other, one)
     return sum(value * large[key] for key, value in small.items() if key in large)
 
 
 def merged(candidates: Sequence[Candidate], vectors: Sequence[Vector]) -> tuple[list[Candidate], list[Vector]]:
-    """Without near-duplicates (cosine of 0.9 or more): the first of them stays and takes over the others' samples."""
+    """The candidates without near-duplicates (cosine of 0.9 or more); the first keeps the samples of its duplicates."""
     kept: list[Candidate] = []
     kept_vectors: list[Vector] = []
     for candidate, vector in zip(candidates, vectors, strict=True):
@@ -67,16 +65,16 @@ def merged(candidates: Sequence[Candidate], vectors: Sequence[Vector]) -> tuple[
 def choose(
     vectors: Sequence[Vector], chosen: Sequence[int], dimension: int, most: int, least_gain: float
 ) -> list[tuple[int, float]]:
-    """Greedily, which vectors to add to the `chosen` ones, each with the coding rate it adds.
+    """The vectors to add to the `chosen` ones, found greedily, each with the coding rate that it adds.
 
     The coding rate of n vectors of dimension d is `1/2 logdet(I + d / (n ε²) Z Zᵀ)` (Yu et al., arXiv 2006.08558, eq.
-    5): it grows with what is new in a vector, and not with repetition.
+    5). A vector adds more to it the less the others already span it.
 
     Args:
         vectors: unit vectors of all candidates.
         chosen: indices already in the set.
-        dimension: d.
-        most: how many to add at most.
+        dimension: the dimension d of the vectors.
+        most: the largest number of vectors to add.
         least_gain: a vector that adds less is not added.
     """
     inside = list(chosen)
@@ -102,7 +100,7 @@ def choose(
 
 
 def coding_rate(vectors: Sequence[Vector], dimension: int) -> float:
-    """See `choose`; in nats."""
+    """The coding rate of `vectors` in nats; see `choose`."""
     if not vectors:
         return 0.0
     alpha = dimension / (len(vectors) * _EPSILON_SQUARED)
@@ -110,7 +108,7 @@ def coding_rate(vectors: Sequence[Vector], dimension: int) -> float:
 
 
 def _cholesky(vectors: Sequence[Vector], alpha: float) -> list[list[float]]:
-    """The rows of the lower factor of I + alpha G, G the Gram matrix: it has the determinant of I + alpha Z Zᵀ."""
+    """The rows of the Cholesky factor of I + alpha ZᵀZ, which has the same determinant as I + alpha Z Zᵀ."""
     rows: list[list[float]] = []
     for index, vector in enumerate(vectors):
         rows.append(_next_row(rows, vectors[:index], vector, alpha))

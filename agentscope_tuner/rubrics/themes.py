@@ -1,4 +1,4 @@
-"""Rubrics sorted into themes by the model."""
+"""Lets the model sort rubrics into themes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentscope_tuner.rubrics.saved import Rubric
 
 
 async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: Sequence[Rubric]) -> list[Rubric]:
-    """`rubrics` with their themes, those of one theme together; at most `categories_number` themes.
+    """`rubrics` with at most `categories_number` themes; the rubrics of a theme stand together.
 
     Raises:
         GraderError: the model gave no partition of the rubrics.
