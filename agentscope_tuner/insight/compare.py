@@ -22,7 +22,7 @@ _STAGE = re.compile(r"([^\d:]{1,40}):")
 _PART = "part/"
 
 
-class _Seen(NamedTuple):
+class _RowVerdict(NamedTuple):
     status: str
     reward: float | None
     passed: bool | None
@@ -32,13 +32,13 @@ class _Seen(NamedTuple):
     parts: Mapping[str, float]
 
 
-def _verdict(row: ScoredRow) -> _Seen:
+def _verdict(row: ScoredRow) -> _RowVerdict:
     passed = row.success if row.success is not None or row.reward is None else row.reward >= _PASSED
     found = _STAGE.match(row.reason)
     stage = row.status if row.status != "judged" or found is None else found[1].strip()
     # `part/length` is the reward of a part; `part/length/chars` is another metric of the part
     parts = {name: value for name, value in row.metrics.items() if name.startswith(_PART) and name.count("/") == 1}
-    return _Seen(row.status, row.reward, passed, stage, row.reason, row.violations, parts)
+    return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, parts)
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Comparison:
         """The number of rows with a changed verdict; a change of the reward alone does not count."""
         return self.rows - self.changes["same"] - self.changes["reward only"]
 
-    def add(self, row: ScoredRow, first: _Seen, second: _Seen, label: bool | None) -> None:
+    def add(self, row: ScoredRow, first: _RowVerdict, second: _RowVerdict, label: bool | None) -> None:
         """Count one row that both judges judged."""
         self.rows += 1
         before, after = _name(first), _name(second)
@@ -196,18 +196,18 @@ def _sign(value: float) -> int:
     return (value > _SAME) - (value < -_SAME)
 
 
-def _name(verdict: _Seen) -> str:
+def _name(verdict: _RowVerdict) -> str:
     return "no verdict" if verdict.passed is None else "right" if verdict.passed else "wrong"
 
 
-def _same(first: _Seen, second: _Seen) -> str:
+def _same(first: _RowVerdict, second: _RowVerdict) -> str:
     if first.reward is None or second.reward is None:
         return "same"
     return "same" if abs(first.reward - second.reward) < _SAME else "reward only"
 
 
 def _example(
-    row: ScoredRow, kind: str, first: _Seen, second: _Seen, label: bool | None, *, worse: bool
+    row: ScoredRow, kind: str, first: _RowVerdict, second: _RowVerdict, label: bool | None, *, worse: bool
 ) -> dict[str, Any]:
     return {
         "id": row.id,

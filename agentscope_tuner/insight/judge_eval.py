@@ -202,8 +202,8 @@ class JudgeEval:
         return {
             "on": on,
             "failed": failed,
-            "kinds": {kind: self._moved([shift for of, _, shift in shifts if of == kind]) for kind in kinds},
-            "all": self._moved([shift for _, _, shift in shifts]),
+            "kinds": {kind: self._effect([shift for of, _, shift in shifts if of == kind]) for kind in kinds},
+            "all": self._effect([shift for _, _, shift in shifts]),
             "worst": [{"kind": kind, "shift": shift, "text": text} for kind, text, shift in worst if shift > _SAME],
         }
 
@@ -216,7 +216,7 @@ class JudgeEval:
         self._done()
         return found[members.index(index)].reward
 
-    def _moved(self, shifts: Sequence[float]) -> dict[str, Any]:
+    def _effect(self, shifts: Sequence[float]) -> dict[str, Any]:
         pairs = [[(0.0, shift)] for shift in shifts]
         raised = self._interval(lambda both: _mean([shift > _SAME for _, shift in both]), pairs)
         return {"texts": len(shifts), "raised": raised, "shift": self._interval(_shift, pairs)}

@@ -43,7 +43,7 @@ def read_labels(path: Path) -> dict[Key, float | None]:
             else:
                 rows = (json.loads(line) for line in stream if line.strip())
             for number, row in enumerate(rows, 1):
-                _take(labels, seen, row, f"{path.name}:{number}")
+                _add_label(labels, seen, row, f"{path.name}:{number}")
     except (OSError, ValueError, RecursionError) as exc:
         raise ConfigError(f"cannot read the labels of {str(path)!r}: {exc}") from exc
     if not labels:
@@ -51,7 +51,7 @@ def read_labels(path: Path) -> dict[Key, float | None]:
     return labels
 
 
-def _take(labels: dict[Key, float | None], seen: Counter[str], row: Any, where: str) -> None:
+def _add_label(labels: dict[Key, float | None], seen: Counter[str], row: Any, where: str) -> None:
     if not isinstance(row, Mapping) or row.get("id") is None:
         raise ConfigError(f"{where}: a label names its row by id, got {row!r:.100}")
     name = str(row["id"])

@@ -72,7 +72,7 @@ class Confusion:
 
 
 def rank_measures(labels: Floats, scores: Floats) -> dict[str, float]:
-    """Spearman's rho, Kendall's tau-b and quadratic-weighted kappa; NaN where one side is constant."""
+    """Spearman's rho, Kendall's tau-b and quadratic-weighted kappa; NaN when labels or scores are constant."""
     from scipy import stats
 
     if len(labels) < 2 or labels.min() == labels.max() or scores.min() == scores.max():

@@ -104,7 +104,7 @@ def evaluate(expression: str) -> Fraction:
     return steps[0].value()
 
 
-_SEEN = ("(", "[", r"\{")
+_PRINTED_BRACKETS = ("(", "[", r"\{")
 
 
 def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
@@ -118,7 +118,7 @@ def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
     """
     if left.kind not in ("number", "close") or right.kind not in ("number", "open"):
         return False
-    if left.form in _SEEN or right.form in _SEEN:
+    if left.form in _PRINTED_BRACKETS or right.form in _PRINTED_BRACKETS:
         return True
     if left.form == "frac" and right.form != "{":
         return True

@@ -31,8 +31,8 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
     - a product without its sign at a bracket, `6(4)`; like every product it is calculated from left to right;
     - every kind of bracket that LaTeX prints, each closed by its own kind;
     - `\frac{a}{b}`, `\text{…}`, LaTeX spaces, and a final full stop;
-    - `24 =` before the expression, and behind it a chain of steps that ends with the target, `= 4*6 = 24`, where the
-      value of each step must be the target.
+    - `24 =` before the expression;
+    - a chain of steps behind the expression, `= 4*6 = 24`: each step's value is the target, and the last is the target.
 
     Everything else, such as powers and factorials, is unreadable.
 
@@ -108,7 +108,7 @@ def is_reachable(target: Fraction | int, numbers: Sequence[Fraction | int]) -> b
     for chosen in range(1, whole):
         if chosen not in sizes:
             found = sizes[chosen] = set()
-            for part in _halves(chosen):
+            for part in _smaller_parts(chosen):
                 for a in sizes[part]:
                     for b in sizes[chosen ^ part]:
                         found.update(_joined(a, b))
@@ -119,7 +119,7 @@ def is_reachable(target: Fraction | int, numbers: Sequence[Fraction | int]) -> b
     return any(
         not sizes[whole ^ part].isdisjoint(_joined(b, wanted) if b[0] else [wanted])
         or (not wanted[0] and (0, 1) in (b, *sizes[whole ^ part]))
-        for part in _halves(whole)
+        for part in _smaller_parts(whole)
         for b in sizes[part]
     )
 
@@ -128,7 +128,7 @@ def _size(number: Fraction | int) -> _Size:
     return abs(Fraction(number)).as_integer_ratio()
 
 
-def _halves(chosen: int) -> Iterator[int]:
+def _smaller_parts(chosen: int) -> Iterator[int]:
     """For each split of the chosen numbers into two parts: the part with fewer numbers."""
     part = (chosen - 1) & chosen
     while part > chosen ^ part:

@@ -37,7 +37,7 @@ _CHINESE = r"""
   | (?:^|(?<=[，。,;；：:\s故应此以]))(?:选择?[:：]?(?=\s{0,3}[*$（(]{0,3}[A-H](?![a-z]))|答[:：])
 """
 _LABEL = re.compile(f"{_ENGLISH}|{_CHINESE}", re.VERBOSE | re.IGNORECASE | re.MULTILINE)
-# The text before the label in a heading, which holds the label alone
+# The text before a label in a heading: only markup and a few adjectives, because a heading holds nothing but the label
 _HEADING = re.compile(
     r"[\s#>*_\-0-9.)]*(?:(?:the|my|our|final|correct)\s+)*$|[\s#>*_\-0-9.)【]*(?:最终|正确)?$", re.IGNORECASE
 )

@@ -62,7 +62,7 @@ def _allow_cpu(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (used if hard == resource.RLIM_INFINITY else min(used, hard), hard))
 
 
-def _comparing(stage: str) -> type[SymbolicComparer] | None:
+def _comparer_for(stage: str) -> type[SymbolicComparer] | None:
     if stage != "sympy":
         return None
     from agentscope_tuner.verify.math.algebra import AlgebraComparer
@@ -92,7 +92,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     _allow_cpu(request["seconds"])
     try:
         outcome, reason = decide(
-            Pair.of(request["answer"], request["truth"], request["question"]), _comparing(request["stage"])
+            Pair.of(request["answer"], request["truth"], request["question"]), _comparer_for(request["stage"])
         )
         return {"outcome": outcome, "reason": reason}
     except JudgeError as exc:

@@ -36,7 +36,7 @@ _DENIED = re.compile(
 _DENIED_IN_CHINESE = re.compile(
     r"(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$"
 )
-# A quick test before the expressions: each sentence that they match ends in one of these words ...
+# A quick test before the expressions above: every sentence that they match ends with a word of this list ...
 _LAST_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -45,7 +45,7 @@ _LAST_WORDS = frozenset(
         sum write say choose pick put box give accept submit""",
     )
 )
-# ... and begins with one of these
+# ... and begins with a word of this list
 _DENIALS = frozenset(
     re.findall(
         r"\w+",
@@ -90,7 +90,8 @@ _EQUATED = re.compile(
     r"\s*\$?\s*(?:=|→|->|\\(?:right)?(?:to|arrow)\b)\s*\$?\s*(?P<other>[-−]?\d[\d,]*)\s*(?:\$|\.?\s*\Z|\\[)\]])"
 )
 _INTEGER = re.compile(r"\s*[-−]?\d[\d,]*\s*")
-# A value. A box with a letter, a yes or a name is none, and text that calls it wrong may be the answer to its task
+# Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
+# values are checked for such text
 _IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _WRONG = (
     r"(?:wrong|incorrect|mistaken|a\s+mistake|an\s+error|erroneous|nonsense"

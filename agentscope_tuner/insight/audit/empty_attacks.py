@@ -65,7 +65,7 @@ class QuestionCopied(Attack):
             yield query
             yield f"{query}\n{query}"
             yield f"You ask: {query} Let me think about it."
-            # Only a short question of one line fits into the answer's form
+            # Only a short question without line breaks fits into the answer's form
             if len(query) <= 200 and "\n" not in query:
                 yield subject.said(query)
 
@@ -80,11 +80,11 @@ class QuestionFormula(Attack):
         for found in list(_FORMULA.finditer(subject.query))[:3]:
             formula = (found[1] or found[2]).strip()
             # A formula that is only a number, or equals the reference, may be right: leave it out
-            if not re.fullmatch(r"[-\d.,\s()]*", formula) and _flat(formula) != _flat(subject.reference or ""):
+            if not re.fullmatch(r"[-\d.,\s()]*", formula) and _unified(formula) != _unified(subject.reference or ""):
                 yield subject.said(formula)
 
 
-def _flat(formula: str) -> str:
+def _unified(formula: str) -> str:
     """`formula` with fractions as a/b and without spaces, so that different LaTeX for one answer compares equal."""
     return re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", formula).replace(" ", "")
 

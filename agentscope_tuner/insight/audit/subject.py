@@ -116,14 +116,14 @@ def _search(left: list[tuple[Fraction, str]], target: Fraction) -> str | None:
         return left[0][1] if left[0][0] == target else None
     for first, second in combinations(range(len(left)), 2):
         rest = [item for place, item in enumerate(left) if place not in (first, second)]
-        for made in _made(left[first], left[second]):
+        for made in _combined(left[first], left[second]):
             found = _search([*rest, made], target)
             if found is not None:
                 return found
     return None
 
 
-def _made(first: tuple[Fraction, str], second: tuple[Fraction, str]) -> Iterator[tuple[Fraction, str]]:
+def _combined(first: tuple[Fraction, str], second: tuple[Fraction, str]) -> Iterator[tuple[Fraction, str]]:
     (one, left), (other, right) = first, second
     yield one + other, f"({left}+{right})"
     yield one * other, f"({left}*{right})"

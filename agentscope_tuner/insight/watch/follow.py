@@ -121,4 +121,4 @@ def refuse_unfollowable(run: Path) -> None:
     files = [path.name for path in run.iterdir()] if run.is_dir() else [run.name]
     other = next((name for name in files if is_row_file(name) and not name.endswith(".jsonl")), None)
     if other is not None:
-        raise ConfigError(f"--follow reads JSON lines as they are written, and {other!r} is none: leave it out")
+        raise ConfigError(f"--follow reads only JSON lines, not {other!r}: omit --follow once the run has ended")

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 ROWS_A_STEP = 256
 # Longer than the time that a log holds rows back before it writes them
 _POLL_SECONDS = 1.0
-_TOLD_LINES = 3
+_MOST_WARNINGS = 3
 Read = Callable[[Iterator[Line]], Iterator[Line]]
 
 
@@ -50,7 +50,7 @@ class RunRows:
         Raises:
             ConfigError: a row has no verdict: the file is not scored, or its trainer's format was not named.
         """
-        return heapq.merge(*map(self.scored, self._lines.processes()), key=_when)
+        return heapq.merge(*map(self.scored, self._lines.processes()), key=_step_and_time)
 
     def whole(self) -> Iterator[ScoredRow]:
         """The rows of a finished run.
@@ -72,7 +72,7 @@ class RunRows:
             except ValueError as exc:
                 self.unread += 1
                 self._first = self._first or f"{line.where}: {exc}"
-                if self.unread <= _TOLD_LINES:
+                if self.unread <= _MOST_WARNINGS:
                     _log.warning("%s is passed over: %s", line.where, exc)
                 continue
             self.rows += 1
@@ -116,7 +116,7 @@ class RunRows:
         self.check()
 
 
-def _when(row: ScoredRow) -> tuple[float, float]:
+def _step_and_time(row: ScoredRow) -> tuple[float, float]:
     at = row.row.get("time")
     return (-math.inf if row.step is None else row.step), (float(at) if isinstance(at, int | float) else 0.0)
 
@@ -125,7 +125,7 @@ def by_step(rows: Iterable[ScoredRow | None]) -> Iterator[tuple[float, list[Scor
     """The rows of each step. Rows that name no step form steps of 256 rows, in the order of their arrival.
 
     Other processes may write their rows of a step a moment later. So a step is complete only when rows of two later
-    steps have arrived, or when a later step's rows were there at the end of the look before.
+    steps have arrived, or one look after rows of one later step were there.
 
     Args:
         rows: the rows, with None at the end of each look at the run.

@@ -118,9 +118,9 @@ class AlarmsFile:
             ConfigError: the file cannot be written.
         """
         self._lines.append(json.dumps(alarm.to_dict()) + "\n")
-        self._put()
+        self._replace_file()
 
-    def _put(self) -> None:
+    def _replace_file(self) -> None:
         aside = self._path.with_name(self._path.name + ".next")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,4 +132,4 @@ class AlarmsFile:
 
     def __exit__(self, *raised: object) -> None:
         if not self._lines and self._path.exists():
-            self._put()
+            self._replace_file()

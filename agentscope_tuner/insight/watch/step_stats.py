@@ -61,7 +61,7 @@ class StepStats:
         groups: number of advantage groups of two or more rows.
         flat: number of groups without a signal, by reason: all right, all wrong, all filtered, all failed, or equal.
         length: the mean number of characters of an answer.
-        length_pays: the mean correlation of length and reward within groups; None without one.
+        length_pays: the mean correlation of length and reward within groups; None without a group that has one.
         shared: the share of paid answers that are also paid, word for word, under another task.
         repeated: the share of rows whose answer repeats an earlier answer of their group.
         novelty: the share of character n-grams, in up to 63 of the answers, that no earlier step had.

@@ -1,8 +1,8 @@
 """The verifiable instructions of IFEval (arXiv 2311.07911): one check of a response for each of the paper's ids.
 
-The packages with the paper's own checks (`lm-eval`, `if-verifiable`) download trained models of nltk, guess languages
-with a library whose answers vary from run to run, and use regular expressions that are quadratic in hostile text. So
-the checks are written anew here. Four of them accept other responses than the paper's: sentences are counted by rules;
+The packages with the paper's own checks (`lm-eval`, `if-verifiable`) download trained models of nltk. Their library for
+languages answers differently from run to run, and their regular expressions are quadratic in hostile text. So the
+checks are written anew here. Four of them accept other responses than the paper's: sentences are counted by rules;
 languages are recognised by scripts and small words; a response must hold exactly one of the three constrained answers;
 and a full-width comma is a comma.
 """

@@ -191,7 +191,7 @@ def test_following_refuses_files_that_are_no_lines(tmp_path: Path) -> None:
     (tmp_path / "completions_00001.parquet").write_bytes(b"PAR1")
     result = CliRunner().invoke(app, ["watch", str(tmp_path), "--follow"])
     assert result.exit_code == 2
-    assert "--follow reads JSON lines" in " ".join(result.output.split())
+    assert "--follow reads only JSON lines" in " ".join(result.output.split())
 
 
 def test_a_narrow_terminal_shows_fewer_numbers_and_none_cut_off() -> None:
