@@ -90,8 +90,8 @@ def rank_p_value(samples: Sequence[Pairs], seed: int, draws: int = 4000) -> floa
     """The one-sided p-value of a permutation test of Spearman's rho. None if all labels or all predictions are equal.
 
     It is `(1 + hits) / (1 + draws)`, where a hit is a draw of shuffled labels that agree in order at least as well as
-    the real labels. Labels of a sample with several pairs (a ranking) are shuffled within the sample. Labels of samples
-    with one pair are shuffled among these samples.
+    the real labels. If every sample has one pair, the labels are shuffled among all samples. Otherwise the labels of a
+    sample, which is then a ranking, are shuffled within it.
     """
     pairs = [pair for sample in samples for pair in sample]
     labels, guesses = _ranks([label for label, _ in pairs]), _ranks([guess for _, guess in pairs])

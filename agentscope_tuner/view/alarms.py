@@ -12,14 +12,14 @@ _MOST_BYTES = 4 * 2**20
 
 
 def alarms_path(source: Path) -> Path:
-    """Where `astuner watch` writes a run's alarms: in its folder, or beside its file."""
+    """The file in which `astuner watch` writes a run's alarms: in the run's folder, or beside its file."""
     if source.is_dir():
         return source / "alarms.jsonl"
     return source.with_name(source.name.removesuffix(".jsonl") + ".alarms.jsonl")
 
 
 def read_alarms(path: Path) -> list[dict[str, Any]]:
-    """The last `MOST_ALARMS` alarms, in their order; none where there is no file. Other lines are passed over."""
+    """The last `MOST_ALARMS` alarms, in their order; none if there is no file. Lines that hold no alarm are ignored."""
     try:
         with open(path, "rb") as stream:
             stream.seek(max(0, stream.seek(0, 2) - _MOST_BYTES))

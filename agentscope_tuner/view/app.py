@@ -1,4 +1,4 @@
-"""The page and its questions over HTTP, for one person on this machine."""
+"""Serves the page and answers its questions over HTTP, for one person on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from agentscope_tuner.view.session import ViewSession
 
 TOKEN_HEADER = "x-astuner-token"
 _MOST_BODY = 64 * 1024
-# Nothing from a network, no inline script, no frame, no form: a rollout's content always stays text
+# A rollout's content must always stay text, so the page loads nothing from a network and allows no inline script, no
+# frame and no form
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src data:; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -39,9 +40,10 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 class OneHost:
-    """ASGI middleware: answers only under the server's own address.
+    """ASGI middleware that answers only requests for the server's own address.
 
-    A page of another site could otherwise point its own name at 127.0.0.1 and read the answers (DNS rebinding).
+    Otherwise another site could let its own name resolve to 127.0.0.1, and its page could read the answers (DNS
+    rebinding).
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
@@ -63,8 +65,8 @@ def create_view_app(session: ViewSession, token: str, hosts: frozenset[str]) -> 
 
     Args:
         session: answers the page's questions.
-        token: what every question must show; the page takes it from its own address.
-        hosts: the values of `Host` that are answered, each with its port.
+        token: the secret that every question must send; the page takes it from its own address.
+        hosts: the values of the header `Host` that are answered, each with its port.
     """
 
     def guarded(answer: Answer) -> Answer:
@@ -134,5 +136,5 @@ def _ordered(order: Callable[[dict[str, Any]], Any]) -> Answer:
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    # ASCII: half surrogate pairs have no UTF-8, and an escape for each
+    # json.dumps writes ASCII: UTF-8 cannot hold half a surrogate pair, but an escape can
     return Response(json.dumps(value).encode(), status, {**_HEADERS, "content-type": "application/json"})

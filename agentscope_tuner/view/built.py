@@ -1,4 +1,4 @@
-"""Where the built page stands; `make page` builds it from `web/`."""
+"""The folder of the built page; `make page` builds it from `web/`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One line of a scored file, reduced to the fields that the page filters and sums by."""
+"""Reads from one line of a scored file the fields that the page filters and sums by."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _PREVIEW = 200
 _ENDING = 90
 _REASON = 400
 _MOST_NAMES = 64
-# A reason that starts so names the stage that decided: `exact: 25 = 25`
+# A reason such as `exact: 25 = 25` starts with the name of the stage that decided
 _STAGE = re.compile(r"[^\d:]{1,40}")
 _PART = "part/"
 _KNOWN_KEYS = frozenset(("id", "task", "output", "judgement"))
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-# Whatever walks a row by recursion takes two frames a level, of the interpreter's thousand
+# A recursive function takes two frames for each level of a row, and Python allows a thousand
 _MOST_LEVELS = 400
 _TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
 
@@ -35,14 +35,14 @@ class RowFields(NamedTuple):
     """The fields of one row that the index keeps.
 
     Attributes:
-        id: the row's own, as text; empty when it has none.
-        task: the task's id; rows of one task and step are one group.
-        step: the training step, or None when the row names none.
-        status: `judged`, `filtered` or `failed`; `unreadable` where the line holds no verdict.
-        reward: finite, or None.
-        stage: what decided: the first words of the reason, up to its colon.
-        cost: what judging cost, in the currency of the prices that were configured.
-        chars: characters of the answer.
+        id: the row's own id, as text; empty if it has none.
+        task: the task's id. Rows of one task and step are one group.
+        step: the training step; None if the row names none.
+        status: `judged`, `filtered` or `failed`; `unreadable` if the line holds no verdict.
+        reward: a finite number, or None.
+        stage: the stage that decided: the first words of the reason, up to its colon.
+        cost: the cost of judging, in the currency of the configured prices.
+        chars: the number of characters of the answer.
         problem: why the line holds no verdict, in words.
         text: all of the row's texts, for searching.
     """
@@ -72,12 +72,12 @@ def parsed(raw: bytes) -> dict[str, Any]:
     """The object that a line holds.
 
     Raises:
-        ValueError: it holds none; the message says why.
+        ValueError: the line holds no object; the message says why.
     """
     try:
         value = pydantic_core.from_json(raw)
     except ValueError:
-        # Half a surrogate pair: the fast parser refuses it, the standard one reads it
+        # The fast parser refuses half a surrogate pair, which the standard parser reads
         try:
             value = json.loads(raw)
         except RecursionError as exc:
@@ -90,7 +90,7 @@ def parsed(raw: bytes) -> dict[str, Any]:
 
 
 def fields_of(raw: bytes) -> RowFields:
-    """The fields of a line, in text that UTF-8 can hold; a line that cannot be read gives a row with its `problem`."""
+    """The fields of a line, as text that UTF-8 can hold. The fields of an unreadable line are its `problem` alone."""
     try:
         row = pydantic_core.from_json(raw, cache_strings="keys")
         if type(row) is not dict:
@@ -133,7 +133,7 @@ def fields_of(raw: bytes) -> RowFields:
 
 
 def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str | None]:
-    """The verdict's status, or `unreadable` and why."""
+    """The verdict's status and None, or `unreadable` and the reason."""
     status = verdict.get("status")
     if not isinstance(status, str) or status not in _STATUSES:
         return "unreadable", "the row has no judgement: judge the file first"
@@ -145,7 +145,7 @@ def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str 
 def _further_texts(
     row: Mapping[str, Any], task: Mapping[str, Any], metadata: Mapping[str, Any], verdict: Mapping[str, Any]
 ) -> list[str]:
-    """The row's additional texts, which not every row has."""
+    """The texts that only some rows have: opening messages, further metadata and further keys."""
     found: list[str] = []
     if messages := task.get("init_messages"):
         _add_texts(found, messages)
@@ -163,7 +163,7 @@ def _further_texts(
 
 
 def _encodable(value: Any) -> Any:
-    """`value` with half surrogate pairs as their escapes: neither SQLite nor a file can hold them."""
+    """`value` with half surrogate pairs escaped, because neither SQLite nor a file can hold them."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
@@ -172,7 +172,7 @@ def _encodable(value: Any) -> Any:
 
 
 def as_text(value: object) -> str:
-    """`value` as the page shows it: text as it is, nothing for None, anything else as JSON."""
+    """`value` as the page shows it: a text as it is, None as an empty text, anything else as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
@@ -229,13 +229,13 @@ def _names(value: object) -> tuple[str, ...]:
 def _parts(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for name, value in metrics.items():
         part = name.removeprefix(_PART)
-        # `part/length/chars` is a metric of the part and no reward
+        # `part/length` is a part's reward, and `part/length/chars` a metric of the part
         if part != name and "/" not in part and (number := _number(value)) is not None:
             yield part[:_PREVIEW], number
 
 
 def _add_texts(found: list[str], value: Any) -> None:
-    """Add every text in a value, however deep; its keys are no texts of the row."""
+    """Add every text in `value`, at any depth; the keys of mappings are not added."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""What the page's address asks for, as a condition in SQL; `web/src/filters.ts` says the same of a report's rows."""
+"""Turns the filters in the page's address into SQL; `web/src/filters.ts` applies the same filters in a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})?\.\.({_NUMBER})?(\)?)")
 _MOST_CHARS = 2000
 
-#: Why a group's rewards are all the same, or that they are not.
+#: The kind of a group: `mixed` if its rewards differ, else the reason why they are the same.
 GROUP_KIND = """CASE
     WHEN size = 1 THEN 'single' WHEN failed = size THEN 'all failed' WHEN highest - lowest > 1e-9 THEN 'mixed'
     WHEN filtered = size - failed THEN 'all filtered' WHEN successes = size - failed THEN 'all right'
@@ -20,15 +20,17 @@ GROUP_SPREAD = """sqrt(max(0.0, squares / nullif(size - failed, 0)
 
 
 class BadFilter(ValueError):
-    """A filter that is none; the message names it and what is allowed."""
+    """A filter that is unknown or malformed; the message names it and the allowed values."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowCondition:
-    """A condition over `rows`, and the values of its question marks.
+    """A condition over the table `rows`.
 
     Attributes:
-        words: to be searched in the texts besides; the rows found stand in the table `hits`.
+        sql: the condition, with question marks for values.
+        values: the values of the question marks.
+        words: the words to search for in the texts; the condition looks for the rows found in the table `hits`.
     """
 
     sql: str
@@ -45,10 +47,10 @@ def _range(column: str) -> Callable[[str, str], tuple[str, tuple[object, ...]]]:
 
 
 def between(column: str, key: str, value: str) -> tuple[str, tuple[object, ...]]:
-    """The condition of a range: `0.5..1`, `..3`, `10..`; `0..5)` leaves the upper end out.
+    """The condition of a range such as `0.5..1`, `..3` or `10..`; the range `0..5)` excludes its upper end.
 
     Raises:
-        BadFilter: it is no range.
+        BadFilter: `value` is no range.
     """
     match = _RANGE.fullmatch(value)
     if match is None or not (match[1] or match[2]):
@@ -68,7 +70,7 @@ def _rule(key: str, value: str) -> tuple[str, tuple[object, ...]]:
 
 
 def _part(key: str, value: str) -> tuple[str, tuple[object, ...]]:
-    """`style` has the part; `style:0..0.5` has it in that range."""
+    """The condition of `style`, a row with that part, or of `style:0..0.5`, a row whose part lies in the range."""
     name, colon, bounds = value.rpartition(":")
     if not (colon and _RANGE.fullmatch(bounds)):
         return "n IN (SELECT n FROM parts WHERE name = ?)", (value,)
@@ -126,7 +128,7 @@ _FILTERS: Mapping[str, Callable[[str, str], tuple[str, tuple[object, ...]]]] = {
 
 
 def condition_of(filters: Mapping[str, str]) -> RowCondition:
-    """The condition of an address; all its filters must hold.
+    """The condition of the filters in an address; a row must pass all of them.
 
     Raises:
         BadFilter: a filter is unknown or its value cannot be read.

@@ -1,4 +1,4 @@
-"""Search in the rows' texts: one lower-case file of them all, searched in memory-mapped bytes."""
+"""Searches the rows' texts: they stand in one file in lower case, which is mapped into memory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _END = b"\0"
 class Haystack:
     """The texts of all rows, in the rows' order, in one file.
 
-    A search is one pass over bytes in C, about a gigabyte a second, and finds any text in any script: an index of words
-    would find neither Chinese nor LaTeX.
+    A search is one pass over bytes in C, at about a gigabyte a second. It finds any text in any script, while an index
+    of words would find neither Chinese nor LaTeX.
     """
 
     def __init__(self, path: Path) -> None:
@@ -25,22 +25,22 @@ class Haystack:
     def clear(self) -> None:
         """Forget every row."""
         self._path.write_bytes(b"")
-        # where each row begins: 8 bytes a row
+        # The offset at which each row begins, in 8 bytes
         self._starts = array("Q")
         self._size = 0
 
     def add(self, texts: Iterable[str]) -> None:
-        """Append rows; the first is row 1."""
+        """Append the texts of rows; the first row ever appended is row 1."""
         pieces = [_folded(text).replace(_END, b" ") + _END for text in texts]
         with open(self._path, "ab") as stream:
             stream.writelines(pieces)
-        # write after the bytes: a search at the same time maps the file, and must find each listed row in it
+        # Only after the texts are written: a search at the same time must find each listed row in the file
         for piece in pieces:
             self._starts.append(self._size)
             self._size += len(piece)
 
     def find(self, words: str) -> list[int]:
-        """The numbers of the rows that hold `words`, upper and lower case alike."""
+        """The numbers of the rows whose text holds `words`; case is ignored."""
         needle, starts = _folded(words).replace(_END, b" "), self._starts
         count = len(starts)
         if not needle or not count:
@@ -51,7 +51,7 @@ class Haystack:
             while place >= 0:
                 row = bisect_right(starts, place, 0, count)
                 found.append(row)
-                # on from the next row's beginning: a row is found once
+                # Continue at the beginning of the next row, so that each row is found once
                 place = text.find(needle, starts[row]) if row < count else -1
         return found
 

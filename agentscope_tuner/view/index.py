@@ -1,4 +1,4 @@
-"""The index of a scored file: SQLite beside a file of its texts, built as the file grows."""
+"""The index of a scored file: a SQLite database and a file of the rows' texts, extended as the scored file grows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentscope_tuner.view.fields import RowFields, fields_of
 from agentscope_tuner.view.haystack import Haystack
 from agentscope_tuner.view.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 
-# A small one first: the page shows rows while the others are still read
+# The first batch is small, so that the page can show rows while the others are still read
 _FIRST_BATCH, _BATCH = 200, 2000
 _SCHEMA = """
 CREATE TABLE rows (
@@ -43,14 +43,14 @@ ON CONFLICT (grp) DO UPDATE SET
 
 
 class RowIndex:
-    """The index of one scored file, or of a folder of them; a temporary folder holds it until `close`.
+    """The index of one scored file, or of a folder of scored files, in a temporary folder until `close`.
 
     `update` is for one thread; other threads read through connections of their own (`connect`).
 
     Attributes:
-        version: grows whenever rows were added.
-        epoch: grows when the file turned out to be another one, so that all rows are new.
-        share_read: of the bytes there are, while `update` reads; None once it has read them all.
+        version: grows whenever rows are added.
+        epoch: grows when a file was replaced, so that all rows are new.
+        share_read: the share of the bytes that `update` has read; None once it has read all of them.
     """
 
     def __init__(self, source: Path) -> None:
@@ -59,7 +59,7 @@ class RowIndex:
         self.path = Path(self._folder.name) / "index.db"
         self.haystack = Haystack(Path(self._folder.name) / "texts")
         self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-        # Nothing is lost with this file: it is made anew from the rows
+        # Speed instead of safety: the index can always be rebuilt from the rows
         for pragma in ("journal_mode=WAL", "synchronous=OFF", "temp_store=MEMORY", "cache_size=-65536"):
             self._database.execute(f"PRAGMA {pragma}")
         self._database.executescript(_SCHEMA)
@@ -81,14 +81,14 @@ class RowIndex:
         self._database.execute("COMMIT")
 
     def connect(self) -> sqlite3.Connection:
-        """A read-only connection; the caller ensures that one thread at a time uses it."""
+        """Another connection for reading; the caller ensures that one thread at a time uses it."""
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA temp_store=MEMORY")
         connection.execute("PRAGMA cache_size=-65536")
         return connection
 
     def update(self) -> bool:
-        """Index the rows written since the last call; whether there were any."""
+        """Index the rows written since the last call, and return whether there were any."""
         before = self.version
         try:
             for path in files_of(self.source):
@@ -113,13 +113,13 @@ class RowIndex:
         return min(1.0, sum(tail.offset for tail in self._tails.values()) / max(1, sizes))
 
     def follow(self, seconds: float) -> None:
-        """`update` again and again, `seconds` apart, until `stop` is called from another thread."""
+        """Call `update` every `seconds`, until another thread calls `stop`."""
         while not self._stop.is_set():
             self.update()
             self._stop.wait(seconds)
 
     def stop(self) -> None:
-        """End `follow`, and an `update` after its next rows."""
+        """End `follow`; an `update` under way ends after its next batch of rows."""
         self._stop.set()
 
     def _add(self, lines: list[TailLine]) -> None:
@@ -134,7 +134,7 @@ class RowIndex:
         insert(
             "INSERT OR IGNORE INTO violations VALUES (?, ?)", [(v, n) for n, row in numbered for v in row.violations]
         )
-        # by name, as the table is sorted: each insert stands beside the one before
+        # In the order of the table, by name: inserts beside each other are faster
         insert(
             "INSERT INTO parts VALUES (?, ?, ?)", sorted((p, n, v) for n, row in numbered for p, v in row.parts.items())
         )
@@ -151,7 +151,7 @@ class RowIndex:
         return (*place, row.status, row.reward, row.success, row.stage, row.cause, row.seconds, row.cost, row.chars)
 
     def _group_sums(self, rows: list[RowFields]) -> list[tuple[object, ...]]:
-        """What `rows` add to their groups, one row of `groups` for each group."""
+        """The sums that `rows` add to their groups: one row of the table `groups` for each group."""
         members: dict[tuple[str, float | None], list[RowFields]] = {}
         for row in rows:
             if row.task:
@@ -165,7 +165,7 @@ class RowIndex:
 
 
 def _sums(rows: list[RowFields]) -> tuple[object, ...]:
-    """The sums of `groups` over some rows of one group."""
+    """The sums in the table `groups` over `rows`, which are of one group."""
     statuses = [row.status for row in rows]
     rewards = [row.reward for row in rows if row.reward is not None]
     return (
@@ -180,12 +180,12 @@ def _sums(rows: list[RowFields]) -> tuple[object, ...]:
     )
 
 
-# The parts of a run have a few names
+# Cached, because the parts of a run have only a few names
 _quoted = functools.lru_cache(maxsize=256)(json.dumps)
 
 
 def _preview(n: int, row: RowFields) -> tuple[object, ...]:
-    # as JSON: numbers that are finite read the same in both languages
+    # As JSON: Python writes finite numbers as JSON has them
     parts = ",".join([f"{_quoted(name)}:{value!r}" for name, value in row.parts.items()])
     texts = (row.prompt, row.answer, row.reference, row.reason, row.problem or "")
     return n, *texts, "\n".join(row.violations), f"{{{parts}}}"

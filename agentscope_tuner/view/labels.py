@@ -1,4 +1,4 @@
-"""People's verdicts on rows: a file of JSON lines beside the scored file, of which the last line for a row counts."""
+"""People's verdicts on rows, in a file of JSON lines beside the scored file. The last line about a row counts."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class PersonsLabel(NamedTuple):
 
 
 def labels_path(source: Path) -> Path:
-    """Where the labels of a scored file, or of a folder of them, stand unless told otherwise."""
+    """The default path of the labels of a scored file, or of a folder of scored files."""
     if source.is_dir():
         return source / "labels.jsonl"
     return source.with_name(source.name.removesuffix(".jsonl") + ".labels.jsonl")
 
 
 class LabelsFile:
-    """The labels of one scored file. Every label is one line appended, so that nothing said is lost.
+    """The labels of one scored file. Each label is appended as a line, so that earlier labels are kept.
 
     Args:
-        path: need not exist; it is made with the first label.
+        path: the labels file. It need not exist: the first label creates it.
 
     Attributes:
-        version: grows whenever the file was read anew.
+        version: grows whenever the file is read again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +47,7 @@ class LabelsFile:
         self._labels: dict[tuple[str, int], PersonsLabel] = {}
 
     def read(self) -> Mapping[tuple[str, int], PersonsLabel]:
-        """The labels by row, `(id, nth)`: read anew when the file has changed. Other lines are passed over."""
+        """The labels by row, `(id, nth)`. A changed file is read again; lines that hold no label are ignored."""
         with self._lock:
             try:
                 status = self.path.stat()
@@ -80,7 +80,7 @@ class LabelsFile:
         with self._lock, open(self.path, "a+b") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
             if stream.seek(0, 2):
-                # an earlier writer may have left the last line without a newline
+                # An earlier writer may have left the last line without its line break
                 stream.seek(-1, 2)
                 line = line if stream.read(1) == b"\n" else b"\n" + line
             stream.write(line)

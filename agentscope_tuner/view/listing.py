@@ -1,4 +1,4 @@
-"""Pages of rows, one row, one group: what the page's table and its rollout view ask for."""
+"""Queries of the page's table and of its rollout view: a page of rows, one row, one group."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _GROUP = "FROM rows WHERE grp = (SELECT grp FROM rows WHERE n = :n) OR n = :n"
 def rows_page(
     reader: IndexReader, labels: LabelsFile, filters: Mapping[str, str], sort: str, offset: int, limit: int
 ) -> dict[str, Any]:
-    """`limit` rows from `offset` on, and how many there are.
+    """`limit` rows from `offset` on, and the number of all rows that pass the filters.
 
     Raises:
         BadFilter: a filter or the sort is unknown.
@@ -52,7 +52,7 @@ def rows_page(
     direction = "DESC" if sort.startswith("-") else "ASC"
     order = f"{column} {direction}, n" if column != "n" else f"n {direction}"
     with reader.ready_for(condition) as database:
-        # the narrow table is sorted alone: the texts are looked up for the rows of the page
+        # Sort the narrow table alone, and look up the texts only for the rows of the page
         picked = f"SELECT n FROM rows WHERE {condition.sql} ORDER BY {order} LIMIT ? OFFSET ?"
         wanted = [row[0] for row in database.execute(picked, (*condition.values, min(limit, MOST_ROWS), offset))]
         return {"total": reader.count(condition), "rows": rows_of(database, labels, wanted)}
@@ -87,7 +87,7 @@ def _row(row: dict[str, Any], said: Mapping[tuple[str, int], Any]) -> dict[str, 
 
 
 def whole_row(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any] | None:
-    """Everything of row `n`: its fields, and the row as its file has it; None when there is no such row."""
+    """Row `n`: its fields, and the row as it stands in its file; None if there is no such row."""
     with reader.ready_for(condition_of({})) as database:
         fields = next(iter(rows_of(database, labels, [n])), None)
         if fields is None:
@@ -97,7 +97,7 @@ def whole_row(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) 
 
 
 def group_of(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any]:
-    """The rows of row `n`'s task and step, whole, in their order; of a large group those around it, and its `size`."""
+    """The rows of row `n`'s group in their order, whole, and the group's `size`; a large group's rows around `n`."""
     with reader.ready_for(condition_of({})) as database:
         nearest = f"SELECT n {_GROUP} ORDER BY abs(n - :n) LIMIT {MOST_OF_A_GROUP}"
         wanted = sorted(row[0] for row in database.execute(nearest, {"n": n}))
@@ -110,10 +110,10 @@ def group_of(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -
 
 
 def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[int, Any]]:
-    """All rows of row `n`'s group with their numbers, as a judge reads them: no value is changed for a browser.
+    """All rows of row `n`'s group with their numbers, as a judge reads them: not changed for a browser.
 
     Raises:
-        BadFilter: one of them cannot be read.
+        BadFilter: a row of the group cannot be read.
     """
     with reader.ready_for(condition_of({})) as database:
         found = database.execute(f"SELECT n, file, place, length {_GROUP} ORDER BY n", {"n": n}).fetchall()
@@ -124,7 +124,7 @@ def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[in
 
 
 def row_in_file(index: RowIndex, database: sqlite3.Connection, n: int) -> tuple[Any, str | None]:
-    """The row as its file has it, as JSON that a browser reads, and what its answer's last box holds."""
+    """Row `n` as it stands in its file, made `browsable`, and the content of the last box in its answer."""
     file, place, length = database.execute("SELECT file, place, length FROM rows WHERE n = ?", (n,)).fetchone()
     try:
         return browsable(read_line(index.files[file], place, length))
@@ -133,7 +133,10 @@ def row_in_file(index: RowIndex, database: sqlite3.Connection, n: int) -> tuple[
 
 
 def browsable(raw: bytes) -> tuple[Any, str | None]:
-    """A line as JSON that every browser reads alike, or as text when it is no object; and what its last box holds."""
+    """A line as JSON that every browser reads alike, and the content of the last box in its answer.
+
+    A line that holds no JSON object becomes a text.
+    """
     try:
         row = parsed(raw)
     except ValueError:
@@ -145,7 +148,7 @@ def browsable(raw: bytes) -> tuple[Any, str | None]:
 
 
 def _plain(value: Any) -> Any:
-    """`value` without what JSON in a browser has no form for: NaN, infinities and integers beyond its floats."""
+    """`value` with texts for numbers that a browser cannot read exactly: NaN, infinities and large integers."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):

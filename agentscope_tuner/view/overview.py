@@ -1,4 +1,4 @@
-"""The sums and charts of an overview, over the rows that a filter leaves."""
+"""The sums and charts of an overview, over the rows that pass the filters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPREADS = 8
 
 
 def overview(reader: IndexReader, filters: Mapping[str, str]) -> dict[str, Any]:
-    """Totals and charts; every mark carries the filter that shows its rows.
+    """Totals and charts. Every bar and point carries the filter that shows its rows.
 
     Raises:
         BadFilter: a filter is unknown.
@@ -66,7 +66,7 @@ class _Sums:
         )[0]
 
     def over_steps(self, totals: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Reward, success and failures along the steps; along the rows' order where no row names its step."""
+        """Reward, success and failures by step, or by the order of rows if the rows do not name several steps."""
         axis = _axis(totals)
         if axis["width"] <= 0:
             return [], axis
@@ -85,7 +85,7 @@ class _Sums:
         return points, axis
 
     def parts(self, axis: Mapping[str, Any], totals: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The parts of combined rewards: the mean of each, over all and along the steps."""
+        """The parts of combined rewards: the mean of each over all rows, and along the axis."""
         asked = (
             "SELECT name, count(*) AS rows, avg(value) AS mean, min(value) AS lowest, max(value) AS highest "
             f"FROM parts WHERE n IN (SELECT n FROM rows WHERE {self._where}) "
@@ -108,7 +108,7 @@ class _Sums:
         return parts
 
     def histogram(self, column: str, lowest: float | None, highest: float | None) -> list[dict[str, Any]]:
-        """Each value by itself where there are few, else equal bins."""
+        """The count of each value if there are few values, else the counts of equal bins."""
         if lowest is None or highest is None:
             return []
         values = self._all(
@@ -131,7 +131,7 @@ class _Sums:
         )
 
     def stages(self) -> list[dict[str, Any]]:
-        """What decided, with its time and its cost."""
+        """The stages that decided, each with its time and its cost."""
         return self._all(
             "stage AS name, count(*) AS rows, avg(success) AS success, avg(seconds) AS seconds, "
             "total(seconds) AS total_seconds, sum(cost) AS cost",
@@ -152,11 +152,11 @@ class _Sums:
         return [dict(row) for row in self._database.execute(asked, self._values)]
 
     def groups(self) -> list[dict[str, Any]]:
-        """Groups by what they teach: mixed ones carry a signal, flat ones none, and why."""
+        """The number of groups of each kind. Only mixed groups teach the policy; other kinds say why they do not."""
         return self._of_groups(f"{GROUP_KIND} AS name, count(*) AS rows", "GROUP BY name ORDER BY rows DESC, name")
 
     def spreads(self) -> list[dict[str, Any]]:
-        """Groups of more than one by the standard deviation of their rewards."""
+        """Groups of more than one row, counted by the standard deviation of their rewards."""
         widest = self._of_groups(f"max({GROUP_SPREAD}) AS widest", "AND size > 1")[0]["widest"]
         if not widest:
             return []
@@ -168,7 +168,7 @@ class _Sums:
         return _columns(bins, 0.0, width, widest, _SPREADS)
 
     def lengths(self, totals: Mapping[str, Any]) -> dict[str, Any]:
-        """How many rows have answers of which length and which reward: a grid of counts."""
+        """A grid of counts: rows by the length of the answer and by the reward."""
         lowest, highest, longest = totals["lowest"], totals["highest"], totals["longest"]
         if lowest is None or not longest:
             return {"cells": [], "columns": [], "lines": []}
@@ -208,7 +208,7 @@ class _Sums:
 
 
 def _axis(totals: Mapping[str, Any]) -> dict[str, Any]:
-    """The steps, or the rows' order; cut into no more than `MOST_POINTS`."""
+    """The horizontal axis: the steps, or the order of rows, divided into at most `MOST_POINTS` bins."""
     steps = totals["first_step"] is not None and totals["steps"] > 1
     first, last = (totals["first_step"], totals["last_step"]) if steps else (totals["first_row"], totals["last_row"])
     if first is None:
@@ -236,7 +236,7 @@ def _between(low: float, width: float, *, exact: bool) -> str:
 def _columns(
     bins: list[dict[str, Any]], lowest: float, width: float, highest: float, count: int
 ) -> list[dict[str, Any]]:
-    """Every bin, the empty ones too, so that the axis is to scale."""
+    """All bins, with the empty ones, so that the axis is to scale."""
     rows = {found["bin"]: found["rows"] for found in bins}
     return [
         {
@@ -249,13 +249,13 @@ def _columns(
 
 
 def _bounds(lowest: float, width: float, number: int, highest: float, *, bins: int = _BINS) -> str:
-    """A bin as a range; the last one has its upper end too."""
+    """The range of a bin, which excludes its upper end; the last bin includes it."""
     low = lowest + number * width
     return f"{_shown(low)}..{_shown(highest)}" if number == bins - 1 else f"{_shown(low)}..{_shown(low + width)})"
 
 
 def _round_up(width: float) -> int:
-    """To one digit: columns of 200 characters, not of 187."""
+    """`width` rounded up to one digit, so that a column covers 200 characters and not 187."""
     if width <= 1:
         return 1
     power: int = 10 ** int(math.log10(width))
@@ -263,5 +263,5 @@ def _round_up(width: float) -> int:
 
 
 def _shown(number: float) -> str:
-    """A bound of a range, so that it reads back as the same number: `0`, not `0.0`."""
+    """A bound of a range, in a form that reads back as the same number; `0` in place of `0.0`."""
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)

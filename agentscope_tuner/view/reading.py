@@ -1,4 +1,4 @@
-"""A connection that reads the index: search hits, labels and changes as tables beside the rows."""
+"""Reads the index, with search hits, labels and changes as tables beside the rows."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _CHANGE = """CASE
 
 
 class IndexReader:
-    """One connection; a lock lets one thread in at a time.
+    """One connection to the index, which a lock keeps to one thread at a time.
 
     Args:
-        index: of the file that is shown.
-        labels: what people said of its rows.
-        earlier: of a file with the same rows judged before, to compare with.
+        index: the index of the file that is shown.
+        labels: people's labels of its rows.
+        earlier: the index of a file with earlier verdicts on the same rows, to compare with.
     """
 
     def __init__(self, index: RowIndex, labels: LabelsFile, earlier: RowIndex | None = None) -> None:
@@ -51,7 +51,7 @@ class IndexReader:
 
     @contextmanager
     def ready_for(self, condition: RowCondition) -> Iterator[sqlite3.Connection]:
-        """The connection, with the tables that the condition's filters look at filled."""
+        """The connection, after filling the tables that the condition's filters read."""
         with self._lock:
             here = (self._index.epoch, self._index.version)
             if condition.words:
@@ -71,7 +71,7 @@ class IndexReader:
                 self._database.execute("COMMIT")
 
     def count(self, condition: RowCondition) -> int:
-        """How many rows a condition leaves, inside `ready_for` it; counted once while nothing changes."""
+        """The number of rows that meet `condition`; call it inside `ready_for(condition)`. Kept until rows change."""
         if condition not in self._counts:
             asked = f"SELECT count(*) FROM rows WHERE {condition.sql}"
             self._counts[condition] = self._database.execute(asked, condition.values).fetchone()[0]
@@ -82,7 +82,7 @@ class IndexReader:
             yield (n,)
 
     def _fill(self, table: str, state: tuple[object, ...], rows: Iterator[tuple[object, ...]]) -> None:
-        """Fill a table anew, unless it is as it should be: `state` tells."""
+        """Fill `table` with `rows`, unless it was filled for the same `state`."""
         if self._have.get(table) == state:
             return
         self._database.execute("BEGIN")

@@ -1,4 +1,4 @@
-"""The page as one file that opens from disk: its code, its style and its rows, with nothing to load."""
+"""Writes the page as one file that opens from disk, with its code, its style and its rows."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _PAGE = """<!doctype html>
 def write_report(
     source: Path, target: Path, *, labels: Path, earlier: Path | None = None, limit: int
 ) -> dict[str, int]:
-    """Write the report of `source` to `target`, with whole groups and about `limit` rows at the most.
+    """Write the report of `source` to `target`, with whole groups and about `limit` rows at most.
 
     Returns:
-        `rows` in the file, `shown` in the report, `bytes` of it.
+        `rows`, the rows of `source`; `shown`, the rows in the report; `bytes`, the size of the report.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -97,7 +97,7 @@ def _batches(wanted: list[int]) -> Iterator[list[int]]:
 
 
 def _page(name: str, data: dict[str, Any]) -> str:
-    """The page. The rows are compressed and written in base64: no text of theirs can end a script or open a tag."""
+    """The page. Its rows are compressed and in base64, so that none of their text can end a script or open a tag."""
     script = (STATIC / "app.js").read_text(encoding="utf-8")
     style = (STATIC / "app.css").read_text(encoding="utf-8")
     for text, end in ((script, "</script"), (style, "</style"), (script, "<!--")):

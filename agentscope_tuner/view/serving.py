@@ -17,9 +17,9 @@ def serve_view(session: ViewSession, listener: socket.socket, *, announce: Calla
     """Serve `session` on `listener`, which listens on 127.0.0.1, until SIGINT or SIGTERM.
 
     Args:
-        session: not started yet.
-        listener: bound and listening.
-        announce: is told the address with its token, once it answers there.
+        session: a session that is not started yet.
+        listener: a socket that is bound and listening.
+        announce: called with the address and its token, once the server accepts connections.
     """
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(18)
@@ -35,7 +35,7 @@ def serve_view(session: ViewSession, listener: socket.socket, *, announce: Calla
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    # A large file is read in a thread beside the server: an answer must not wait 5 ms for each of its turns
+    # A thread beside the server reads large files. With Python's default of 5 ms the server would wait for it too long
     sys.setswitchinterval(0.0005)
     session.start()
     announce(f"http://127.0.0.1:{port}/?token={token}")

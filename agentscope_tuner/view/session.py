@@ -1,4 +1,4 @@
-"""What the page may ask of one run, as plain functions of plain data."""
+"""The questions that the page may ask about one run, as plain functions of plain data."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from agentscope_tuner.view.reading import IndexReader
 
 _log = logging.getLogger(__name__)
 POLL_SECONDS = 0.3
-#: Judges a row again: the rows of its group as their file has them, the row's place among them; the account in words.
+#: Judges a row again. Takes the rows of its group as they stand in the file, and the row's index; returns a text.
 Explainer = Callable[[list[Any], int], str]
 
 
 class ViewSession:
-    """One run under view: its index, which follows the file, and what people say of its rows.
+    """One run that is shown: its index, which follows the file, and people's labels of its rows.
 
     Args:
-        source: a scored file, which need not exist yet, or a folder of them.
+        source: a scored file, which need not exist yet, or a folder of scored files.
         labels: the labels file.
         earlier: a scored file of the same rows, to compare with.
-        explain: judges a row again; None where no configuration was given.
+        explain: judges a row again; None if no configuration was given.
 
     Attributes:
-        index: of the file that is shown.
+        index: the index of the file that is shown.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class ViewSession:
         self._labels = LabelsFile(labels)
         self.index = RowIndex(source)
         self._earlier = RowIndex(earlier) if earlier is not None else None
-        # two connections: a page of the table must not wait for an overview
+        # Two connections, so that a page of the table does not wait for an overview
         self._table = IndexReader(self.index, self._labels, self._earlier)
         self._charts = IndexReader(self.index, self._labels, self._earlier)
         self._overviews: dict[tuple[object, ...], dict[str, Any]] = {}
@@ -51,7 +51,7 @@ class ViewSession:
         self._threads = [threading.Thread(target=self._follow, args=(i,), daemon=True) for i in indexes]
 
     def start(self) -> None:
-        """Follow the file from now on."""
+        """Start the threads that follow the files."""
         for thread in self._threads:
             thread.start()
 
@@ -61,7 +61,7 @@ class ViewSession:
                 index.follow(POLL_SECONDS)
                 return
             except OSError:
-                # The disk of the index or of the rows: it may come back, and the page says what it has meanwhile
+                # The disk of the index or of the rows failed. Try again; the page shows the rows read so far meanwhile
                 _log.exception("cannot read %s", index.source)
                 threading.Event().wait(1.0)
 
@@ -128,7 +128,7 @@ class ViewSession:
         return group_of(self.index, self._table, self._labels, _count(given, "n", 0))
 
     def overview(self, given: Mapping[str, str]) -> dict[str, Any]:
-        """Totals and charts over the rows that the filters leave."""
+        """Totals and charts over the rows that pass the filters."""
         self._labels.read()
         state = self.state({})
         key = (state["epoch"], state["version"], self._labels.version, *sorted(given.items()))
@@ -139,7 +139,7 @@ class ViewSession:
         return {**found, "alarms": read_alarms(alarms_path(self._source))}
 
     def label(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Write a person's label of a row, `{"id", "nth", "label", "remark"}`; a label of None takes it back."""
+        """Write a person's label of a row, `{"id", "nth", "label", "remark"}`; the label None withdraws it."""
         id_, nth, label, remark = (given.get(key) for key in ("id", "nth", "label", "remark"))
         if not isinstance(id_, str) or not isinstance(nth, int) or not isinstance(remark, str):
             raise BadFilter("a label needs the row's id, its nth and a remark")
@@ -152,7 +152,7 @@ class ViewSession:
         return {"label": label, "remark": remark}
 
     def explain(self, given: dict[str, Any]) -> dict[str, Any] | None:
-        """Judge a row again, one at a time: judging may cost money."""
+        """Judge a row again. Judging may cost money, so one row at a time is judged."""
         if self._explain is None:
             raise BadFilter("explain needs the judge: start astuner view with --conf FILE")
         n = given.get("n")

@@ -1,4 +1,4 @@
-"""Follows files that grow: whole lines as they arrive, and whether a file shrank or became another."""
+"""Follows files that grow: reads whole lines as they arrive, and notices when a file has shrunk or was replaced."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MARK = 256
 
 
 class TailLine(NamedTuple):
-    """One line and where it stands.
+    """One line and its position.
 
     Attributes:
-        file: the file's number, in the order of their names.
-        offset: of its first byte.
-        length: in bytes, its end and all; 0 when it is too long to be read.
-        raw: without its end; empty when it has more than `MAX_LINE_BYTES`.
+        file: the number of its file.
+        offset: the offset of its first byte.
+        length: its bytes, with the line break; 0 if it is too long to be read.
+        raw: its content without the line break; empty if the line has more than `MAX_LINE_BYTES`.
         problem: why there is nothing to read, in words.
     """
 
@@ -33,11 +33,14 @@ class TailLine(NamedTuple):
 
 
 class FileReplaced(Exception):
-    """A file has shrunk, has gone, or holds other rows than those that were read from it."""
+    """A file has shrunk, is missing, or no longer holds the rows that were read from it."""
 
 
 def chosen(path: Path) -> Path | None:
-    """The file that holds a run's rows: `path`, or `path.partial` while a run writes it; None where neither is."""
+    """The file that holds a run's rows: the newest of `path` and the partial files of a run; None if none exists.
+
+    While a run writes, its rows are in `path.partial` or in `path.partial.next`.
+    """
     found: list[tuple[float, Path]] = []
     for candidate in (path, path.with_name(f"{path.name}.partial"), path.with_name(f"{path.name}.partial.next")):
         with suppress(OSError):
@@ -46,7 +49,7 @@ def chosen(path: Path) -> Path | None:
 
 
 def files_of(source: Path) -> list[Path]:
-    """The files of `source`: itself, or every JSONL file of a folder, by name."""
+    """The files of `source`: the file itself, or the JSONL files of the folder, sorted by name."""
     if not source.is_dir():
         return [source]
     names = {
@@ -58,14 +61,14 @@ def files_of(source: Path) -> list[Path]:
 
 
 class TailedFile:
-    """One growing file. A last line without its end is read as soon as it is a whole JSON object.
+    """One growing file. A last line without a line break is read as soon as it is a whole JSON object.
 
     Args:
-        path: need not exist yet.
-        number: names the file in its lines.
+        path: the file, which need not exist yet.
+        number: the number of the file in its lines.
 
     Attributes:
-        offset: bytes that were read.
+        offset: the number of bytes read.
     """
 
     def __init__(self, path: Path, number: int) -> None:
@@ -77,10 +80,10 @@ class TailedFile:
         self._before = b""
 
     def batches(self, first: int, most: int) -> Iterator[list[TailLine]]:
-        """The lines that were added since the last call: `first` of them, then as many as `most` at a time.
+        """The lines added since the last call, in batches: `first` lines, then up to `most` lines each.
 
         Raises:
-            FileReplaced: rows that were read are no longer in the file.
+            FileReplaced: the file no longer holds rows that were read.
         """
         path = chosen(self.path)
         try:
@@ -110,10 +113,10 @@ class TailedFile:
         return stream.read(len(self._before)) == self._before
 
     def _some(self, stream: BinaryIO, most: int) -> list[TailLine]:
-        """The next lines, `most` of them or fewer; none at the end."""
+        """The next `most` lines or fewer; an empty list at the end of the file."""
         found: list[TailLine] = []
         number, offset, line = self._number, self.offset, b""
-        # half a line at the end may have been read before
+        # An earlier call may have read half a line behind `offset`
         stream.seek(offset)
         while len(found) < most and (read := stream.readline(MAX_LINE_BYTES + 1)):
             problem, end = None, offset + len(read)
@@ -135,7 +138,7 @@ class TailedFile:
 
 
 def _rest_of_line(stream: BinaryIO) -> bool:
-    """Skip to the line's end; whether it has come."""
+    """Skip the rest of the line, and return whether its line break was there."""
     while part := stream.readline(MAX_LINE_BYTES):
         if part.endswith(b"\n"):
             return True
@@ -152,12 +155,12 @@ def _is_object(line: bytes) -> bool:
 
 
 def bare(line: bytes) -> bytes:
-    """The line without its end, and without the mark that some programs put before a file's first line."""
+    """The line without its line break, and without the byte order mark that may stand before the first line."""
     return line.strip().removeprefix(BOM)
 
 
 def read_line(path: Path, offset: int, length: int) -> bytes:
-    """The bytes of one line that was indexed, as `TailLine.raw` had them.
+    """The bytes of one indexed line, as in `TailLine.raw`.
 
     Raises:
         OSError: the file cannot be read.
