@@ -8,7 +8,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const asked = process.argv.indexOf("--out");
 const out = asked > 0 ? path.resolve(process.argv[asked + 1]) : path.join(here, "../agentscope_tuner/view/static");
 
-// KaTeX names each font in three formats; every browser that runs the page reads the smallest
+// KaTeX names each font in three formats. Every browser that runs the page reads the smallest format, so keep only that
 const oneFontFormat = {
   name: "one-font-format",
   setup({ onLoad }) {

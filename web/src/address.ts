@@ -1,11 +1,12 @@
-// The page's place and filters, which stand in the address after `#`: what is sent to a colleague opens as it was.
+// Reads and writes the part of the address after `#`: the view and its filters. A colleague who opens the address sees the
+// same rows.
 import { useEffect, useState } from "preact/hooks";
 import type { Filters } from "./types";
 
 export interface Place {
   view: "overview" | "rows" | "row" | "group";
   n: number;
-  /** Where row `n` stands in the list; -1 where it was opened by itself. */
+  /** The position of row `n` in the list; -1 if it was not opened from the list. */
   at: number;
   sort: string;
   columns: string[] | null;
@@ -57,7 +58,7 @@ export function usePlace(): [Place, (change: Partial<Place>, replace?: boolean) 
   return [place, go];
 }
 
-/** The filters with one set, or taken away where the value is empty. */
+/** `filters` with filter `key` set to `value`; an empty value removes the filter. */
 export function withFilter(filters: Filters, key: string, value: string): Filters {
   const next = { ...filters };
   if (value) next[key] = value;

@@ -11,7 +11,7 @@ import { LanguageOf, useWords, type Language } from "./words";
 
 const ASK_EVERY = 600;
 
-/** A choice that this browser remembers, where it lets pages remember anything. */
+/** A choice that the browser remembers, if it lets the page store anything. */
 function useKept<T extends string>(name: string, first: T): [T, (value: T) => void] {
   const [value, setValue] = useState<T>(() => {
     try {
@@ -25,7 +25,7 @@ function useKept<T extends string>(name: string, first: T): [T, (value: T) => vo
     try {
       localStorage.setItem(name, next);
     } catch {
-      // files opened from disk may keep nothing
+      // Some browsers let a file from disk store nothing
     }
   }];
 }
@@ -99,7 +99,7 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
   const wish = useRef<number | null>(null);
   const step = async (by: number) => {
     const order = place.sort || (state?.earlier ? "change" : "row");
-    // a press counts from where the one before will lead, though that row may still be on its way
+    // Step from the target of the last key press, because that row may not have arrived yet
     const from = wish.current ?? (place.at < 0 ? place.n - 1 : place.at);
     const at = Math.max(0, from + by);
     if (at === from) return;
@@ -201,7 +201,7 @@ function Steps({ step, at, total, back, group }: { step: (by: number) => void; a
   );
 }
 
-/** Keys of the page; in a field they are text. */
+/** Calls a function for each key of the page, unless the user types in a field. */
 function useKeys(keys: Record<string, () => unknown>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -214,7 +214,7 @@ function useKeys(keys: Record<string, () => unknown>): void {
         target.blur();
         return;
       }
-      // charts move by the arrows themselves
+      // Charts use the arrow keys themselves
       if (target.getAttribute("role") === "application") return;
       const act = Object.hasOwn(latest.current, event.key) ? latest.current[event.key] : undefined;
       if (!act) return;

@@ -1,4 +1,4 @@
-// The bar above the page: search, the filters that hold, and one more.
+// The bar above the page: the search, the active filters, and a menu to add a filter.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { withFilter } from "./address";
 import type { Filters } from "./types";

@@ -1,4 +1,4 @@
-// Charts whose every mark is a filter. Bars are buttons, so that a keyboard and a screen reader reach them too.
+// Charts in which every bar and point sets a filter. Bars are buttons, so that keyboards and screen readers reach them.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { compact, percent, short, time } from "./numbers";
@@ -7,7 +7,7 @@ import { useNamed, useWords } from "./words";
 
 type Pick = (value: string) => void;
 
-/** Named bars, one below the other. */
+/** A column of bars with names. */
 export function Bars({ bars, total, onPick, tone, note }: {
   bars: Bar[]; total: number; onPick: (bar: Bar) => void; tone?: (name: string) => string; note?: (bar: Bar) => string;
 }) {
@@ -29,7 +29,7 @@ export function Bars({ bars, total, onPick, tone, note }: {
   );
 }
 
-/** A distribution: one column a value or a bin. */
+/** A distribution, with a column for each value or bin. */
 export function Columns({ bars, onPick, label }: { bars: Bar[]; onPick: Pick; label: string }) {
   const most = Math.max(1, ...bars.map((bar) => bar.rows));
   return (
@@ -109,7 +109,7 @@ export function StageTable({ stages, onPick }: { stages: Bar[]; onPick: Pick }) 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const SERIES = ["--a", "--b", "--c", "--d", "--e", "--f"];
 
-/** A chart of lines that fills its place, follows its size and the theme, and hands on the point that was picked. */
+/** A chart of lines as wide as its container, in the theme's colours; `onPick` gets the index of the picked point. */
 function Lines({ data, series, bands, height, label, theme, hooks, onPick }: {
   data: uPlot.AlignedData; series: uPlot.Series[]; bands?: uPlot.Band[]; height: number; label: string; theme: string;
   hooks?: uPlot.Hooks.Arrays; onPick: (place: number) => void;
@@ -200,7 +200,7 @@ function markAlarms(chart: uPlot, alarms: Alarm[]): void {
   ctx.restore();
 }
 
-/** The parts' means along the axis, one upon the other. */
+/** The parts' means along the axis, as stacked areas. */
 export function Stacked({ parts, points, theme, onPick }: { parts: Part[]; points: Point[]; theme: string; onPick: Pick }) {
   const say = useWords();
   const xs = points.map((point) => point.x);

@@ -1,4 +1,4 @@
-// What the address asks for, of a report's rows; agentscope_tuner/view/filters.py says the same in SQL.
+// Applies the filters in the address to a report's rows; agentscope_tuner/view/filters.py applies the same filters in SQL.
 import type { Fields, Filters } from "./types";
 
 const NUMBER = "[-+]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][-+]?\\d+)?";
@@ -47,7 +47,7 @@ export function groupSpread(g: Group): number | null {
 
 export const groupKey = (row: Fields) => `${row.step ?? ""}\u0000${row.task}`;
 
-/** One test for each filter; all must hold. */
+/** One test for each filter; a row must pass all of them. */
 export function tests(filters: Filters, groups: Map<string, Group>, holds: (row: Fields, words: string) => boolean): Test[] {
   return Object.entries(filters).map(([key, value]): Test => {
     switch (key) {

@@ -8,6 +8,6 @@ import { Server } from "./server";
 
 const data = document.getElementById("report-data");
 const source = data ? await Report.of(data) : new Server();
-// the page's questions can be asked by a program too, such as the tests
+// Lets a program, such as a test, ask the page's questions
 Object.assign(window, { astunerSource: source });
 render(<App source={source} />, document.getElementById("app")!);

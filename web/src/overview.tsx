@@ -20,7 +20,10 @@ export function OverviewPage({ source, filters, version, theme, pick }: {
   return <Charts found={found} theme={theme} pick={pick} />;
 }
 
-/** The answer to the last question, asked anew when `topic` or `version` changes; one at a time, for a file may grow faster. */
+/**
+ * The answer to the last question, which is asked again when `topic` or `version` changes. One question at a time is asked,
+ * because a file may grow faster than answers come.
+ */
 function useLatest<T>(topic: string, version: number, ask: () => Promise<T>): [T | null, string] {
   const [found, setFound] = useState<T | null>(null);
   const [problem, setProblem] = useState("");

@@ -1,4 +1,4 @@
-// The rows of a report, which stand in its own file: the same questions as the server's, answered here.
+// Answers the page's questions from the rows in a report's own file, as the server answers them for `astuner view`.
 import { type Group, groupKey, tests } from "./filters";
 import { overviewOf } from "./sums";
 import type { Alarm, Explained, Fields, Filters, Json, Overview, Page, Source, State, WholeGroup, WholeRow } from "./types";
@@ -12,7 +12,7 @@ interface Embedded {
   alarms: Alarm[];
 }
 
-// as in agentscope_tuner/view/listing.py
+// The same numbers and order as in agentscope_tuner/view/listing.py
 const MOST_OF_A_GROUP = 64;
 const CHANGE_ORDER: Record<string, number> = { lost: 0, gained: 1, failed: 2, same: 9 };
 
@@ -28,7 +28,7 @@ export class Report implements Source {
     });
   }
 
-  /** Unpacks what `astuner report` wrote into the page. */
+  /** Unpacks the rows that `astuner report` wrote into the page. */
   static async of(element: Element): Promise<Report> {
     const packed = Uint8Array.from(atob(element.textContent ?? ""), (char) => char.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -119,7 +119,7 @@ export class Report implements Source {
 }
 
 function compare(a: string | number | null, b: string | number | null): number {
-  // nothing first, as SQLite sorts it
+  // Null comes first, as in SQLite's order
   if (a === b) return 0;
   if (a === null) return -1;
   if (b === null) return 1;

@@ -142,7 +142,7 @@ function Judged({ row }: { row: WholeRow }) {
   );
 }
 
-/** What LLM judges were asked and replied, where the row keeps it (`keep_calls`). */
+/** The messages to LLM judges and their replies, if the row keeps them (`keep_calls`). */
 function JudgeCalls({ calls }: { calls: Json | undefined }) {
   const say = useWords();
   const found = Array.isArray(calls) ? calls.map(dict) : [];

@@ -1,6 +1,6 @@
 import type { Explained, Fields, Filters, Overview, Page, Source, State, WholeGroup, WholeRow } from "./types";
 
-/** The server of `astuner view`; the token stands in the page's own address. */
+/** Asks the server of `astuner view`; the token for it stands in the page's own address. */
 export class Server implements Source {
   private readonly token = new URLSearchParams(location.search).get("token") ?? "";
 

@@ -1,4 +1,4 @@
-// An overview's sums over a report's rows; agentscope_tuner/view/overview.py says the same in SQL.
+// Computes an overview's sums over a report's rows; agentscope_tuner/view/overview.py computes the same sums in SQL.
 import { type Group, groupKind, groupSpread } from "./filters";
 import type { Axis, Bar, Fields, Overview, Part, Point, Totals } from "./types";
 
@@ -179,7 +179,7 @@ function histogram(values: Numbers): Bar[] {
   return columns(bins, lowest, width, highest, BINS);
 }
 
-/** Every bin, the empty ones too, so that the axis is to scale. */
+/** All bins, with the empty ones, so that the axis is to scale. */
 function columns(bins: Map<number, number[]>, lowest: number, width: number, highest: number, count: number): Bar[] {
   return Array.from({ length: count }, (_, bin) => ({
     value: lowest + bin * width, rows: bins.get(bin)?.length ?? 0, filter: bounds(lowest, width, bin, highest, count),

@@ -1,4 +1,4 @@
-// The table: pages of rows from the source, of which only those in sight are in the document.
+// The table of rows. It asks for pages of rows, and only the visible rows are in the document.
 import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from "@tanstack/virtual-core";
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { short, time } from "./numbers";
@@ -75,7 +75,7 @@ function useNarrow(): boolean {
   return narrow;
 }
 
-/** The columns that suit the rows unless the address names some. */
+/** The columns that fit the rows, used if the address names none. */
 function columnsFor(asked: string[] | null, narrow: boolean, first: Fields | undefined, comparing: boolean): Column[] {
   const usual = narrow ? [...ON_A_PHONE] : [...USUAL];
   if (!narrow && first && first.step !== null) usual.splice(1, 0, "step");
@@ -163,7 +163,7 @@ function ColumnChoice({ shown, set }: { shown: string[]; set: (columns: string[]
   );
 }
 
-/** Rows of one height, of which those in sight are drawn. */
+/** Rows of one height; only the visible rows are drawn. */
 function Sheet({ list, total, want, head, line, label, columns }: {
   list: string; total: number; want: (first: number, last: number) => void; head: preact.ComponentChildren;
   line: (at: number) => preact.ComponentChildren; label: string; columns: number;
@@ -198,7 +198,7 @@ function Sheet({ list, total, want, head, line, label, columns }: {
   );
 }
 
-/** Pages of rows, kept while the filters and the order stay. */
+/** Pages of rows, kept until the filters or the order change. */
 function usePages(source: Source, filters: Filters, order: string, version: number, epoch: number) {
   const key = JSON.stringify([filters, order, epoch]);
   const store = useRef({ key: "", version: -1, pages: new Map<number, Page>(), asked: new Set<number>(), total: null as number | null, problem: "", stale: false });
@@ -206,7 +206,7 @@ function usePages(source: Source, filters: Filters, order: string, version: numb
   const range = useRef([0, 0]);
   const fresh = store.current.key !== key;
   if (fresh) {
-    // what was seen stays until the first page of the new list is there: a table that blinks is hard to read
+    // Keep the old rows until the first page of the new list has arrived: a table that blinks is hard to read
     const { pages, total } = store.current;
     store.current = { key, version, pages, asked: new Set(), total, problem: "", stale: true };
     range.current = [0, 0];
@@ -244,7 +244,7 @@ function usePages(source: Source, filters: Filters, order: string, version: numb
   useEffect(() => {
     const now = store.current;
     if (!fresh && now.version !== version) {
-      // the file has grown: ask again for what is in sight
+      // The file has grown: ask again for the visible rows
       store.current = { ...now, version, asked: new Set() };
     }
     want(...(range.current as [number, number]));

@@ -1,4 +1,4 @@
-// Text from rollouts. It is data, whatever it holds: it becomes text nodes, and formulas that KaTeX builds without trust.
+// Shows text from rollouts. Such text is never run: it becomes text nodes, and formulas that KaTeX builds without trust.
 import katex from "katex";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
@@ -8,7 +8,8 @@ const FIRST_CHARS = 12_000;
 const MOST_FORMULA = 2_000;
 const MOST_FORMULAS = 200;
 const MOST_MARKS = 4_000;
-// Characters that show nothing, or turn the text around: an answer may hide behind them. Joiners inside emoji and scripts stay
+// Invisible characters, and those that reverse the direction of text: an answer may hide behind them. Joiners stay,
+// because emoji and scripts need them
 const HIDDEN = /(?![\n\t\r\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
 /** Whether formulas are typeset. */
@@ -16,9 +17,9 @@ export const Typeset = createContext(true);
 
 export interface Piece {
   kind: "text" | "formula";
-  /** What is shown, or handed to KaTeX. */
+  /** The text to show, or the formula for KaTeX. */
   text: string;
-  /** As the text has it. */
+  /** The same piece as it stands in the text. */
   source: string;
   display: boolean;
 }
@@ -27,7 +28,7 @@ const OPENERS: [string, string, boolean][] = [["$$", "$$", true], ["\\[", "\\]",
 
 const OPENING = /\$|\\[[(]|\\boxed\s*\{/g;
 
-/** The formulas of a text, and what stands between them; in one pass. */
+/** The formulas of a text and the texts between them, found in one pass. */
 export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   let start = 0;
@@ -60,18 +61,18 @@ function formulaAt(text: string, place: number, gone: Set<string>): Piece | null
   if (text.startsWith("\\boxed", place)) {
     const end = closing(text, text.indexOf("{", place));
     const source = text.slice(place, end);
-    // an empty box names the form of an answer, and is none
+    // An empty box only names the form of an answer
     return end < 0 || /\{\s*\}$/.test(source) ? null : { kind: "formula", text: source.replace(/^\\boxed\s*/, "\\boxed"), source, display: false };
   }
   for (const [open, close, display] of OPENERS) {
     if (!text.startsWith(open, place)) continue;
     const from = place + open.length;
-    // an end that was not found once is not looked for again: the pass stays linear
+    // Do not look again for an end that was not found once, so that the time stays linear
     const end = gone.has(close) ? -1 : text.indexOf(close, from);
     if (end < 0) gone.add(close);
     if (end <= from || end - from > MOST_FORMULA) return null;
     const inside = text.slice(from, end);
-    // `$5 and $6` are prices
+    // Not a formula: the prices in `$5 and $6`
     if (open === "$" && (/^\s|\s$|\n/.test(inside) || /^[\d.,]+\s+[a-z]{2}/i.test(inside) || /^\d/.test(text.slice(end + 1, end + 2)))) return null;
     return { kind: "formula", text: inside, source: text.slice(place, end + close.length), display };
   }
@@ -97,7 +98,7 @@ function Formula({ text, source, display }: { text: string; source: string; disp
         displayMode: display, trust: false, strict: "ignore", throwOnError: true, maxExpand: 200, maxSize: 20, output: "htmlAndMathml",
       });
     } catch {
-      // no formula after all
+      // KaTeX cannot read it: show it as text
       return null;
     }
     return [...place.childNodes];
@@ -106,7 +107,7 @@ function Formula({ text, source, display }: { text: string; source: string; disp
   return <span class="formula" title={source} ref={(place) => place?.replaceChildren(...made)} />;
 }
 
-/** Text as it stands, with marks for what cannot be seen. */
+/** The text, with a mark for each invisible character. */
 export function Visible({ text }: { text: string }) {
   const parts: ComponentChildren[] = [];
   let start = 0;
@@ -117,14 +118,14 @@ export function Visible({ text }: { text: string }) {
     parts.push(<span class="hidden-char">{`U+${code}`}</span>);
     start = match.index + match[0].length;
   }
-  // far too many to mark each: the rest shows a sign for them
+  // Too many to mark each with its code: the others get one common sign
   if (start < text.length) parts.push(parts.length > MOST_MARKS ? text.slice(start).replace(HIDDEN, "\uFFFD") : text.slice(start));
   return <>{parts}</>;
 }
 
 /**
- * A rollout's text of any length; the last box is marked where `boxed` says that there is one. A formula is typeset only in
- * texts that are shown whole.
+ * A rollout's text of any length. Its last box is marked unless `boxed` is null. Formulas are typeset only in texts of at most
+ * `FIRST_CHARS` characters.
  */
 export function Text({ text, boxed = null, label }: { text: string; boxed?: string | null; label: string }) {
   const say = useWords();

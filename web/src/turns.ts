@@ -1,4 +1,4 @@
-// The turns of a rollout, wherever its row keeps them: opening messages, recorded model calls, chat transcripts.
+// Finds the turns of a rollout in its row: in the opening messages, the recorded model calls, or a chat transcript.
 import type { Json } from "./types";
 
 export interface Turn {
@@ -36,13 +36,13 @@ function turnOf(message: Dict): Turn {
 
 const turnsOf = (messages: Json | undefined): Turn[] => (Array.isArray(messages) ? messages.filter(isDict).map(turnOf) : []);
 
-/** What an LLM judge was asked, and its reply or why there is none. */
+/** The messages to an LLM judge, with its reply or the error. */
 export function turnsOfCall(call: Dict): Turn[] {
   const said = (role: string, text: Json | undefined): Turn[] => (text ? [{ role, text: words(text), thinking: "", calls: [] }] : []);
   return [...turnsOf(call.messages), ...said("assistant", call.reply), ...said("error", call.error)];
 }
 
-/** What opened the rollout. */
+/** The turns of the task, which open the rollout. */
 export function promptOf(row: Dict): Turn[] {
   const task = dict(row.task);
   const turns = turnsOf(task.init_messages);
@@ -51,7 +51,7 @@ export function promptOf(row: Dict): Turn[] {
   return turns;
 }
 
-/** What the agent and its tools said: the recorded calls of its model, without what a later call repeats. */
+/** The turns of the agent and its tools. A recorded call repeats the turns of earlier calls; these are shown once. */
 export function turnsAfter(row: Dict): Turn[] {
   const metadata = dict(dict(row.output).metadata);
   if (Array.isArray(row.trajectory) && row.trajectory.length) {

@@ -1,4 +1,4 @@
-// What the server answers, and what a report holds: the same shapes (agentscope_tuner/view/listing.py, overview.py).
+// The types of the server's answers, which a report holds, too (agentscope_tuner/view/listing.py, overview.py).
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Filters = Record<string, string>;
@@ -38,7 +38,7 @@ export interface WholeRow extends Fields {
   earlier?: WholeRow;
 }
 
-/** Rows of one task and step: all of them, or those around the one that was asked for. */
+/** All rows of one task and step, or of a large group the rows around the requested row. */
 export interface WholeGroup {
   rows: WholeRow[];
   size: number;
@@ -55,7 +55,7 @@ export interface State {
   epoch: number;
   version: number;
   rows: number;
-  /** The share of the file that has been read, while it is being read for the first time. */
+  /** The share of the file that has been read; null once the whole file has been read. */
   reading: number | null;
   labels: string | null;
   earlier: string | null;
@@ -155,12 +155,12 @@ export interface Overview {
   alarms: Alarm[];
 }
 
-/** What `astuner explain` prints about a row. */
+/** The text that `astuner explain` prints about a row. */
 export interface Explained {
   text: string;
 }
 
-/** Where the rows come from: the server of `astuner view`, or the report's own file. */
+/** The source of the rows: the server of `astuner view`, or the report's own file. */
 export interface Source {
   state(): Promise<State>;
   rows(filters: Filters, sort: string, offset: number, limit: number): Promise<Page>;

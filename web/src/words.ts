@@ -122,7 +122,7 @@ export type Language = "en" | "zh";
 
 export const LanguageOf = createContext<Language>("en");
 
-/** The word in the page's language; what stands in braces is put in. */
+/** The word in the page's language, with a value for each name in braces. */
 export type Say = (word: Word, values?: Record<string, string | number>) => string;
 
 export function useWords(): Say {
@@ -133,10 +133,10 @@ export function useWords(): Say {
   };
 }
 
-// Headings of the page that data may have for names of their own
+// Words of the page that are not translated as names, because data may use them for something else
 const HEADINGS = new Set<string>(["reference", "prompt", "answer", "error", "label", "reason", "verdict", "group", "value", "columns"]);
 
-/** A name from the data, in the page's language where the page knows it. */
+/** A name from the data, in the page's language if the page has a word for it. */
 export function useNamed(): (name: string) => string {
   const say = useWords();
   return (name) => (Object.hasOwn(WORDS, name) && !HEADINGS.has(name) ? say(name as Word) : name);
