@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,11 +27,16 @@ def pyarrow_for(name: str) -> Any:
     Raises:
         ConfigError: it is not installed; the message has the command that installs it.
     """
+    nobody_used_it = "pyarrow" not in sys.modules
     try:
         import pyarrow
     except ImportError:
         kind = "Parquet" if name.lower().endswith(PARQUET) else "Arrow"
         raise ConfigError(f"{name!r} is {kind}, which needs pyarrow: {install('parquet')}") from None
+    # pyarrow's own memory pool keeps what long files have used. Where another part of the program uses pyarrow, or the
+    # user has chosen a pool, leave it
+    if nobody_used_it and "ARROW_DEFAULT_MEMORY_POOL" not in os.environ:
+        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     return pyarrow
 
 

@@ -14,9 +14,6 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-import pyarrow
-from pyarrow import parquet
-
 from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.records.dump_files import dump_lines
 from benchmarks.bars import at_most
@@ -28,6 +25,10 @@ _CHUNK = 50_000
 
 def write(path: Path, rows: int, group: int) -> None:
     """The rows of `exact_lines`, a chunk at a time where there are several row groups."""
+    # in the child alone: the reader's process must meet pyarrow as a command does
+    import pyarrow
+    from pyarrow import parquet
+
     schema = pyarrow.schema([("id", pyarrow.string()), ("task", pyarrow.string()), ("output", pyarrow.string())])
     made = exact_lines(rows)
     with parquet.ParquetWriter(path, schema) as file:

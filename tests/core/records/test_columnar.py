@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -334,3 +335,19 @@ def test_reading_lines_of_this_machine_imports_neither_pyarrow_nor_fsspec() -> N
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False set()\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "chosen", "pool"),
+    [("", None, "system"), ("", "mimalloc", "mimalloc"), ("import pyarrow; ", None, "mimalloc")],
+)
+def test_pyarrows_memory_pool_is_set_where_nobody_else_uses_it(before: str, chosen: str | None, pool: str) -> None:
+    script = (
+        f"{before}from agentscope_tuner.storage.columns import pyarrow_for; "
+        "print(pyarrow_for('a.parquet').default_memory_pool().backend_name)"
+    )
+    unset = {name: value for name, value in os.environ.items() if name != "ARROW_DEFAULT_MEMORY_POOL"}
+    environment = unset | ({"ARROW_DEFAULT_MEMORY_POOL": chosen} if chosen else {})
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{pool}\n"
