@@ -24,10 +24,12 @@ class JurorModel(StrictSection):
     """One judge model of several; settings that it lacks come from the section."""
 
     model_name: str = Field(min_length=1)
-    name: str | None = Field(default=None, min_length=1, description="in metrics and reasons; the model's when None")
+    #: in metrics and reasons; the model's when None
+    name: str | None = Field(default=None, min_length=1)
     base_url: str | None = None
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
-    client: dict[str, Any] = Field(default_factory=dict, description="over the section's: see ChatSettings")
+    #: over the section's: see ChatSettings
+    client: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def called(self) -> str:
@@ -49,24 +51,30 @@ Jurors = Annotated[list[JurorModel], BeforeValidator(_jurors), Field(min_length=
 class Escalation(StrictSection):
     """When to ask again for a verdict, and which models."""
 
-    when: str = Field(description="such as 0.3 < score < 0.7, or disagreement > 0.5: see conditions.py")
+    #: such as 0.3 < score < 0.7, or disagreement > 0.5: see conditions.py
+    when: str
     to: Jurors
 
 
 class ModelsSection(StrictSection):
     """The judge models of a section, and the budget of a run for all of them together."""
 
-    model_name: str | None = Field(default=None, min_length=1, description="the one judge model; or `models`")
-    models: Jurors | None = Field(default=None, description="a jury: each is asked, and their verdicts become one")
-    jury_rule: VoteRule = Field(default="median", description="how the jurors' verdicts become one")
-    failed_jurors: Literal["skip", "error"] = Field(
-        default="skip", description="skip: less than half of the jurors may fail; error: none"
-    )
-    escalate: Escalation | None = Field(default=None, description="dearer models, asked where the first are unsure")
+    #: the one judge model; or `models`
+    model_name: str | None = Field(default=None, min_length=1)
+    #: a jury: each is asked, and their verdicts become one
+    models: Jurors | None = None
+    #: how the jurors' verdicts become one
+    jury_rule: VoteRule = "median"
+    #: skip: less than half of the jurors may fail; error: none
+    failed_jurors: Literal["skip", "error"] = "skip"
+    #: dearer models, asked where the first are unsure
+    escalate: Escalation | None = None
     base_url: str | None = None
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
-    client: dict[str, Any] = Field(default_factory=dict, description="the client's limits: see ChatSettings")
-    budget: dict[str, Any] | None = Field(default=None, description="of a run: calls, tokens, cost; see RunBudget")
+    #: the client's limits: see ChatSettings
+    client: dict[str, Any] = Field(default_factory=dict)
+    #: of a run: calls, tokens, cost; see RunBudget
+    budget: dict[str, Any] | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> ModelsSection:

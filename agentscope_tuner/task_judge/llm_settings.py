@@ -44,25 +44,38 @@ class LLMJudgeConfig(ModelsSection):
 
     language: Literal["en", "zh"] = "en"
 
-    prompt: str | None = Field(default=None, description="one user message, with {response} and other variables")
-    prompt_file: str | None = Field(default=None, description="a file that holds it")
-    template: list[ChatMessage] | None = Field(default=None, description="several messages")
-    grader: str | None = Field(default=None, description="a ready one, or module->Class")
-    grader_kwargs: dict[str, Any] = Field(default_factory=dict, description="for a grader of module->Class")
-    reads: dict[str, str] = Field(default_factory=dict, description="from a variable to where it is read")
+    #: one user message, with {response} and other variables
+    prompt: str | None = None
+    #: a file that holds it
+    prompt_file: str | None = None
+    #: several messages
+    template: list[ChatMessage] | None = None
+    #: a ready one, or module->Class
+    grader: str | None = None
+    #: for a grader of module->Class
+    grader_kwargs: dict[str, Any] = Field(default_factory=dict)
+    #: from a variable to where it is read
+    reads: dict[str, str] = Field(default_factory=dict)
 
     mode: Literal["pointwise", "listwise"] = "pointwise"
-    scale: Scale | None = Field(default=None, description="as the prompt states it when None")
-    labels: dict[str, float] | None = Field(default=None, description="words to answer, and what each is worth")
+    #: as the prompt states it when None
+    scale: Scale | None = None
+    #: words to answer, and what each is worth
+    labels: dict[str, float] | None = None
     score_from: Literal["text", "logprobs"] = "text"
-    success_threshold: float = Field(default=0.7, ge=0, le=1, description="share of the score range")
+    #: share of the score range
+    success_threshold: float = Field(default=0.7, ge=0, le=1)
     reward_scale: Literal["unit", "raw"] = "unit"
     votes: int = Field(default=1, ge=1)
     vote_rule: VoteRule = "median"
-    swap: bool = Field(default=False, description="listwise: ask in both orders")
-    max_chars: int = Field(default=60_000, ge=1_000, description="of a longer value the middle is left out")
-    max_group_chars: int = Field(default=48_000, ge=1_000, description="listwise: longer groups are ranked in chunks")
-    filter_no_content: bool = Field(default=True, description="answers with nothing to judge earn the least, uncalled")
+    #: listwise: ask in both orders
+    swap: bool = False
+    #: of a longer value the middle is left out
+    max_chars: int = Field(default=60_000, ge=1_000)
+    #: listwise: longer groups are ranked in chunks
+    max_group_chars: int = Field(default=48_000, ge=1_000)
+    #: answers with nothing to judge earn the least, uncalled
+    filter_no_content: bool = True
 
 
 def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGrader:

@@ -47,11 +47,15 @@ class TaskRubricsConfig(ModelsSection):
     calls: Literal["together", "each"] = "together"
     score_from: Literal["text", "logprobs"] = "text"
     aggregation: Aggregation = "auto"
-    gate_must_haves: bool = Field(default=False, description="a must-have that is not met makes the score 0")
+    #: a must-have that is not met makes the score 0
+    gate_must_haves: bool = False
     success_threshold: float = Field(default=0.7, ge=0, le=1)
-    shuffle_seed: int | None = Field(default=0, description="of the order in which criteria are shown; null: as listed")
-    max_chars: int = Field(default=60_000, ge=1_000, description="of a longer value the middle is left out")
-    filter_no_content: bool = Field(default=True, description="answers with nothing to judge earn 0.0, uncalled")
+    #: of the order in which criteria are shown; null: as listed
+    shuffle_seed: int | None = 0
+    #: of a longer value the middle is left out
+    max_chars: int = Field(default=60_000, ge=1_000)
+    #: answers with nothing to judge earn 0.0, uncalled
+    filter_no_content: bool = True
 
 
 class TaskRubricsJudge(BaseJudge):

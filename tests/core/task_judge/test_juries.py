@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.graders.reckoning import Reckoner
 from agentscope_tuner.task_judge.protocol import load_judge
 from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -197,6 +198,37 @@ def test_a_jury_ranks_by_mean_places() -> None:
     assert rewards[0][0] == 1.0
     assert rewards[0].metrics["jury_disagreement"] == 1.0
     assert sum(reward.metrics["judge_calls"] for reward in rewards) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(("second", "asked"), [([3, 2, 1], ["a", "b", "d"]), ([1, 3, 2], ["a", "b"])])
+def test_a_ranking_that_two_jurors_dispute_is_taken_to_a_dearer_model(second: list[int], asked: list[str]) -> None:
+    ranks = {"a": [1, 2, 3], "b": second, "d": [2, 1, 3]}
+
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(json.dumps({"reason": "r", "rank": ranks[body["model"]]}))
+
+    outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "two is", "three is")]
+    with JudgeServer(answer) as server:
+        escalate = {"when": "disagreement > 0.5", "to": "d"}
+        rewards = judge(server, models=["a", "b"], mode="listwise", escalate=escalate).compute_rewards(TASK, outputs)
+        assert sorted({body["model"] for body in server.bodies}) == asked
+    again = len(asked) > 2
+    assert [reward.metrics["escalated"] for reward in rewards] == [float(again)] * 3
+    assert all(("asked again: " in reward.reason) is again for reward in rewards)
+    if again:
+        assert [reward.metrics["place"] for reward in rewards] == [2.0, 1.0, 3.0]
+
+
+def test_a_listwise_judge_is_asked_about_two_or_more() -> None:
+    with JudgeServer(by_model({})) as server:
+        subject = judge(server, model_name="m", mode="listwise")
+        with pytest.raises(JudgeError, match="ranks an advantage group"):
+            subject.compute_reward(TASK, OUTPUT)
+        with pytest.raises(JudgeError, match="two or more outputs of a task, and got one"):
+            subject.compute_rewards(TASK, [OUTPUT])
+        with pytest.raises(JudgeError, match="two or more outputs of a task, and got one"):
+            subject.inner.estimate(TASK, [OUTPUT], Reckoner())
+        assert not server.bodies
 
 
 def yes(met: Mapping[str, list[bool]]) -> Any:

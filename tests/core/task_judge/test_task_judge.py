@@ -481,3 +481,36 @@ def test_a_callers_cancellation_is_no_failure_of_the_judge() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled())
+
+
+def test_another_judge_takes_this_ones_place_behind_the_same_rules() -> None:
+    judge, other = build(lambda: (1.0, True), [SHORT], deadline=30.0), Counting(lambda: (0.25, False))
+    around = judge.around(other)
+    assert around.judge(TASK, says("x")).reward == 0.25
+    assert around.judge(TASK, says("x" * 11)).violations == ("short",)
+    assert other.calls == 1
+    assert around.inner is other
+    assert judge.judge(TASK, says("x")).reward == 1.0
+    assert judge.inner is not other
+
+
+def test_a_workflows_own_reward_is_passed_over_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    given = WorkflowOutput(reward=0.625, metadata={"final_answer": "x"})
+    for group in (False, True):
+        caplog.clear()
+        judge = build(lambda: (1.0, True))
+        for _ in range(2):
+            found = judge.judge_group(TASK, [says("y"), given])[1] if group else judge.judge(TASK, given)
+            assert found.reward == 1.0
+        (record,) = [record for record in caplog.records if "passed over" in record.message]
+        assert "0.625, which is passed over: Counting judges" in record.message
+        assert "->WorkflowRewardJudge" in record.message
+
+
+def test_a_judge_asks_without_rules_and_checks_for_another_process() -> None:
+    judge = build(lambda: "odd", [SHORT])
+    assert judge.ask(TASK, says("x" * 11)) == "odd"
+    assert judge.ask_group(TASK, []) == []
+    refused = build(raising(JudgeError("no")), on_error="zero")
+    with pytest.raises(JudgeError, match="task 't1': Counting: no"):
+        refused.ask(TASK, says("x"))
