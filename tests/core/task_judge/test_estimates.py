@@ -17,6 +17,11 @@ LENGTH = {
     "judge_protocol": "agentscope_tuner.task_judge.length_judge->LengthJudge",
     "judge_kwargs": {"soft": 5, "hard": 900},
 }
+PARTS_BY_CONDITION = {
+    "judge_type": "combined",
+    "parts": {"l": LENGTH, "a": {**ASKS, "when": "l.reward > 0"}},
+    "success": "l",
+}
 NOT_EMPTY = {"id": "not_empty", "kind": "non_empty", "target": "output", "action": "mark_bad"}
 
 
@@ -57,6 +62,6 @@ def test_what_the_rules_take_out_costs_nothing() -> None:
 
 
 def test_a_ranked_group_is_one_question_and_takes_one_route() -> None:
-    listwise = {"judge_type": "llm", "llm": {**LLM, "mode": "listwise"}}
+    listwise: dict[str, Any] = {"judge_type": "llm", "llm": {**LLM, "mode": "listwise"}}
     assert estimated(listwise, outputs(3)).most.calls == 1
     assert estimated({**listwise, "llm": {**listwise["llm"], "swap": True}}, outputs(3)).most.calls == 2
