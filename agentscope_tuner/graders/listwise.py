@@ -58,7 +58,7 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
         results.append(result)
         here = dict(zip(shown, result.metadata["places"], strict=True))
         conflicts += sum(here[one] > here[other] for one, other in pairwise(anchors))
-        positions |= {text: _between(here[text], anchors, here, positions) for text in new}
+        positions |= {text: _position(here[text], anchors, here, positions) for text in new}
         positions = _respread(positions)
     usage = sum((result.metadata["usage"] for result in results), Usage())
     conflicts += sum(result.metadata.get("disagreements", 0) for result in results)
@@ -109,7 +109,7 @@ def _anchors(positions: Mapping[str, float]) -> list[str]:
     return [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
 
 
-def _between(
+def _position(
     place: float, anchors: Sequence[str], places: Mapping[str, float], positions: Mapping[str, float]
 ) -> float:
     """The position, among all candidates, of a candidate that has `place` in a chunk with `anchors`.

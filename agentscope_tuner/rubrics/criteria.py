@@ -86,7 +86,7 @@ def _merged(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """`criteria` without repetitions of an earlier criterion, which would count twice."""
     kept: dict[str, Criterion] = {}
     for criterion in criteria:
-        first = kept.setdefault(_same(criterion.text), criterion)
+        first = kept.setdefault(_comparable(criterion.text), criterion)
         if (first.weight, first.must_have) != (criterion.weight, criterion.must_have):
             raise ValueError(
                 f"the criterion {criterion.text!r:.100} stands there twice, {_worth(first)} and {_worth(criterion)}: "
@@ -95,7 +95,7 @@ def _merged(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     return tuple(kept.values())
 
 
-def _same(text: str) -> str:
+def _comparable(text: str) -> str:
     # Signs and case stay, because criteria may differ in them alone: "x < 3", "x > 3"
     return plain(text).rstrip(" .;。；")
 

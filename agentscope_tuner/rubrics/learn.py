@@ -124,7 +124,7 @@ class _Learner:
         stale = 0
         for start in range(0, len(order), config.batch_size):
             batch = order[start : start + config.batch_size]
-            attempts += await asyncio.gather(*(self._counted(proposer, sample, len(order)) for sample in batch))
+            attempts += await asyncio.gather(*(self._attempt(proposer, sample, len(order)) for sample in batch))
             pool = [candidate for attempt in attempts for candidate in attempt.candidates]
             more = await self._choose(pool, chosen)
             stale = 0 if len(more) > len(chosen) else stale + 1
@@ -133,7 +133,7 @@ class _Learner:
                 break
         return attempts, chosen
 
-    async def _counted(self, proposer: Proposer, sample: Sample, total: int) -> SampleOutcome:
+    async def _attempt(self, proposer: Proposer, sample: Sample, total: int) -> SampleOutcome:
         attempt = await proposer.attempt(sample)
         self._tried += 1
         self._progress("samples", self._tried, total)

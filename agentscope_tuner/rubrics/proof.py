@@ -37,7 +37,7 @@ def verdict_on(report: dict[str, Any]) -> Verdict:
         against.append(f"{report['queries']} queries were held out, and a proof needs {LEAST_HELD_OUT}")
     gain = report["mae_gain"]
     if gain["interval"] is None or gain["interval"][0] <= 0:
-        against.append(f"its gain over the model without rubrics, {_shown(gain)}, is not surely above 0")
+        against.append(f"its gain over the model without rubrics, {_gain_text(gain)}, is not surely above 0")
     learned, constant = report["learned"]["mae"]["value"], report["constant_mean"]["mae"]["value"]
     if learned >= constant:
         against.append(f"its error, {learned:g}, is not below that of always guessing the mean, {constant:g}")
@@ -54,6 +54,6 @@ def unproven(reasons: Sequence[str]) -> str:
     return "; ".join(reasons) or "it was never measured"
 
 
-def _shown(gain: dict[str, Any]) -> str:
+def _gain_text(gain: dict[str, Any]) -> str:
     spread = gain["interval"]
     return f"{gain['value']:g}" + (f" (95 % interval {spread[0]:g} to {spread[1]:g})" if spread else "")

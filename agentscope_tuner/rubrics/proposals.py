@@ -59,7 +59,7 @@ class Proposer:
                     found = tuple(Candidate(text, (sample.line,)) for text in rubrics)
                     return SampleOutcome(sample, found, revision)
                 if revision < self._config.max_epochs:
-                    feedback = {"rubrics": numbered(rubrics), "got": _shown(places), "reason": reason}
+                    feedback = {"rubrics": numbered(rubrics), "got": _numbers_text(places), "reason": reason}
                     rubrics = await self._ask(prompts.REVISE, sample, feedback)
         except GraderError as exc:
             return SampleOutcome(sample, error=str(exc))
@@ -67,7 +67,7 @@ class Proposer:
 
     async def _ask(self, template: PromptTemplate, sample: Sample, feedback: dict[str, str]) -> list[str]:
         config, key = self._config, (self._config.mode, self._language)
-        scale = {"label": _shown(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
+        scale = {"label": _numbers_text(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
         own = {
             "labelled": fill(prompts.LABELLED[key], scale),
             "verdict": prompts.VERDICT[key],
@@ -129,7 +129,7 @@ def _answers(sample: Sample) -> Any:
     return sample.answers[0] if len(sample.answers) == 1 else list(sample.answers)
 
 
-def _shown(values: Sequence[float]) -> str:
+def _numbers_text(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.3g}" for value in values)
 
 

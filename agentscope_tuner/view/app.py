@@ -90,11 +90,11 @@ def create_view_app(session: ViewSession, token: str, hosts: frozenset[str]) -> 
         "group": session.group,
         "overview": session.overview,
     }
-    orders: dict[str, Callable[[dict[str, Any]], Any]] = {"label": session.label, "explain": session.explain}
+    commands: dict[str, Callable[[dict[str, Any]], Any]] = {"label": session.label, "explain": session.explain}
     routes = [Route(f"/{name}", _file(name)) for name in ("app.js", "app.css")]
     routes += [Route("/", _file("index.html"))]
-    routes += [Route(f"/api/{name}", guarded(_asked(ask)), methods=["GET"]) for name, ask in questions.items()]
-    routes += [Route(f"/api/{name}", guarded(_ordered(order)), methods=["POST"]) for name, order in orders.items()]
+    routes += [Route(f"/api/{name}", guarded(_query(ask)), methods=["GET"]) for name, ask in questions.items()]
+    routes += [Route(f"/api/{name}", guarded(_command(run)), methods=["POST"]) for name, run in commands.items()]
     return OneHost(Starlette(routes=routes), hosts)
 
 
@@ -108,7 +108,7 @@ def _file(name: str) -> Answer:
     return answer
 
 
-def _asked(ask: Callable[[Mapping[str, str]], Any]) -> Answer:
+def _query(ask: Callable[[Mapping[str, str]], Any]) -> Answer:
     async def answer(request: Request) -> Response:
         found = await run_in_threadpool(ask, dict(request.query_params))
         return _json({"error": "there is no such row"}, 404) if found is None else _json(found)
@@ -116,7 +116,7 @@ def _asked(ask: Callable[[Mapping[str, str]], Any]) -> Answer:
     return answer
 
 
-def _ordered(order: Callable[[dict[str, Any]], Any]) -> Answer:
+def _command(run: Callable[[dict[str, Any]], Any]) -> Answer:
     async def answer(request: Request) -> Response:
         body = b""
         async for part in request.stream():
@@ -129,7 +129,7 @@ def _ordered(order: Callable[[dict[str, Any]], Any]) -> Answer:
             given = None
         if not isinstance(given, dict):
             return _json({"error": "the request must be a JSON object"}, 400)
-        found = await run_in_threadpool(order, given)
+        found = await run_in_threadpool(run, given)
         return _json({"error": "there is no such row"}, 404) if found is None else _json(found)
 
     return answer

@@ -61,7 +61,7 @@ class LabelsFile:
                 labels: dict[tuple[str, int], PersonsLabel] = {}
                 with open(self.path, "rb") as stream:
                     for line in stream:
-                        _take(labels, line)
+                        _apply_line(labels, line)
                 self._labels, self._stamp = labels, stamp
                 self.version += 1
             return self._labels
@@ -86,7 +86,7 @@ class LabelsFile:
             stream.write(line)
 
 
-def _take(labels: dict[tuple[str, int], PersonsLabel], line: bytes) -> None:
+def _apply_line(labels: dict[tuple[str, int], PersonsLabel], line: bytes) -> None:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

@@ -52,12 +52,12 @@ class _Sums:
         self._database = database
         self._where, self._values = condition.sql, condition.values
 
-    def _all(self, columns: str, rest: str = "", values: Sequence[object] = ()) -> list[dict[str, Any]]:
+    def _select(self, columns: str, rest: str = "", values: Sequence[object] = ()) -> list[dict[str, Any]]:
         asked = f"SELECT {columns} FROM rows WHERE {self._where} {rest}"
         return [dict(row) for row in self._database.execute(asked, (*self._values, *values))]
 
     def totals(self) -> dict[str, Any]:
-        return self._all(
+        return self._select(
             "count(*) AS rows, sum(status = 'judged') AS judged, sum(status = 'filtered') AS filtered, "
             "sum(status = 'failed') AS failed, sum(status = 'unreadable') AS unreadable, avg(reward) AS reward, "
             "avg(success) AS success, min(reward) AS lowest, max(reward) AS highest, total(seconds) AS seconds, "
@@ -70,7 +70,7 @@ class _Sums:
         axis = _axis(totals)
         if axis["width"] <= 0:
             return [], axis
-        points = self._all(
+        points = self._select(
             f"{_bin(axis)} AS bin, count(*) AS rows, avg(reward) AS reward, avg(reward * reward) AS square, "
             "min(reward) AS lowest, max(reward) AS highest, avg(success) AS success, "
             "avg(status = 'failed') AS failed, avg(status = 'filtered') AS filtered, avg(chars) AS chars",
@@ -111,28 +111,28 @@ class _Sums:
         """The count of each value if there are few values, else the counts of equal bins."""
         if lowest is None or highest is None:
             return []
-        values = self._all(
+        values = self._select(
             f"{column} AS value, count(*) AS rows",
             f"AND {column} IS NOT NULL GROUP BY value ORDER BY value LIMIT {MOST_BARS + 1}",
         )
         if len(values) <= MOST_BARS:
-            return [{**value, "filter": f"{_shown(value['value'])}..{_shown(value['value'])}"} for value in values]
+            return [{**value, "filter": f"{_text(value['value'])}..{_text(value['value'])}"} for value in values]
         width = (highest - lowest) / _BINS
-        bins = self._all(
+        bins = self._select(
             f"min({_BINS - 1}, CAST(({column} - {lowest!r}) / {width!r} AS INTEGER)) AS bin, count(*) AS rows",
             f"AND {column} IS NOT NULL GROUP BY bin",
         )
         return _columns(bins, lowest, width, highest, _BINS)
 
     def counts(self, column: str) -> list[dict[str, Any]]:
-        return self._all(
+        return self._select(
             f"{column} AS name, count(*) AS rows",
             f"AND {column} IS NOT NULL AND {column} != '' GROUP BY name ORDER BY rows DESC, name LIMIT {MOST_BARS}",
         )
 
     def stages(self) -> list[dict[str, Any]]:
         """The stages that decided, each with its time and its cost."""
-        return self._all(
+        return self._select(
             "stage AS name, count(*) AS rows, avg(success) AS success, avg(seconds) AS seconds, "
             "total(seconds) AS total_seconds, sum(cost) AS cost",
             f"AND stage != '' GROUP BY name ORDER BY rows DESC, name LIMIT {MOST_BARS}",
@@ -173,7 +173,7 @@ class _Sums:
         if lowest is None or not longest:
             return {"cells": [], "columns": [], "lines": []}
         wide, high = _round_up(longest / 12), (highest - lowest) / 5 or 1.0
-        cells = self._all(
+        cells = self._select(
             f"CAST(chars / {wide!r} AS INTEGER) AS x, min(4, CAST((reward - {lowest!r}) / {high!r} AS INTEGER)) AS y, "
             "count(*) AS rows",
             "AND reward IS NOT NULL GROUP BY x, y",
@@ -230,7 +230,7 @@ def _bin(axis: Mapping[str, Any]) -> str:
 
 
 def _between(low: float, width: float, *, exact: bool) -> str:
-    return f"{_shown(low)}..{_shown(low)}" if exact else f"{_shown(low)}..{_shown(low + width)})"
+    return f"{_text(low)}..{_text(low)}" if exact else f"{_text(low)}..{_text(low + width)})"
 
 
 def _columns(
@@ -251,7 +251,7 @@ def _columns(
 def _bounds(lowest: float, width: float, number: int, highest: float, *, bins: int = _BINS) -> str:
     """The range of a bin, which excludes its upper end; the last bin includes it."""
     low = lowest + number * width
-    return f"{_shown(low)}..{_shown(highest)}" if number == bins - 1 else f"{_shown(low)}..{_shown(low + width)})"
+    return f"{_text(low)}..{_text(highest)}" if number == bins - 1 else f"{_text(low)}..{_text(low + width)})"
 
 
 def _round_up(width: float) -> int:
@@ -262,6 +262,6 @@ def _round_up(width: float) -> int:
     return math.ceil(width / power) * power
 
 
-def _shown(number: float) -> str:
+def _text(number: float) -> str:
     """A bound of a range, in a form that reads back as the same number; `0` in place of `0.0`."""
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)

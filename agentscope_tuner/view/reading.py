@@ -45,7 +45,7 @@ class IndexReader:
         self._database.executescript(_TABLES)
         if earlier is not None:
             self._database.execute("ATTACH ? AS earlier", (str(earlier.path),))
-        self._have: dict[str, tuple[object, ...]] = {}
+        self._filled_for: dict[str, tuple[object, ...]] = {}
         self._counts: dict[RowCondition, int] = {}
         self._seen: tuple[int, ...] = ()
 
@@ -83,7 +83,7 @@ class IndexReader:
 
     def _fill(self, table: str, state: tuple[object, ...], rows: Iterator[tuple[object, ...]]) -> None:
         """Fill `table` with `rows`, unless it was filled for the same `state`."""
-        if self._have.get(table) == state:
+        if self._filled_for.get(table) == state:
             return
         self._database.execute("BEGIN")
         self._database.execute(f"DELETE FROM {table}")
@@ -93,17 +93,17 @@ class IndexReader:
             self._database.execute(marks, first)
             self._database.executemany(marks, rows)
         self._database.execute("COMMIT")
-        self._have[table] = state
+        self._filled_for[table] = state
 
     def _compare(self, state: tuple[int, ...]) -> None:
-        if self._have.get("changes") == state:
+        if self._filled_for.get("changes") == state:
             return
         self._database.execute("DELETE FROM changes")
         self._database.execute(
             f"INSERT INTO changes SELECT r.n, {_CHANGE}, o.n, o.status, o.reward, o.success FROM main.rows r "
             "LEFT JOIN earlier.rows o ON o.id = r.id AND o.nth = r.nth"
         )
-        self._have["changes"] = state
+        self._filled_for["changes"] = state
 
     def close(self) -> None:
         """Close the connection."""

@@ -110,7 +110,7 @@ class ViewSession:
     def row(self, given: Mapping[str, str]) -> dict[str, Any] | None:
         """One row, whole, and its counterpart in the earlier file."""
         found = whole_row(self.index, self._table, self._labels, _count(given, "n", 0))
-        if found is not None and self._earlier is not None and (other := self._other(found["n"])) is not None:
+        if found is not None and self._earlier is not None and (other := self._earlier_row(found["n"])) is not None:
             with_earlier = IndexReader(self._earlier, self._labels)
             try:
                 found["earlier"] = whole_row(self._earlier, with_earlier, self._labels, other)
@@ -118,7 +118,7 @@ class ViewSession:
                 with_earlier.close()
         return found
 
-    def _other(self, n: int) -> int | None:
+    def _earlier_row(self, n: int) -> int | None:
         with self._table.ready_for(condition_of({})) as database:
             row = database.execute("SELECT other FROM changes WHERE n = ?", (n,)).fetchone()
         return row[0] if row else None

@@ -96,23 +96,23 @@ class TailedFile:
             return
         with stream:
             size = stream.seek(0, 2)
-            if size == self._size and self._same(stream):
+            if size == self._size and self._is_unchanged(stream):
                 return
-            if size < self.offset or not self._same(stream):
+            if size < self.offset or not self._is_unchanged(stream):
                 raise FileReplaced
             self._size = size
-            while lines := self._some(stream, first):
+            while lines := self._next_lines(stream, first):
                 yield lines
                 first = most
 
-    def _same(self, stream: BinaryIO) -> bool:
+    def _is_unchanged(self, stream: BinaryIO) -> bool:
         stream.seek(0)
         if stream.read(len(self._head)) != self._head:
             return False
         stream.seek(self.offset - len(self._before))
         return stream.read(len(self._before)) == self._before
 
-    def _some(self, stream: BinaryIO, most: int) -> list[TailLine]:
+    def _next_lines(self, stream: BinaryIO, most: int) -> list[TailLine]:
         """The next `most` lines or fewer; an empty list at the end of the file."""
         found: list[TailLine] = []
         number, offset, line = self._number, self.offset, b""

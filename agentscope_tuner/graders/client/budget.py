@@ -19,7 +19,7 @@ class RunBudget(StrictSection):
     cost: float | None = Field(default=None, gt=0, description="in the currency of the prices")
 
     @model_validator(mode="after")
-    def _some(self) -> RunBudget:
+    def _check_limits(self) -> RunBudget:
         if self.calls is None and self.tokens is None and self.cost is None:
             raise ValueError("give calls, tokens or cost")
         return self

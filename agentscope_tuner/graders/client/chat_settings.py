@@ -53,7 +53,7 @@ class ChatSettings(StrictSection):
     )
 
     @model_validator(mode="after")
-    def _priced(self) -> ChatSettings:
+    def _check_prices(self) -> ChatSettings:
         if self.budget is not None and self.budget.cost is not None and self.prices is None:
             raise ValueError("a budget of cost needs prices, as {prompt: 0.4, completion: 1.2} per million tokens")
         return self

@@ -16,12 +16,12 @@ class Flight(Generic[T]):
         self, work: Coroutine[Any, Any, T], flights: dict[tuple[str, int], Any], place: tuple[str, int]
     ) -> None:
         self._task = asyncio.get_running_loop().create_task(work)
-        self._task.add_done_callback(lambda _: self._leave())
+        self._task.add_done_callback(lambda _: self._remove())
         self._flights, self._place = flights, place
         self._waiting = 0
         flights[place] = self
 
-    def _leave(self) -> None:
+    def _remove(self) -> None:
         if self._flights.get(self._place) is self:
             del self._flights[self._place]
 
@@ -33,5 +33,5 @@ class Flight(Generic[T]):
         finally:
             self._waiting -= 1
             if not self._waiting and not self._task.done():
-                self._leave()  # a later caller must not join a question that is being cancelled
+                self._remove()  # a later caller must not join a question that is being cancelled
                 self._task.cancel()

@@ -46,7 +46,7 @@ class Quotable:
             return False  # true of most verdicts, and much cheaper than a search for pairs
         if self._pairs is None:
             self._pairs = {pair for text in self._texts for pair in islice(_pairs_in(text), _MOST_PAIRS)}
-        return all(self._holds((key, _meant(value))) for key, value in leaves)
+        return all(self._holds((key, _leaf_meaning(value))) for key, value in leaves)
 
     def _holds(self, pair: Pair) -> bool:
         assert self._pairs is not None
@@ -70,7 +70,7 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield lower_letters(key), value
 
 
-def _meant(value: Any) -> object:
+def _leaf_meaning(value: Any) -> object:
     return tuple(map(_meaning, value)) if isinstance(value, list) else _meaning(value)
 
 

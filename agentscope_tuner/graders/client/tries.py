@@ -24,7 +24,7 @@ _WHAT_TO_MEND = {
 }
 
 
-def _lost(exc: Exception) -> str:
+def _connection_failure(exc: Exception) -> str:
     """Why the connection failed. The aiohttp transport reports a refused connection as a timeout, so read causes."""
     found: BaseException | None = exc
     while found is not None:
@@ -76,7 +76,7 @@ class Tries:
                 f"no answer within {self._settings.try_seconds or self._settings.deadline_seconds / 4:g} s"
             )
         elif isinstance(exc, openai.APIConnectionError):
-            self.failures.append(_lost(exc))
+            self.failures.append(_connection_failure(exc))
         elif isinstance(exc, openai.APIError | ValueError):
             self.failures.append(f"the endpoint's answer could not be read: {exc}")
         else:

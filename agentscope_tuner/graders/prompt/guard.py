@@ -79,11 +79,11 @@ def _begins_with_content(head: str) -> bool:
     """Whether `head`, the start of a long answer, shows content: most do, and the full check is not needed."""
     text = plain(neutralise(head))
     first = _FIRST_WORDS.match(text)
-    return first is not None and not is_listed(_words(first[1])) and len(letters(text)) > _LONGEST_SET_APART
+    return first is not None and not is_listed(_normalised(first[1])) and len(letters(text)) > _LONGEST_SET_APART
 
 
 def _only_openers(text: str, disguised: bool) -> bool:
-    words = [_words(segment) for segment in _segments(text)]
+    words = [_normalised(segment) for segment in _segments(text)]
     words = [word for word in words if word not in _FILLERS] or words
     if not words:
         return False
@@ -102,16 +102,16 @@ def _segments(text: str) -> list[str]:
     if looked_at.isascii():
         segments = [segment.strip(" '") for segment in _NOT_WORDS.split(looked_at)]
     else:
-        kept = "".join(char if _counts(char) else "\n" for char in looked_at)
+        kept = "".join(char if _may_be_in_word(char) else "\n" for char in looked_at)
         segments = [segment.strip(" '’") for segment in kept.split("\n")]
     segments = [segment for segment in segments if any(map(str.isalnum, segment))]
     # The rest counts as one segment of content: so long an answer is no opener
     return [*segments, "…"] if text[_MOST_CHARS:].strip() else segments
 
 
-def _counts(char: str) -> bool:
+def _may_be_in_word(char: str) -> bool:
     return char.isalnum() or char in " '’" or unicodedata.category(char).startswith("M")
 
 
-def _words(segment: str) -> str:
+def _normalised(segment: str) -> str:
     return " ".join(segment.replace("’", "'").casefold().split())

@@ -73,12 +73,12 @@ def build_prompt(
 
     # The identity leaves the delimiter out: it holds the text around the data, and the data
     frame = tuple((message.role, message.content) for message in template.in_language(language))
-    identity = f"{_around(language, frame, tuple(own.items()), form)}, {json.dumps(dict(texts))}]"
+    identity = f"{_frame_json(language, frame, tuple(own.items()), form)}, {json.dumps(dict(texts))}]"
     return Prompt(write, identity, schema, top_logprobs, draw)
 
 
 @lru_cache(maxsize=256)
-def _around(language: str, frame: tuple[tuple[str, str], ...], own: tuple[tuple[str, str], ...], form: str) -> str:
+def _frame_json(language: str, frame: tuple[tuple[str, str], ...], own: tuple[tuple[str, str], ...], form: str) -> str:
     """The text around the data as a JSON list without its closing bracket: all rows of a run share it."""
     return json.dumps([language, frame, dict(own), form])[:-1]
 
