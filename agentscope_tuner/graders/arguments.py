@@ -61,7 +61,7 @@ def is_missing(name: str, value: object) -> bool:
 
 
 def model_of(model: ChatModel | ChatSettings | Mapping[str, Any]) -> ChatModel:
-    """`model` as a ChatModel; settings become one.
+    """`model`, or a new ChatModel with these settings.
 
     Raises:
         ConfigError: the settings are wrong.

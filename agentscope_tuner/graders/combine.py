@@ -1,4 +1,4 @@
-"""Several verdicts into one: votes, swapped orders, weighted sums."""
+"""Makes one verdict of several: votes, swapped orders, weighted sums."""
 
 from __future__ import annotations
 

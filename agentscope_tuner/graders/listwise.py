@@ -92,7 +92,10 @@ def place_reward(place: float, size: int) -> float:
 
 
 def _chunks(texts: Sequence[str], max_chars: int) -> list[list[str]]:
-    """Consecutive texts in chunks of at most `max_chars`; the first chunk holds at least two texts, any other one."""
+    """Consecutive texts in chunks of at most `max_chars`.
+
+    The first chunk holds at least two texts, and every other chunk at least one.
+    """
     chunks: list[list[str]] = [[]]
     for text in texts:
         least = 2 if len(chunks) == 1 else 1

@@ -68,7 +68,7 @@ def choose(
     """The vectors to add to the `chosen` ones, found greedily, each with the coding rate that it adds.
 
     The coding rate of n vectors of dimension d is `1/2 logdet(I + d / (n ε²) Z Zᵀ)` (Yu et al., arXiv 2006.08558, eq.
-    5). A vector adds more to it the less the others already span it.
+    5). A vector that differs from all others adds more to the rate than a similar one.
 
     Args:
         vectors: unit vectors of all candidates.

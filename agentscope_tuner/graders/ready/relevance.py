@@ -72,7 +72,7 @@ DEFAULT_TEMPLATE = PromptTemplate.of(en=PROMPT_EN, zh=PROMPT_ZH)
 
 
 class RelevanceGrader(ReadyGrader):
-    """Scores from 1, has nothing to do with the query, to 5, all of it addresses the query.
+    """Scores from 1, nothing addresses the query, to 5, everything addresses it.
 
     Example:
         >>> grader = RelevanceGrader({"model_name": "qwen-plus"}, language="zh")
