@@ -44,8 +44,8 @@ def no_content(answer: str, reference: str | None = None) -> str | None:
     """Why `answer` has no content, in words; None when it has content.
 
     An answer of blanks and punctuation, or of openers alone, has no content. The answer is read as the judge model
-    would read it: without invisible characters, and with wide letters as plain ones. Symbols, brackets, operators and single
-    ordinary words may be the answer to a question, so the judge decides on them.
+    would read it: without invisible characters, and with wide letters as plain ones. Symbols, brackets, operators and
+    single ordinary words may be the answer to a question, so the judge decides on them.
 
     Args:
         answer: the answer, as it came.
