@@ -493,7 +493,7 @@ coverage-ray: .venvs/ray/bin/coverage
 	$(call measured,ray) -W default tests/with_ray
 coverage-agentscope: .venvs/agentscope/bin/coverage
 	$(call measured,agentscope) -n auto tests/with_agentscope
-coverage-browser: .venvs/view/bin/coverage $(CHROMIUM)
+coverage-browser: $(NODE_READY) .venvs/view/bin/coverage $(CHROMIUM)
 	$(call measured,view) -W default tests/with_browser
 $(TRAINERS:%=coverage-%): coverage-%: .venvs/%/bin/coverage
 	$(TRAINER_ENV) $(call measured,$*) -W default tests/with_trainers/test_$*.py

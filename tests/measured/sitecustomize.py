@@ -100,7 +100,6 @@ def save_often() -> None:
             measuring.save()
 
 
-if "coverage" in sys.modules:
-    sys.meta_path.insert(0, Changer())
-    if any(word.endswith("default_worker.py") for word in sys.orig_argv):
-        threading.Thread(target=save_often, daemon=True).start()
+sys.meta_path.insert(0, Changer())
+if any(word.endswith("default_worker.py") for word in sys.orig_argv):
+    threading.Thread(target=save_often, daemon=True).start()

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.insight.attacks import attacked
-from agentscope_tuner.insight.labelled import read_labelled
+from agentscope_tuner.insight.labelled import read_labelled, response_of, with_response
 from tests.judge_server import Answer, Body, Canned, JudgeServer, prompt_of, verdict
 
 PROMPT = "Score from 0 to 10 how well this answers {query}: {response}"
@@ -161,3 +161,24 @@ def test_a_score_that_is_no_number_is_refused(score: float, tmp_path: Path) -> N
     path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
     with pytest.raises(ConfigError, match="line 2: a label must be a finite number"):
         read_labelled(path, "output.metadata.final_answer")
+
+
+def test_labelled_rollouts_are_answers_too_and_chat_is_changed_in_its_last_message(tmp_path: Path) -> None:
+    def row(label: dict[str, Any], said: str) -> dict[str, Any]:
+        messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": said}]
+        return {"task": {"main_query": "q"}, "output": {"metadata": {"messages": messages}}, "label": label}
+
+    path, at = tmp_path / "l.jsonl", "output.metadata.messages"
+    path.write_text("".join(json.dumps(r) + "\n" for r in (row({"score": 0.2}, "a"), row({"is_success": True}, "b"))))
+    found = read_labelled(path, at, None)
+    assert [(one.label, response_of(one.output, at)) for one in found] == [(0.2, "a"), (1.0, "b")]
+    changed = with_response(found[0].output, at, "c")
+    assert [turn["content"] for turn in changed.metadata["messages"]] == ["q", "c"]
+    assert response_of(found[0].output, at) == "a"
+    assert with_response(changed, "output.metadata.said.last", "d").metadata["said"] == {"last": "d"}
+    for line, words in (({**row({}, "a")}, "a rollout needs a label"), ({"main_query": "q"}, "KeyError: 'metadata'")):
+        path.write_text(json.dumps(line))
+        with pytest.raises(ConfigError, match=words):
+            read_labelled(path, at, None)
+    with pytest.raises(ConfigError, match=r"must be in output\.metadata"):
+        response_of(changed, "output.metadata")
