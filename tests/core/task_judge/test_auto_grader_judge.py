@@ -319,3 +319,11 @@ def test_judges_cross_processes(tmp_path: Path) -> None:
             again = pickle.loads(pickle.dumps(inner))
             assert type(again) is type(inner)
             assert again.grader.rubrics == inner.grader.rubrics
+
+
+@pytest.mark.parametrize("truth", ["It is 9.", 9])
+def test_the_right_answer_of_the_task_is_shown(tmp_path: Path, truth: object) -> None:
+    task = TASK.model_copy(update={"task": TASK.task.model_copy(update={"metadata": {"truth": truth}})})
+    with JudgeServer(always(7)) as server:
+        judge(server, tmp_path, ground_truth_field="truth").compute_reward(task, output("nine"))
+        assert str(truth) in prompt_of(server.bodies[0])

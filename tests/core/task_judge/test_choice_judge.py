@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, Task
+from agentscope_tuner.verify.statements import CONTRADICTION
 from agentscope_tuner.verify.text.choice import read_choice
 from tests.text_judges import MISSING, ask, ask_hostile, built
 
@@ -208,6 +209,20 @@ def test_the_letter_however_it_is_said(text: str) -> None:
 )
 def test_what_does_not_choose_the_letter_is_not_paid(text: str) -> None:
     assert read_choice(text, "ABCD", CITIES).letters != "B"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I do not know.", "no choice is stated"),
+        ("", "no choice is stated"),
+        ("\\boxed{Lyon}", "'Lyon' is no option"),
+        ("The answer is A. The answer is C.", CONTRADICTION),
+    ],
+)
+def test_why_there_is_no_choice_is_said(text: str, reason: str) -> None:
+    found = read_choice(text, "ABCD", CITIES)
+    assert (found.letters, found.problem) == ("", reason)
 
 
 @pytest.mark.parametrize(

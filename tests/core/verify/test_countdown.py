@@ -281,6 +281,13 @@ def test_an_attempt_that_is_wrong_scores_a_tenth(equation: str, target: int, num
     assert reason in verdict.reason
 
 
+@pytest.mark.parametrize(("count", "shown"), [(20, ", 20]"), (21, ", 20, …]")])
+def test_a_reason_shows_twenty_numbers(count: int, shown: str) -> None:
+    reason = countdown.score("1 + 2", 3, list(range(1, count + 1))).reason
+    assert reason.startswith("wrong numbers: used [1, 2], given [1, 2, 3, ")
+    assert reason.endswith(shown)
+
+
 @pytest.mark.parametrize(("equation", "target", "numbers"), NO_ATTEMPT)
 def test_what_calculates_nothing_with_the_given_numbers_scores_zero(
     equation: str, target: int, numbers: list[Any]
