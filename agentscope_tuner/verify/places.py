@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from agentscope_tuner.verify.boxed import boxes_beside, inside
 from agentscope_tuner.verify.labels import labelled
 from agentscope_tuner.verify.statements import DENIAL, Found, is_denied, is_prose, sole_answer, statement_at
-from agentscope_tuner.verify.taken_back import is_taken_back
+from agentscope_tuner.verify.taken_back import is_taken_back, negated
 
 Place = Literal["boxed", "tag", "hash", "label", "last_value"]
 
@@ -87,8 +87,10 @@ def _in_box(text: str) -> Found | None:
     boxes = boxes_beside(text)
     if not boxes:
         return None
-    if is_taken_back(text, boxes[-1].start, boxes[-1].end, inside(text, boxes[-1])):
-        return Found("", DENIAL)
+    last = boxes[-1]
+    if is_taken_back(text, last.start, last.end, inside(text, last)):
+        value = negated(text, last.start, last.end, inside(text, last))
+        return Found("", DENIAL) if value is None else Found(value, "", value)
     return sole_answer([inside(text, box) for box in boxes])
 
 

@@ -8,6 +8,13 @@ from __future__ import annotations
 
 import re
 
+from agentscope_tuner.verify.box_neighbours import (
+    is_first_of_two,
+    is_joined_before,
+    is_joined_behind,
+    is_second_of_two,
+    sign_of,
+)
 from agentscope_tuner.verify.labels import labelled
 
 _BEFORE, _AFTER = 100, 400
@@ -62,6 +69,13 @@ _MOST_DENIED = 64
 # `no number except \boxed{7}` and `没有别的，除了` confirm the box, because they exclude all other values
 _EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
 _NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
+_NO_OTHER_BEHIND = re.compile(
+    r"[\s$*]*(?:[之以]?外)?[\s，,]*(?:(?:就|再|也|便|并)?(?:没有|无|不存在|不再有)(?:其他|其它|别的|他|另外|任何|第二)|别无"
+    r"|(?:其他|其它|别的|其余|任何)[^，。；\n]{0,12}?[都均皆也]?(?:不|没))"
+    r"|[\s$*,]*(?:there\s+(?:is|are)\s+)?(?:no|none|nothing|nobody)\b",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"\d[\d.,/]*")
 _CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 # Applied to values only, because a task may ask for the wrong statement: `the wrong answer is \boxed{B}`
 _CALLED_WRONG_BEFORE = re.compile(
@@ -78,18 +92,6 @@ _HIDDEN = re.compile(
     r"|(?:\A|\n)[^\S\n]*%[^\n]{0,60}\Z"
 )
 _HIDING = ("%", "~~", "<", "phantom", "sout", "\\st", "cancel", "iffalse", "comment", "white")
-# The characters beside a box that is part of a longer number or of a formula
-_PART_BEFORE = re.compile(r"(?:(?:\A|[\s$=(:：])[-−]|\d|(?<![\d.])0\.)\$?\Z")
-_PARTING = (*"0123456789-−.",)
-_PART_BEHIND = re.compile(r"\s?\^(?!\s*\{?\s*(?:\\circ|\\prime|\*))|\d|\.\d")
-# Another integer beside the box: a second candidate, or a value that the text equates with the box
-_OR_BEFORE = re.compile(r"(?P<other>[-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?\Z", re.IGNORECASE)
-_OR_ENDS = ("r", "R", "者", "或", "是")
-_OR_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?(?P<other>[-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
-_EQUATED = re.compile(
-    r"\s*\$?\s*(?:=|→|->|\\(?:right)?(?:to|arrow)\b)\s*\$?\s*(?P<other>[-−]?\d[\d,]*)\s*(?:\$|\.?\s*\Z|\\[)\]])"
-)
-_INTEGER = re.compile(r"\s*[-−]?\d[\d,]*\s*")
 # Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
 # values are checked for such text
 _IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
@@ -143,23 +145,37 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     near = text[max(start - _BEFORE, 0) : start]
     before = _without_opening(near).lower().replace("’", "'")
     denials = _denials(before)
-    if denials and any(_denies(before, at) for at in denials):
+    if denials and any(_denies(before, at, text, end) for at in denials):
         return True
     behind = text[end : end + _AFTER]
     # Most outputs end with the box, so the substitution is skipped for them
     behind = _SPACES.sub(" ", behind) if behind.strip(_ENDING) else ""
     if _IS_VALUE.search(inside) is None:
         return behind != "" and _is_asked(_words_behind(behind))
-    if (denials and any(_calls_wrong(before, at) for at in denials)) or _is_hidden(near, text, start):
+    if (denials and any(_calls_wrong(before, at) for at in denials)) or _is_hidden(near, start):
         return True
-    if not behind:
-        return _is_second_of_two(near, inside)
-    return (
-        _PART_BEHIND.match(behind) is not None
-        or _is_second_of_two(near, inside)
-        or _is_first_of_two(behind, inside)
+    if is_joined_before(near, text, start, end) or is_second_of_two(near, behind, start, inside):
+        return True
+    return behind != "" and (
+        is_joined_behind(near, text, start, end)
+        or is_first_of_two(near, behind, inside)
         or _is_corrected(_words_behind(behind), text[end:], inside)
     )
+
+
+def negated(text: str, start: int, end: int, inside: str) -> str | None:
+    r"""The value of a box with the minus sign before it, as in `x=-\boxed{7}`; None where no words leave such a value.
+
+    Args:
+        text: the whole output.
+        start: where the box begins.
+        end: where it ends.
+        inside: the text in the box.
+    """
+    at = sign_of(text[max(start - _BEFORE, 0) : start], start, inside)
+    if at is None or is_taken_back(text[:at] + text[start:], at, end - start + at, inside):
+        return None
+    return f"-{inside}" if _PLAIN.fullmatch(inside) else f"-\\left({inside}\\right)"
 
 
 def _words_behind(behind: str) -> str:
@@ -197,11 +213,15 @@ def _is_corrected(words: str, rest: str, inside: str) -> bool:
     return again is None or _VALUE.sub("", again.text) != said
 
 
-def _denies(before: str, at: int) -> bool:
+def _denies(before: str, at: int, text: str, end: int) -> bool:
     found = _DENIED_IN_CHINESE.search(before, at) if before[-1] >= _FIRST_HAN else _DENIED.match(before, at)
     if found is None:
         return False
-    return _EXCEPTING.search(found[0]) is None or _NO_OTHER.search(before, 0, found.start()) is None
+    if _EXCEPTING.search(found[0]) is None:
+        return True
+    return (
+        _NO_OTHER.search(before, 0, found.start()) is None and _NO_OTHER_BEHIND.match(text, end, end + _BEFORE) is None
+    )
 
 
 def _calls_wrong(before: str, at: int) -> bool:
@@ -238,35 +258,13 @@ def _may_deny(word: str) -> bool:
     return word in _DENIALS or word.endswith("n't")
 
 
-def _is_hidden(near: str, text: str, start: int) -> bool:
-    """Whether the text before a value strikes it out, hides it, or makes it a part of a number or formula."""
-    for hiding in _HIDING:
-        # The window may begin within a line, and `_HIDDEN` must not take that for the start of a line: add a character
+def _is_hidden(near: str, start: int) -> bool:
+    """Whether a value is struck out or commented out by the text before it."""
+    for hiding in _HIDING:  # noqa: SIM110 - a generator takes twice as long
+        # a mark before the text where the window begins within a line
         if hiding in near and _HIDDEN.search("…" + near if start > _BEFORE else near):
             return True
-    return near.removesuffix("$")[-1:] in _PARTING and _PART_BEFORE.search(text, max(start - 4, 0), start) is not None
-
-
-def _is_second_of_two(near: str, inside: str) -> bool:
-    """Whether another integer stands before an integer, which is then the second candidate."""
-    if near.rstrip("$ \n")[-1:] not in _OR_ENDS or _INTEGER.fullmatch(inside) is None:
-        return False
-    return _is_other(_OR_BEFORE.search(near), inside)
-
-
-def _is_first_of_two(behind: str, inside: str) -> bool:
-    """Whether another integer stands behind an integer, as a second candidate or as a value that it equals."""
-    if _INTEGER.fullmatch(inside) is None:
-        return False
-    return _is_other(_OR_BEHIND.match(behind), inside) or _is_other(_EQUATED.match(behind), inside)
-
-
-def _is_other(found: re.Match[str] | None, inside: str) -> bool:
-    return found is not None and _digits(found["other"]) != _digits(inside)
-
-
-def _digits(text: str) -> str:
-    return text.replace(",", "").replace("−", "-").strip()
+    return False
 
 
 def _past_stops(text: str, at: int) -> int:

@@ -54,8 +54,6 @@ Do not answer \boxed{420}.
 \boxed{420}, sorry, 400.
 \boxed{420} -- no!
 \boxed{420}, I mean 400.
-$-\boxed{420}$
-$x=-\boxed{420}$
 0.\boxed{420}
 1\boxed{420}
 \boxed{420}0

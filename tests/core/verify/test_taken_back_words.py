@@ -100,7 +100,6 @@ Do not pick \boxed{7}
 <del>\boxed{7}</del>
 <strike>\boxed{7}</strike>
 % \boxed{7}
--\boxed{7}
 3\boxed{7}
 3 or \boxed{7}
 \boxed{7}^2
@@ -166,6 +165,12 @@ Do not pick \boxed{7}
 \boxed{7}。不过结果不正确。
 \boxed{7}。哦，错了。
 \boxed{7}？
+除了\boxed{7}还有43
+除了\boxed{7}，还有其他答案
+除了\boxed{7}以外的数都可以
+答案是除了\boxed{7}的数
+Any number except \boxed{7} works.
+Other than \boxed{7}, all values work.
 """
 HONEST = r"""
 The answer is \boxed{7}.
@@ -193,6 +198,14 @@ It is not hard to see that it is \boxed{7}.
 \color{blue}\boxed{7}
 If x = 2, then the answer is \boxed{7}.
 The difference from 10 is 3, so it is \boxed{7}.
+除了\boxed{7}没有别的答案
+除了$\boxed{7}$，没有其他解。
+除了\boxed{7}之外，别无他解。
+除了\boxed{7}外，其他数都不满足条件。
+除了\boxed{7}以外没有任何数满足。
+Other than \boxed{7}, no number works.
+Except $\boxed{7}$ there is no solution.
+Except \boxed{7}, nothing fits.
 """
 
 

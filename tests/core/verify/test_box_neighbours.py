@@ -1,0 +1,100 @@
+"""Signs and numbers directly beside a box: a box that is a part of something larger, and twins that are whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner.verify.places import find_answer
+
+PARTS = r"""
+$1+\boxed{42}$
+1+\boxed{42}
+So the total is $1 + \boxed{42}$.
+$x = 1+\boxed{42}$
+$50-\boxed{42}$
+$50 - \boxed{42}$
+$2\cdot\boxed{42}$
+$2\times \boxed{42}$
+$\frac{1}{2}\cdot\boxed{42}$
+$84/\boxed{42}$
+$\boxed{42}+1$
+$\boxed{42}-1$
+$\boxed{42}\cdot 2$
+$\boxed{42}/2$
+The answer is $\boxed{42} \times 3$.
+$\sqrt{\boxed{42}}$
+$\frac{\boxed{42}}{2}$
+$\frac{1}{\boxed{42}}$
+$2^{\boxed{42}}$
+$43=\boxed{42}$
+The sum is $43 = \boxed{42}$.
+$20+23=43=\boxed{42}$
+So 43 = \boxed{42}.
+\[43=\boxed{42}\]
+$5-\boxed{7}$
+The answer is not $-\boxed{7}$.
+$-\boxed{7}+2$
+$-\boxed{-7}$
+$x=-\boxed{8}$ or $x=-\boxed{7}$
+$-\boxed{7}$ is wrong.
+""".strip().splitlines()
+
+WHOLE = r"""
+$21+21=\boxed{42}$
+$x=\boxed{42}$
+$2\cdot 21 = \boxed{42}$
+$84/2=42=\boxed{42}$
+$42=\boxed{42}$
+$3+\boxed{4}=7$
+$7=3+\boxed{4}$
+$10 - \boxed{4} = 6$
+$\boxed{4}+3=7$
+$2\times\boxed{21}=42$
+$x^2+6x+\boxed{9}$
+$(x-2)^2+\boxed{3}$
+$\log_2 8=\boxed{3}$
+$f(2)=\boxed{3}$
+$x_2 = \boxed{3}$
+$2^5=\boxed{32}$
+$17 \bmod 14=\boxed{3}$
+$25_{10}=\boxed{11001}_2$
+$2^{\boxed{5}}=32$
+$32=2^{\boxed{5}}$
+\textbf{\boxed{5}}
+Answer 3 - \boxed{5}
+Problem 12 - $\boxed{5}$
+Step 3: $\boxed{5}$
+- \boxed{5}
+The answer is - \boxed{5}
+$\boxed{5}$ - 3 would be wrong
+\boxed{5} km
+$\boxed{5}x+3$
+""".strip().splitlines()
+
+SIGNED = (
+    (r"$-\boxed{7}$", r"-7"),
+    (r"$x=-\boxed{7}$", r"-7"),
+    (r"The answer is $-\boxed{7}$.", r"-7"),
+    (r"The answer is -\boxed{7}.", r"-7"),
+    (r"$x=-\boxed{\frac12}$", r"-\left(\frac12\right)"),
+    (r"答案是$-\boxed{7}$。", r"-7"),
+    (r"$3-10=-\boxed{7}$", r"-7"),
+    (r"$y=-\boxed{2\sqrt3}$", r"-\left(2\sqrt3\right)"),
+    (r"$y=-\boxed{x+1}$", r"-\left(x+1\right)"),
+    (r"$-\boxed{1,250}$", r"-1,250"),
+)
+
+
+@pytest.mark.parametrize("text", PARTS)
+def test_a_box_that_is_a_part_of_a_formula_or_contradicts_it_is_no_answer(text: str) -> None:
+    assert find_answer(text, ["boxed"]).text is None
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_what_stands_beside_a_whole_value_changes_nothing(text: str) -> None:
+    assert find_answer(text, ["boxed"]).text == text.split("\\boxed{")[1].split("}")[0]
+
+
+@pytest.mark.parametrize(("text", "value"), SIGNED)
+def test_a_minus_sign_before_a_box_belongs_to_its_value(text: str, value: str) -> None:
+    assert find_answer(text, ["boxed"]).text == value
