@@ -131,6 +131,9 @@ def _function(parser: Grammar, command: Command) -> Node:
     if exponent == _MINUS_ONE and name in INVERSE:
         name, exponent = INVERSE[name], None
     args = _function_arguments(parser, name, command.arity)
+    if command.name == "lg" and base is None:
+        # ISO 80000-2 and school texts: lg is the decimal logarithm
+        base = number(10)
     if name in ("log", "ln") and base is not None:
         node: Node = Apply("log", (args[0], base))
     elif name == "exp":
