@@ -162,6 +162,7 @@ def test_a_date_too_far_away_for_a_clock_is_no_crash() -> None:
         assert ask(model(server)) == 7
 
 
+@pytest.mark.slow
 def test_an_endpoint_with_a_limit_a_minute_judges_every_row() -> None:
     """The limit and its window are scaled down: 20 requests in each half second, and 429 with the time to the next."""
     window, limit = 0.5, 20

@@ -169,6 +169,7 @@ def test_the_form_that_the_judge_reads_is_found() -> None:
     assert {subject.form for subject in subjects(ConfiguredJudge(tagged))} == {"tag"}
 
 
+@pytest.mark.slow
 def test_the_command_reports_fails_over_a_rate_and_prints_json(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     path.write_text("".join(json.dumps(task) + "\n" for task in TASKS))

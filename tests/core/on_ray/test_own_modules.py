@@ -11,6 +11,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.on_ray.session import own_modules, portable
 
 
+@pytest.mark.slow
 def test_packages_and_modules_of_the_working_directory_go_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

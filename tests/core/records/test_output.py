@@ -195,6 +195,7 @@ def run(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
+@pytest.mark.slow
 def test_the_commands_read_and_write_parquet_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     conf = str(Path("configs/math.yaml").resolve())
     monkeypatch.chdir(tmp_path)

@@ -304,6 +304,7 @@ def test_a_retry_after_beyond_the_deadline_ends_the_waiting_at_once() -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_a_service_with_a_short_queue_judges_every_row() -> None:
     """As `astuner serve --concurrency 2 --queue 2` does, with the times scaled down; five tries lost most of them."""
     inside = 0
