@@ -7,6 +7,7 @@ it.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from agentscope_tuner._moved import keep_old_paths
 from agentscope_tuner._version import __version__
 
 if TYPE_CHECKING:
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from agentscope_tuner.errors import AstunerError, ConfigError, JudgeError
     from agentscope_tuner.model_tuner import ModelTuner as ModelTuner
     from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-    from agentscope_tuner.task_judge.judgement import Judgement
-    from agentscope_tuner.task_judge.protocol import load_judge, resolve_protocol
-    from agentscope_tuner.task_judge.task_judge import TaskJudge
+    from agentscope_tuner.task_judge.contract.judgement import Judgement
+    from agentscope_tuner.task_judge.contract.loading import load_judge, resolve_protocol
+    from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
     from agentscope_tuner.workflow import Rollout, Task, Workflow, WorkflowOutput, WorkflowTask
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "resolve_protocol",
 ]
 
+keep_old_paths()
+
 # Loaded on first use: the sandbox's workers import a verifier and nothing else, so they start faster
 _HOMES = {
     "agentscope_tuner.config": ("load_config",),
@@ -45,9 +48,9 @@ _HOMES = {
     # not in __all__: `from agentscope_tuner import *` must not need the agentscope extra
     "agentscope_tuner.model_tuner": ("ModelTuner",),
     "agentscope_tuner.task_judge.base_judge": ("BaseJudge", "Reward"),
-    "agentscope_tuner.task_judge.judgement": ("Judgement",),
-    "agentscope_tuner.task_judge.protocol": ("load_judge", "resolve_protocol"),
-    "agentscope_tuner.task_judge.task_judge": ("TaskJudge",),
+    "agentscope_tuner.task_judge.contract.judgement": ("Judgement",),
+    "agentscope_tuner.task_judge.contract.loading": ("load_judge", "resolve_protocol"),
+    "agentscope_tuner.task_judge.contract.task_judge": ("TaskJudge",),
     "agentscope_tuner.workflow": ("Rollout", "Task", "Workflow", "WorkflowOutput", "WorkflowTask"),
 }
 

@@ -49,6 +49,8 @@ class Cause(StrEnum):
     BUG = "bug"
     #: A process that judged died, or could not be started.
     WORKER = "worker"
+    #: The sandbox in which a policy's program runs: it could not be made, was killed from outside, or starved.
+    SANDBOX = "sandbox"
     #: The run was interrupted before the verdict. Nothing needs mending: a resumed run judges the row.
     INTERRUPTED = "interrupted"
 

@@ -21,7 +21,7 @@ from agentscope_tuner import Rollout, Task, WorkflowOutput, WorkflowTask, load_j
 from agentscope_tuner.records import ScoredFile, Summary, read_rows, scored_line
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.verify import countdown
-from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.find import last_boxed
 
 ROOT = Path(__file__).parent.parent
 COUNTDOWN = "agentscope_tuner.task_judge.countdown_answer_as_judge->CountdownAnswerAsJudge"

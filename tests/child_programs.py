@@ -1,4 +1,4 @@
-"""What the children of `tests/core/child` run: a module of its own, which they import."""
+"""The program of the children of `tests/core/run`: a module of its own, which they import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from agentscope_tuner._child.entry import ParentChannel
+from agentscope_tuner._run.child_entry import ParentChannel
 
 
 def main(channel: ParentChannel) -> None:
@@ -18,6 +18,9 @@ def main(channel: ParentChannel) -> None:
             while True:
                 pass
         if word == "sleep":
+            threading.Event().wait()
+        if word == "once" and not os.path.exists(rest):
+            open(rest, "x").close()
             threading.Event().wait()
         if word == "compute":
             # never returns to the interpreter
@@ -33,6 +36,9 @@ def main(channel: ParentChannel) -> None:
             os._exit(0)
         if word == "leave":
             os._exit(0)
+        if word == "size":
+            channel.send(str(len(message)).encode())
+            continue
         if word == "long":
             channel.send(b"x" * int(rest))
             continue

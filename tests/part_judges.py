@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.parts import PartVerdict
+from agentscope_tuner.task_judge.combined.settings import PartVerdict
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 HERE = "tests.part_judges->"
@@ -68,7 +68,7 @@ class SaysLater(Says):
         return Says.compute_reward(self, workflow_task, workflow_output)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        return _loop.run(self.acompute_reward(workflow_task, workflow_output))
+        return loops.run(self.acompute_reward(workflow_task, workflow_output))
 
     async def aready(self) -> None:
         raise JudgeError("the endpoint is down", cause=Cause.ENDPOINT)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.local import score
+from agentscope_tuner.engines.scored import JudgedBefore, ScoredLine
 from agentscope_tuner.records import Line
+from agentscope_tuner.records.blocks import LineBlock
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
 def scored(
@@ -42,3 +47,14 @@ def rows(lines: Iterable[Mapping[str, Any]]) -> list[ScoredRow]:
 def written(path: Path, lines: Iterable[Mapping[str, Any]]) -> str:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return str(path)
+
+
+def score_lines(judge: LineJudge, lines: Iterable[Line | JudgedBefore], *, jobs: int) -> Iterator[ScoredLine]:
+    """Each line in a block of its own, judged and read back."""
+    for block in score(judge, (LineBlock((line,), len(line.raw)) for line in lines), jobs=jobs):
+        for line in block.data.splitlines(keepends=True):
+            row = json.loads(line)
+            verdict = {name: value for name, value in row["judgement"].items() if name != "config"}
+            judgement = Judgement.from_dict(verdict)
+            assert judgement is not None
+            yield ScoredLine(line, judgement, str(row.get("id")), (row.get("label") or {}).get("is_success"))

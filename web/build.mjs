@@ -6,7 +6,7 @@ import { build } from "esbuild";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const asked = process.argv.indexOf("--out");
-const out = asked > 0 ? path.resolve(process.argv[asked + 1]) : path.join(here, "../agentscope_tuner/view/static");
+const out = asked > 0 ? path.resolve(process.argv[asked + 1]) : path.join(here, "../agentscope_tuner/lab/view/static");
 
 // KaTeX names each font in three formats. Every browser that runs the page reads the smallest format, so keep only that
 const oneFontFormat = {

@@ -1,1 +1,1 @@
-"""The shared base of the HTTP clients: it reads answers without trust, and repeats calls over a network that fails."""
+"""The one road to a service over HTTP: connections, limits, retries, and answers that are read without trust."""

@@ -1,7 +1,8 @@
-"""Answers of an HTTP service, read without trust and without any I/O."""
+"""One call of an HTTP service, and its answer, read without trust and without any I/O."""
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -112,3 +113,12 @@ def text_of(body: bytes) -> str:
 def shown(text: str) -> str:
     """`text` made safe to print: half a surrogate pair cannot be printed, and a terminal obeys escape sequences."""
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+
+
+def carries(authorization: bytes, token: bytes) -> bool:
+    """Whether an Authorization header carries `token`. The scheme may be in any case (RFC 9110, 11.1).
+
+    The tokens are compared in constant time: how long a refusal takes tells nothing about the token.
+    """
+    scheme, _, given = authorization.partition(b" ")
+    return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(b" "), token)

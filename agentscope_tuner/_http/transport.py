@@ -1,113 +1,231 @@
-"""A transport of httpx over aiohttp: a call takes half of the CPU time that it takes over httpx's own transport.
+"""Connections over aiohttp, as a transport of httpx: the only way by which this package reaches a service.
 
-httpx stays the seam of tests, and callers see httpx's errors. The module is imported when the first connection is
-opened, because importing aiohttp takes longer than a call.
+A call takes half of the CPU time that it takes over httpx's own transport. httpx stays the seam of tests, and callers
+see httpx's errors. The module is imported when the first connection is opened, because importing aiohttp takes longer
+than a call.
 """
 
 from __future__ import annotations
 
+import asyncio
+import math
+import os
 import ssl
+import sys
 import weakref
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
+from urllib.request import getproxies
 
 import aiohttp
 import httpx
 
+#: Seconds. uvicorn drops connections that are idle for 5 s, and a call over a closing connection may not be repeatable.
+KEEPALIVE_SECONDS = 2.0
 # The most bytes of a status line, and of a header: the limits of httpx's own transport
 _MOST_HEADER_BYTES = 100 * 1024
+# The bound of a compressed body is lower, because unpacking may make it a thousand times as long
+_MOST_COMPRESSED = 2**16
+_UNPACKED = frozenset({"", "identity"})
 
 
-class AiohttpTransport(httpx.AsyncBaseTransport):
-    """The connections of one event loop to one service, without proxies, cookies and redirects.
+class AnswerTooLong(httpx.ReadError):
+    """The body of an answer is longer than its bound."""
 
-    Made within the loop. The seconds to connect are taken from a request's extensions, as httpx writes them; every
-    other bound is the caller's. A request over a connection that an earlier request had used gets `reused_connection`
-    among its extensions.
+
+class Connections(httpx.AsyncBaseTransport):
+    """Connections without cookies and redirects, of each event loop its own; a forked child opens others.
+
+    The limits of time are taken from a request's extensions, as httpx writes them: `connect` bounds the time to
+    connect, `read` the time between two parts of an answer. The extension `apart` sends a request over connections that
+    no other kind of request uses, because the service may drop them after its answer.
 
     Args:
-        connections: the most connections open at once.
-        keepalive: seconds that an unused connection is kept.
-        tls: for https; None where the service speaks plain http.
+        most: the most connections at once, in each event loop; 0 for no limit.
+        most_bytes: the most bytes of an answer's body; reading more raises AnswerTooLong. A stream of events has no
+            bound, because its parts are passed on as they come. None where the caller bounds what it reads.
+        tls: for https; None for the usual certificates.
+        proxied: whether the proxies of the environment are used.
     """
 
-    def __init__(self, *, connections: int, keepalive: float, tls: ssl.SSLContext | None) -> None:
-        noted = aiohttp.TraceConfig()
-        noted.on_connection_reuseconn.append(_note_reused)
-        self._session = quiet_session(
-            self,
-            connector=QuietConnector(limit=connections, keepalive_timeout=keepalive, ssl=True if tls is None else tls),
-            auto_decompress=False,
-            trace_configs=[noted],
-            max_line_size=_MOST_HEADER_BYTES,
-            max_field_size=_MOST_HEADER_BYTES,
-        )
-        self._timeouts: dict[float | None, aiohttp.ClientTimeout] = {}
+    def __init__(
+        self, *, most: int, most_bytes: int | None, tls: ssl.SSLContext | None = None, proxied: bool = False
+    ) -> None:
+        self._most, self._most_bytes, self._tls, self._proxied = most, most_bytes, tls, proxied
+        self._by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Sessions] = weakref.WeakKeyDictionary()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """See httpx.AsyncBaseTransport."""
-        seconds = request.extensions.get("timeout", {}).get("connect")
-        if seconds not in self._timeouts:
-            self._timeouts[seconds] = aiohttp.ClientTimeout(total=None, connect=seconds)
-        with _errors_of_httpx():
-            response = await self._session.request(
-                request.method,
-                str(request.url),
-                headers=request.headers.multi_items(),
-                data=request.content or None,
-                allow_redirects=False,
-                timeout=self._timeouts[seconds],
-                trace_request_ctx=request.extensions,
-            )
-        return httpx.Response(response.status, headers=list(response.raw_headers), stream=_Body(response))
+        mine = self._by_loop.get(asyncio.get_running_loop()) or await self._open()
+        if not request.extensions.get("apart"):
+            return await self._send(mine.usual, request)
+        try:
+            return await self._send(mine.apart, request)
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+            if not request.extensions.get("reused_connection"):
+                raise
+        # The service had dropped the idle connection before the request, so the failure says nothing about the request
+        return await self._send(mine.apart, request)
 
     async def aclose(self) -> None:
-        """Close the connections."""
-        await self._session.close()
+        """Close the connections of the running event loop; the next request opens new ones."""
+        mine = self._by_loop.pop(asyncio.get_running_loop(), None)
+        if mine is not None:
+            await mine.until_the_end.aclose()
+
+    async def _send(self, session: aiohttp.ClientSession, request: httpx.Request) -> httpx.Response:
+        limits = request.extensions.get("timeout", {})
+        with _errors_of_httpx():
+            response = await session.request(
+                request.method,
+                str(request.url),
+                headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw],
+                data=request.content or None,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(None, limits.get("connect"), limits.get("read")),
+                # plain http has no use for certificates, whose loading takes longer than a call
+                ssl=(self._tls or usual_certificates()) if request.url.scheme == "https" else True,
+                trace_request_ctx=request.extensions,
+            )
+        body = _Body(response, self._most_bytes)
+        return httpx.Response(response.status, headers=list(response.raw_headers), stream=body, request=request)
+
+    async def _open(self) -> _Sessions:
+        # A trainer with an event loop for each step would otherwise keep the connections of all its steps
+        for known in self._by_loop.keyrefs():
+            earlier = known()
+            if earlier is not None and earlier.is_closed():
+                self._by_loop.pop(earlier, None)
+        mine = self._by_loop[asyncio.get_running_loop()] = _Sessions(self._most, self._proxied)
+        # asyncio.run closes the asynchronous generators that have begun, and only then its loop
+        await anext(mine.until_the_end)
+        return mine
 
 
-def quiet_session(owner: object, **options: Any) -> aiohttp.ClientSession:
-    """A session that closes itself: it releases its connector when `owner` is garbage collected.
+class Client(httpx.AsyncClient):
+    """The HTTP client that openai's client is given: it sends over its transport, and does nothing else.
 
-    Most judges are never closed, and aiohttp complains on stderr of a session that nobody closed. `owner.__del__` could
-    not prevent that: of objects collected together, the session's own `__del__` may run first.
+    To look for redirects, cookies and credentials, of which such endpoints have none, takes a fifth of a call's time.
 
     Args:
-        owner: the only object that uses the session. The session must not lead to it.
-        options: arguments of aiohttp.ClientSession.
+        connections: the transport.
     """
-    session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), **options)
-    weakref.finalize(owner, session.detach)
-    return session
+
+    def __init__(self, connections: httpx.AsyncBaseTransport) -> None:
+        super().__init__(transport=connections, timeout=None, headers={"Accept-Encoding": "identity"})
+        self._connections = connections
+
+    async def send(self, request: httpx.Request, *, stream: bool = False, **_: Any) -> httpx.Response:
+        """See httpx.AsyncClient."""
+        response = await self._connections.handle_async_request(request)
+        response.request = request
+        if not stream:
+            try:
+                await response.aread()
+            finally:
+                await response.aclose()
+        return response
 
 
-class QuietConnector(aiohttp.TCPConnector):
+def usual_certificates() -> ssl.SSLContext:
+    """The usual certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR; loaded once in a process."""
+    return _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@cache
+def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+def is_proxied() -> bool:
+    """Whether the environment or the system sets a proxy. To ask once spares each request a search for proxies."""
+    # Other systems have settings beside the environment. On Linux the variables' names suffice, and reading the values
+    # would take most of the time
+    return bool(getproxies()) if sys.platform != "linux" else any(name[-6:].lower() == "_proxy" for name in os.environ)
+
+
+class _Sessions:
+    """One event loop's sessions, which close with it.
+
+    Attributes:
+        usual: for all requests but those `apart`; see Connections.
+        until_the_end: closes the sessions with the event loop. The reference must be kept: without one it closes at
+            once.
+    """
+
+    def __init__(self, most: int, proxied: bool) -> None:
+        noted = aiohttp.TraceConfig()
+        noted.on_connection_reuseconn.append(_note_reused)
+        self.usual, self.apart = self._session(most, proxied), self._session(most, proxied, noted)
+        self.until_the_end = _closing(self.usual, self.apart)
+
+    def _session(self, most: int, proxied: bool, *traces: aiohttp.TraceConfig) -> aiohttp.ClientSession:
+        """A session that releases its connector when this object is garbage collected.
+
+        Most judges are never closed, and aiohttp complains on stderr of a session that nobody closed. `__del__` could
+        not prevent that: of objects collected together, the session's own `__del__` may run first.
+        """
+        session = aiohttp.ClientSession(
+            connector=_QuietConnector(limit=most, keepalive_timeout=KEEPALIVE_SECONDS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=proxied,
+            trace_configs=list(traces),
+            max_line_size=_MOST_HEADER_BYTES,
+            max_field_size=_MOST_HEADER_BYTES,
+        )
+        weakref.finalize(self, session.detach)
+        return session
+
+
+class _QuietConnector(aiohttp.TCPConnector):
     """Closes its connections when it is garbage collected, without aiohttp's complaint that no caller closed it."""
 
     def __del__(self, _warnings: Any = None) -> None:
         self._close()
 
 
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._response = response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _errors_of_httpx():
-            async for chunk in self._response.content.iter_any():
-                yield chunk
-
-    async def aclose(self) -> None:
-        """Free the connection for the next request, or close it where the body was not read to its end."""
-        self._response.close()
+async def _closing(*sessions: aiohttp.ClientSession) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        for session in sessions:
+            await session.close()
 
 
 async def _note_reused(
     session: aiohttp.ClientSession, context: SimpleNamespace, params: aiohttp.TraceConnectionReuseconnParams
 ) -> None:
     context.trace_request_ctx["reused_connection"] = True
+
+
+class _Body(httpx.AsyncByteStream):
+    """A response's body, up to a number of bytes."""
+
+    def __init__(self, response: aiohttp.ClientResponse, most: int | None) -> None:
+        self._response = response
+        packed = response.headers.get("Content-Encoding", "").strip().lower() not in _UNPACKED
+        if most is None or response.content_type == "text/event-stream":
+            self._most: float = math.inf
+        else:
+            self._most = min(most, _MOST_COMPRESSED) if packed else most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size, first = 0, b""
+        announced = self._response.content_length or 0
+        with _errors_of_httpx():
+            async for chunk in self._response.content.iter_any():
+                first, size = first or chunk, size + len(chunk)
+                if max(size, announced) > self._most:
+                    raise AnswerTooLong(f"the answer is longer than {self._most} bytes: {first[:200]!r}")
+                yield chunk
+
+    async def aclose(self) -> None:
+        """Free the connection for the next request, or close it where the body was not read to its end."""
+        self._response.close()
 
 
 @contextmanager
@@ -117,6 +235,8 @@ def _errors_of_httpx() -> Iterator[None]:
         yield
     except aiohttp.ConnectionTimeoutError as exc:
         raise httpx.ConnectTimeout(str(exc)) from exc
+    except aiohttp.SocketTimeoutError as exc:
+        raise httpx.ReadTimeout(str(exc)) from exc
     except aiohttp.ClientConnectorError as exc:
         raise httpx.ConnectError(str(exc)) from exc
     except (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientResponseError) as exc:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.rollout import as_rollout, truth_of, without_end_markers
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
@@ -67,7 +67,7 @@ class reward_fn:  # noqa: N801 - AReaL's own name for such a function
         Raises:
             JudgeError: no verdict, or none in time, unless `on_error: zero` was configured.
         """
-        return _loop.run(self._bounded(_pair(prompt, completions, row)))
+        return loops.run(self._bounded(_pair(prompt, completions, row)))
 
     async def _bounded(self, pair: Pair) -> float:
         judge = judge_for(self._path)

@@ -19,7 +19,7 @@ from typing import Any
 from agentscope_tuner.adapters.rollout import as_rollout, current_step, truth_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Keys that ms-swift adds to the columns of the data set
 _SWIFT_ONLY = frozenset({"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated"})

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import named_metrics
-from agentscope_tuner.records.formats.nemo_gym import decode_request
+from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request as decode_request
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 __all__ = ["FAILURE_KIND", "decode_request", "encode_response"]
 

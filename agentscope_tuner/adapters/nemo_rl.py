@@ -21,7 +21,7 @@ from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentRet
 
 from agentscope_tuner.adapters.rollout import as_rollout, batch_metrics, truth_of, without_end_markers
 from agentscope_tuner.task_judge.batch import Pair, judge_for
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
 class JudgeEnvironmentInPlace(EnvironmentInterface):  # type: ignore[misc]  # nemo_rl is absent where types are checked

@@ -16,7 +16,7 @@ from typing import Any
 
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
 def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import constant_metrics
-from agentscope_tuner.records.formats.openrlhf import decode_request, response_of
+from agentscope_tuner.records.formats.trainers import decode_openrlhf_request as decode_request
+from agentscope_tuner.records.formats.trainers import response_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, judge_for
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 __all__ = ["decode_request", "encode_response", "response_of", "reward_file"]
 

@@ -18,7 +18,7 @@ from typing import Any
 from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, truth_of
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Keys under which data sets keep the question and the reference; the first key that is present counts
 _QUERY_KEYS = ("question", "problem", "prompt", "query", "instruction")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from agentscope_tuner.records.formats.columns import truth_of
 from agentscope_tuner.records.formats.sample import (
     Prompt,
     as_rollout,
     final_text,
     ground_truth_metadata,
     message_text,
+    truth_of,
     without_end_markers,
 )
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 __all__ = [
     "Prompt",

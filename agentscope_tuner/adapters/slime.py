@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records.formats.slime import as_pair, decode_request
+from agentscope_tuner.records.formats.trainers import as_pair
+from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, judge_for, located
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 __all__ = ["as_pair", "custom_rm", "decode_request", "encode_response"]
 

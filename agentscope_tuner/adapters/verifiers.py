@@ -19,7 +19,7 @@ import verifiers as vf
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
 def judge_rubric(config: str | Path, weight: float = 1.0) -> JudgeRubric:

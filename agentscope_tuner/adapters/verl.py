@@ -17,10 +17,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.rollout import as_rollout, constant_metrics, ground_truth_metadata
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 _ON_FAILED = ("raise", "mask")
 
@@ -60,19 +61,9 @@ async def compute_score(
     return _score(judge, await judge.ajudge(task, output), on_failed)
 
 
-def compute_score_sync(
-    data_source: str,
-    solution_str: str,
-    ground_truth: object,
-    extra_info: Mapping[str, Any] | None = None,
-    *,
-    config: str,
-    on_failed: str = "raise",
-    **verl_only: object,
-) -> dict[str, float]:
+def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:
     """`compute_score` for the `remote` reward manager, which takes no async function."""
-    judge = _judge(config, on_failed)
-    return _score(judge, judge.judge(*_pair(data_source, solution_str, ground_truth, extra_info)), on_failed)
+    return loops.run(compute_score(*args, **named))
 
 
 def _judge(config: str, on_failed: str) -> ConfiguredJudge:

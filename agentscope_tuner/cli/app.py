@@ -1,18 +1,90 @@
-"""The command's root: global options, and every command group mounted once."""
+"""The root of `astuner`: its global options, and the list of its commands, which are imported when they are run."""
 
 from __future__ import annotations
 
 import gc
 import logging
 import shutil
-from typing import Annotated, Any, Literal
+from importlib import import_module
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.cli.commands import COMMANDS, ListedCommand
+
+
+class ListedCommand(NamedTuple):
+    """One command, or a group of commands.
+
+    Attributes:
+        name: as it is typed.
+        home: `package.module:attribute` below `agentscope_tuner`: a function, or a group's `typer.Typer`.
+        summary: its line in the list of commands: the first paragraph of its own help.
+    """
+
+    name: str
+    home: str
+    summary: str
+
+    def load(self) -> Any:
+        """The function, or the group, from its module."""
+        module, attribute = self.home.split(":")
+        return getattr(import_module(f"agentscope_tuner.{module}"), attribute)
+
+
+#: What each command does, in the order of the list: the first paragraph of its own help.
+_SUMMARIES = {
+    "demo": "Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with "
+    "its reason.",
+    "init": "Write a commented configuration, rows to judge and a test, and say what to run next. No file is "
+    "written over.",
+    "judge": "Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a "
+    "reward of 0.",
+    "rollout": "Run the workflow on every task, some times each, and judge every rollout.",
+    "config": "Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a "
+    "comment.",
+    "check": "Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every "
+    "problem when not.",
+    "explain": "Judge the row --id of --input by --conf and show how: rules, stages, each part, what was skipped, "
+    "what it cost.",
+    "serve": "Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.",
+    "audit": "Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy "
+    "would learn.",
+    "agree": "How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted "
+    "apart, not as 0.",
+    "compare": "Which verdicts changed from A to B, in which direction, and what it changes in a trainer's advantages.",
+    "judge-eval": "Measure an LLM judge on labelled answers, the verdict cache off. Exit code 3 when half of the "
+    "verdicts failed.",
+    "view": "Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.",
+    "report": "Write the page of `astuner view` as one file that opens from disk and can be mailed.",
+    "watch": "Look at every step of a run: groups without a signal, drift, failures; and whether the run is "
+    "being gamed.",
+    "rules": "Filter a result table by rules, and see what fires.",
+    "env": "Serve environments that judge themselves.",
+    "rubrics": "Rubrics learned from labelled samples.",
+    "llm": "A small model on this machine, for trying graders without a key.",
+    "cache": "Replies of judge models, kept on disk and shared by processes.",
+}
+_LAB = {"demo", "rollout", "audit", "agree", "compare", "watch", "view"}
+_GROUPS = {"rules", "env", "rubrics", "llm", "cache"}
+# Commands whose module has another name
+_HOMES = {
+    "config": "cli.options:show",
+    "judge-eval": "lab.commands.judge_eval:judge_eval",
+    "report": "lab.commands.view:report",
+}
+
+
+def _home(name: str) -> str:
+    if name in _LAB:
+        return f"lab.commands.{name}:{name}"
+    return _HOMES.get(name) or f"cli.{name}:{'app' if name in _GROUPS else name}"
+
+
+COMMANDS = tuple(ListedCommand(name, _home(name), summary) for name, summary in _SUMMARIES.items())
+
 
 _LEAST_COLUMNS = 100
 # rich's boxes cut words that are longer than their column, so a narrow window gets plain, wrapped text

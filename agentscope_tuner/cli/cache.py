@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentscope_tuner.cli.console import fail, out
+from agentscope_tuner.cli.console import fail, say
 from agentscope_tuner.graders.client.verdict_cache import default_cache_dir, open_cache
 
 app = typer.Typer(help="Replies of judge models, kept on disk and shared by processes.", no_args_is_help=True)
@@ -24,7 +24,7 @@ Folder = Annotated[
 def stats(folder: Folder = None) -> None:
     """Print how many verdicts are kept, and how much room they take."""
     with _cache(folder) as (cache, where):
-        out.print(f"{len(cache):,} verdicts, {cache.volume():,} bytes in {where}", markup=False, soft_wrap=True)
+        say(f"{len(cache):,} verdicts, {cache.volume():,} bytes in {where}")
 
 
 @app.command()
@@ -38,7 +38,7 @@ def clear(
         if count and not yes:
             typer.confirm(f"forget {count:,} verdicts in {where}?", abort=True)
         cache.clear()
-        out.print(f"forgot {count:,} verdicts", markup=False)
+        say(f"forgot {count:,} verdicts")
 
 
 @contextmanager

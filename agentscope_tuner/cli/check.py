@@ -9,29 +9,25 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import EXIT_ROWS_FAILED, config_errors, fail, out, printable
-from agentscope_tuner.cli.judge_tree import judge_tree
-from agentscope_tuner.cli.sources import rollout_lines, source_lines
+from agentscope_tuner.cli.console import Exit, config_errors, fail, out, printable
+from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, rollout_lines, source_lines
+from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.formats import FORMATS
+from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
-from agentscope_tuner.rubrics.config import auto_grader_config
-from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
 _INPUT = "Tasks or rollouts, one JSON object a line, to be read as the judge would; - reads standard input."
-_FORMAT = f"The rows are a trainer's: {', '.join(FORMATS)}, or auto; as in `astuner judge`."
-_MAP = "Where a column of the rows belongs, such as gold=task.metadata.answer; may be repeated."
 
 
 def check(
     conf: Conf,
     overrides: Overrides = None,
     input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
-    format_: Annotated[str | None, typer.Option("--format", help=_FORMAT)] = None,
-    map_: Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")] = None,
+    format_: Format = None,
+    map_: Map = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what --input holds as one JSON object.")] = False,
 ) -> None:
     """Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every problem when not.
@@ -56,7 +52,7 @@ def check(
     else:
         _show(report, name)
     if report.counts:
-        raise typer.Exit(EXIT_ROWS_FAILED)
+        raise typer.Exit(Exit.ROWS_FAILED)
 
 
 def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:

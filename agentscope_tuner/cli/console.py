@@ -1,28 +1,43 @@
-"""The terminal: where commands print, and how they end."""
+"""The terminal: where commands print, how their tables and progress look, and how they end."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import BinaryIO
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from agentscope_tuner.errors import ConfigError
 
-EXIT_FOUND = 1
-EXIT_BAD_USAGE = 2
-EXIT_ROWS_FAILED = 3
-EXIT_INTERRUPTED = 130
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+_CELL_CHARS = 300
 
 # no emoji codes: a quoted answer such as `:100:` is shown as it is
 out = Console(emoji=False)
 err = Console(stderr=True, emoji=False)
+
+
+class Exit(IntEnum):
+    """The exit codes of every command; 0 is the end of a command that did its work and found nothing to report."""
+
+    #: What `--fail-on` or `--fail-over` asked about was found.
+    FOUND = 1
+    #: Wrong options, configuration or input: nothing was done.
+    BAD_USAGE = 2
+    #: Some rows have no reward, or could not be checked; they are kept. `rubrics`, `judge-eval`: too few verdicts.
+    ROWS_FAILED = 3
+    #: `rubrics learn`: the rubrics are not proven on held-out samples.
+    NOT_PROVEN = 4
+    #: Ctrl-C or a signal; what was done is kept.
+    INTERRUPTED = 130
 
 
 def printable(text: str) -> str:
@@ -30,18 +45,62 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 
-def fail(message: str) -> typer.Exit:
-    """Print `message` as an error; returns an exit with code 2 for the caller to raise."""
+def say(text: str, *, to: Console = out) -> None:
+    """Print `text` as it is: no markup, and no line breaks of rich's own."""
+    to.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def fail(message: str, *, code: Exit = Exit.BAD_USAGE) -> typer.Exit:
+    """Print `message` as an error; returns the exit for the caller to raise."""
     # Text: messages quote configurations and answers, whose brackets are not markup
     err.print(Text.assemble(("error: ", "bold red"), printable(message)), soft_wrap=True)
-    return typer.Exit(EXIT_BAD_USAGE)
+    return typer.Exit(code)
 
 
-def folded(table: Table) -> Table:
-    """`table`, set to break long words in a narrow window, where rich would cut them."""
-    for column in table.columns:
-        column.overflow = "fold"
-    return table
+def table(title: str, *headings: str) -> Table:
+    """A table under `title`, to be filled with `add_row`; without headings, of names and their values.
+
+    In a narrow window its words are broken, where rich would cut them.
+    """
+    made = Table(title=escape(title) or None, title_justify="left", show_header=bool(headings))
+    for heading in headings or ("name", "value"):
+        bold = "bold" if not headings and heading == "name" else None
+        made.add_column(heading, overflow="fold", style=bold)
+    return made
+
+
+def cell(text: str) -> str:
+    """Foreign text for a table, of 300 characters at most."""
+    # Escape twice: rich reads brackets as markup, and a terminal obeys control characters
+    return escape(printable(text if len(text) <= _CELL_CHARS else f"{text[:_CELL_CHARS]}…"))
+
+
+def number(value: float | None) -> str:
+    """A number with three decimals; a dash where it is undefined."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def span(interval: Sequence[float] | None) -> str:
+    """The two ends of an interval; a dash where it is undefined."""
+    return "–" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def measure(found: Mapping[str, Any]) -> str:
+    """A measure with its `value` and, where one is known, its `interval`."""
+    return number(found["value"]) + (f" ({span(found['interval'])})" if found["interval"] else "")
+
+
+def progress(*columns: ProgressColumn) -> Progress:
+    """A progress bar on standard error, on a terminal only, which leaves nothing behind.
+
+    Args:
+        columns: further columns, between the bar and the time.
+    """
+    # Imported late: most commands end before they need one
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    shown = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *columns, TimeElapsedColumn()
+    return Progress(*shown, console=err, transient=True, disable=not err.is_terminal)
 
 
 @contextmanager
@@ -51,21 +110,3 @@ def config_errors() -> Iterator[None]:
         yield
     except ConfigError as exc:
         raise fail(str(exc)) from exc
-
-
-@contextmanager
-def opened(source: str) -> Iterator[tuple[BinaryIO, str]]:
-    """The file `source`, or standard input for `-`, and its name in messages.
-
-    Raises:
-        ConfigError: it cannot be read.
-    """
-    if source == "-":
-        yield sys.stdin.buffer, "<stdin>"
-        return
-    try:
-        stream = open(source, "rb")  # noqa: SIM115 - closed below; the with of an except would hide errors of its user
-    except OSError as exc:
-        raise ConfigError(f"cannot read {source!r}: {exc}") from exc
-    with stream:
-        yield stream, Path(source).name

@@ -9,6 +9,7 @@ import typer
 
 from agentscope_tuner.cli.console import config_errors, err, fail
 from agentscope_tuner.cli.listen import address, is_loopback, listen
+from agentscope_tuner.cli.options import Host, Port
 from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
 from agentscope_tuner.errors import install
 
@@ -22,8 +23,8 @@ def _group() -> None:
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
     env: Annotated[
         list[str] | None, typer.Option(help="An environment of your own, as 'env_type=module->Class'; repeatable.")
     ] = None,
@@ -37,7 +38,7 @@ def serve(
     Set ASTUNER_ENV_TOKEN to ask clients for that bearer token.
     """
     try:
-        from agentscope_tuner.env_service.instances import ServerLimits
+        from agentscope_tuner.env_service.episodes import ServerLimits
         from agentscope_tuner.env_service.server import build_app
         from agentscope_tuner.env_service.server import serve as serve_app
     except ImportError as exc:

@@ -7,22 +7,16 @@ from typing import Annotated
 
 import typer
 
-from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import config_errors, fail, out
-from agentscope_tuner.cli.sources import rollout_lines, source_lines
-from agentscope_tuner.cli.stages_table import stages_table
-from agentscope_tuner.cli.verdict_tree import verdict_tree
+from agentscope_tuner.cli.options import Format, Map, Overrides, rollout_lines, source_lines
+from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records import Line, parse_line
-from agentscope_tuner.records.formats import FORMATS
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
-from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.pair import Pair
-from agentscope_tuner.verify.math.read import bare, reference
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.verify.math.read import Pair, bare, reference
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
-from agentscope_tuner.workflow import Rollout, WorkflowTask
+from agentscope_tuner.workflow import Rollout
 
 Reference = Annotated[
     str | None, typer.Option("--reference", help="The ground truth: bare, in dollars, boxed, or GSM8K's.")
@@ -35,8 +29,6 @@ Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="CPU seco
 Conf = Annotated[str | None, typer.Option("--conf", help="The training YAML, to judge a row of --input by.")]
 Input = Annotated[str | None, typer.Option("--input", help="Rollouts, one JSON object a line; - for standard input.")]
 Id = Annotated[str | None, typer.Option("--id", help="The id of the row to judge; the first row when not given.")]
-Format = Annotated[str | None, typer.Option("--format", help=f"The rows are a trainer's: {', '.join(FORMATS)}.")]
-Map = Annotated[list[str] | None, typer.Option("--map", help="As in `astuner judge`.", metavar="COLUMN=PATH")]
 
 
 def explain(
@@ -53,7 +45,8 @@ def explain(
 ) -> None:
     """Judge the row --id of --input by --conf and show how: rules, stages, each part, what was skipped, what it cost.
 
-    Or print every stage of the comparison of --answer with --reference. Exit code 0 whatever the verdict.
+    Or print what the math judge reads in --reference and --answer, and every stage of their comparison. Exit code 0
+    whatever the verdict.
     """
     if conf is not None and input_ is not None:
         if reference_text is not None or answer is not None:
@@ -62,7 +55,7 @@ def explain(
             judge = load_judge(resolve(conf, overrides or ()))
             with source_lines(input_) as (lines, _):
                 group, place = _rows(rollout_lines(lines, format_, map_), id_, ranks=judge.traits.ranks)
-        _show(judge, group, place)
+        out.print(row_tree(judge, group, place))
     elif reference_text is not None and answer is not None and conf is None and input_ is None:
         _compare(reference_text, answer, deadline, question)
     else:
@@ -97,21 +90,13 @@ def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[
     return group, place
 
 
-def _show(judge: TaskJudge, group: list[Rollout], place: int) -> None:
-    row, task = group[place], WorkflowTask(task=group[0].task)
-    title, judgement = f"{row.id}, {judge.traits.name}", None
-    if judge.traits.ranks:
-        # A rank needs its whole group, so the parts cannot be asked about one row alone
-        title = f"{title}, in a group of {len(group)}"
-        judgement = judge.judge_group(task, [each.output for each in group])[place]
-    out.print(verdict_tree(judge, task, row.output, title, judgement))
-
-
 def _compare(reference_text: str, answer: str, deadline: float, question: str | None) -> None:
-    boxed = last_boxed(answer)
+    sandbox = shared(1, deadline)
     try:
-        pair = Pair.of(bare(answer if boxed is None else boxed), reference(reference_text), question)
-        table = stages_table(pair, shared(1, deadline))
+        verdict, text = verdict_on(answer, reference_text, question, sandbox)
+        pair = Pair.of(bare(text), reference(reference_text), question)
+        shown = [*readings(pair), stages_table(pair, sandbox)] if verdict.stage != "place" else []
     except JudgeError as exc:
         raise fail(str(exc)) from exc
-    out.print(table)
+    out.print(*shown, sep="\n", soft_wrap=True)
+    out.print(f"{verdict.outcome}: {verdict.reason}", markup=False, soft_wrap=True)

@@ -10,14 +10,15 @@ from typing import Annotated
 
 import typer
 
-from agentscope_tuner.cli.console import fail, out
+from agentscope_tuner.cli.console import fail, say
 
 
 class Starter(StrEnum):
-    """The judge to start with; each has a commented configuration under `agentscope_tuner/starters`."""
+    """The judge to start with; each has a commented configuration under `agentscope_tuner/cli/starters`."""
 
     MATH = "math"
     COUNTDOWN = "countdown"
+    CODE = "code"
     LLM = "llm"
     ENV = "env"
     CUSTOM = "custom"
@@ -27,6 +28,7 @@ class Starter(StrEnum):
 _FILES: dict[Starter, tuple[str, ...]] = {
     Starter.MATH: ("math/judge.yaml", "math/rows.jsonl", "labelled/test_judge.py"),
     Starter.COUNTDOWN: ("countdown/judge.yaml", "countdown/rows.jsonl", "labelled/test_judge.py"),
+    Starter.CODE: ("code/judge.yaml", "code/rows.jsonl", "labelled/test_judge.py"),
     Starter.LLM: ("llm/judge.yaml", "llm/rows.jsonl", "llm/test_judge.py"),
     Starter.ENV: ("env/judge.yaml", "env/test_judge.py"),
     Starter.CUSTOM: ("custom/judge.yaml", "custom/my_judge.py", "custom/rows.jsonl", "labelled/test_judge.py"),
@@ -38,7 +40,7 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where the files go; made when it is not there.")] = Path(),
 ) -> None:
     """Write a commented configuration, rows to judge and a test, and say what to run next. No file is written over."""
-    sources = [files("agentscope_tuner").joinpath("starters", name) for name in _FILES[kind]]
+    sources = [files("agentscope_tuner").joinpath("cli", "starters", name) for name in _FILES[kind]]
     taken = [folder / source.name for source in sources if (folder / source.name).exists()]
     if taken:
         raise fail(f"{str(taken[0])!r} is there already: name another folder, as `astuner init {kind} my_judge` does")
@@ -48,8 +50,8 @@ def init(
             (folder / source.name).write_bytes(source.read_bytes())
     except OSError as exc:
         raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
-    out.print("wrote " + ", ".join(str(folder / source.name) for source in sources), markup=False, soft_wrap=True)
-    out.print("\nNext:", *_next_commands(kind, folder), sep="\n  ", markup=False, soft_wrap=True)
+    say("wrote " + ", ".join(str(folder / source.name) for source in sources))
+    say("\n  ".join(["\nNext:", *_next_commands(kind, folder)]))
 
 
 def _next_commands(kind: Starter, folder: Path) -> list[str]:

@@ -1,16 +1,293 @@
-"""`astuner judge`: rollouts in, scored rollouts and a summary out."""
+"""`astuner judge`: rollouts in, scored rollouts and a summary out, on this machine or on Ray; or what it would cost."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal, TypeVar
 
 import typer
+from rich.table import Table
 
-from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import fail
-from agentscope_tuner.cli.judge_file import RowsAsked, judge_file, show_costs
-from agentscope_tuner.records.formats import FORMATS
+from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
+from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, Source, opened_source, rollout_lines
+from agentscope_tuner.cli.rendering import print_summary
+from agentscope_tuner.config import resolve
+from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.local import score
+from agentscope_tuner.engines.ray.files import score_files
+from agentscope_tuner.engines.ray.partitions import input_files
+from agentscope_tuner.engines.resumed import resumed, with_earlier
+from agentscope_tuner.engines.scored import JudgedBefore
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.records import Line, Summary, earlier_rows
+from agentscope_tuner.records.blocks import Block, converted, gathered, limited
+from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.output import furthest, scored_output, stage_of
+from agentscope_tuner.storage import is_url, plain
+from agentscope_tuner.task_judge.base_judge import Counts
+from agentscope_tuner.task_judge.contract.loading import load_judge
+
+_MOST_PROBLEMS = 5
+_REASON_CHARS = 160
+
+
+class DryRun:
+    """Counts over the rows that would be judged.
+
+    Attributes:
+        rows: how many there are.
+        kept: rows that an earlier run judged.
+        uncalled: rows that rules decide, or that cannot be read.
+        failed: rows that would fail before any model is asked.
+        problems: why rows would fail, and how often.
+        unknown: rows whose judge cannot estimate its calls.
+        total: the estimated use of the other rows.
+    """
+
+    def __init__(self) -> None:
+        self.rows = self.kept = self.uncalled = self.failed = self.unknown = 0
+        self.problems: Counter[str] = Counter()
+        self.total = Estimate()
+
+    def add(self, judge: LineJudge, lines: Iterable[Line | JudgedBefore]) -> None:
+        """Estimate what judging `lines` would use."""
+        reckoner = Reckoner()
+        for group in judge.groups(lines):
+            count = len(group.lines)
+            self.rows += count
+            if group.results is not None or isinstance(group.lines[0], JudgedBefore):
+                self.kept += count
+                continue
+            try:
+                asked, estimate = judge.estimate(group.lines, reckoner)
+            except JudgeError as exc:
+                self.failed += count
+                self.problems[exc.message[:_REASON_CHARS]] += count
+                continue
+            self.uncalled += count - asked
+            self.total += estimate
+            self.unknown += 0 if estimate.complete else asked
+
+    def table(self, title: str) -> Table:
+        """The counts as a table, to be printed."""
+        found = table(title)
+        for heading, value in self._rows():
+            found.add_row(cell(heading), cell(value))
+        return found
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        least, most = self.total.least, self.total.most
+        yield "rows", f"{self.rows}" + (f", {self.kept} judged before" if self.kept else "")
+        yield "settled uncalled", f"{self.uncalled} by rules, or unreadable"
+        for problem, count in self.problems.most_common(_MOST_PROBLEMS):
+            yield f"fail uncalled x{count}", problem
+        if self.unknown:
+            yield "not known", f"{self.unknown} rows: their judge does not say what it asks (BaseJudge.estimate)"
+        yield "calls", _span(least.calls, most.calls)
+        yield "cache hits", _span(least.cache_hits, most.cache_hits)
+        yield "prompt tokens", "about " + _span(least.prompt_tokens, most.prompt_tokens)
+        yield "reply tokens", "about " + _span(least.completion_tokens, most.completion_tokens)
+        yield "cost", self._cost(least, most)
+        if self.total.priced and most.cost:
+            rows = max(1, self.rows - self.kept)
+            yield "cost a row", _span(least.cost / rows, most.cost / rows, ",.4g")
+
+    def _cost(self, least: Usage, most: Usage) -> str:
+        if not most.calls:
+            return "0"
+        if not self.total.priced:
+            return "not known: client.prices has no {prompt, completion} per million tokens"
+        return "about " + _span(least.cost, most.cost, ",.4g")
+
+
+def _span(least: float, most: float, form: str = ",") -> str:
+    return format(least, form) if least == most else f"{least:{form}} to {most:{form}}"
+
+
+_REDRAW_SECONDS = 0.1
+
+In = TypeVar("In")
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAsked:
+    """The rows to judge, and how to read them.
+
+    Attributes:
+        conf: the training YAML.
+        overrides: overrides of it, `key=value`.
+        input_: a file, a folder, or `-`.
+        limit: judge only so many rows, from the first on.
+        format_: the trainer whose rows they are.
+        pairs: the pairs of `--map`: where columns of the rows go.
+        tasks: where the tasks' metadata stands.
+    """
+
+    conf: str
+    overrides: Sequence[str]
+    input_: str
+    limit: int | None = None
+    format_: str | None = None
+    pairs: Sequence[str] | None = None
+    tasks: str | None = None
+
+    def rollouts(self, source: Source) -> Iterator[Line]:
+        """The rows, one by one, as rollouts."""
+        return rollout_lines(islice(source.lines(), self.limit), self.format_, self.pairs, self.tasks)
+
+    def blocks(self, source: Source) -> Iterator[Block]:
+        """The rows in blocks; the process that judges a block turns it into rollouts."""
+        foreign = bool(self.format_ or self.pairs)
+        if foreign and self.tasks:
+            # Their contents would be sent to the workers with every block
+            return gathered(self.rollouts(source))
+        blocks = limited(source.blocks(), self.limit) if self.limit else source.blocks()
+        return converted(blocks, Conversion(self.format_, self.pairs or ())) if foreign else blocks
+
+
+def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool) -> Summary:
+    """Judge the rows into `output`, and print the summary."""
+    summary, kept, started = Summary(), 0, time.perf_counter()
+    with config_errors():
+        _check_apart(asked.input_, output)
+        settings = resolve(asked.conf, asked.overrides)
+        digest = settings.task_judge.digest()
+        # Load the judge first: a wrong configuration must leave an earlier output as it is
+        judge = LineJudge(settings, digest, strict)
+        try:
+            with (
+                opened_source(asked.input_, watched=partial(_watched, summary)) as source,
+                scored_output(output, resume=resume) as scored,
+            ):
+                blocks = asked.blocks(source)
+                if resume:
+                    blocks = resumed(blocks, scored.earlier(), digest)
+                with closing(score(judge, blocks, jobs=jobs)) as results:
+                    for block in results:
+                        scored.write(block.data)
+                        summary.merge(block.summary)
+                        kept += block.kept
+                        if strict and block.error is not None:
+                            raise JudgeError(block.error)
+        except (JudgeError, KeyboardInterrupt) as exc:
+            raise _stopped(exc, f"{summary.rows} rows") from exc
+    print_summary(summary, time.perf_counter() - started, title=f"{source.name} ▸ {output}", kept=kept)
+    _print_notes([*_notes(summary, source.name), *judge.run_notes()])
+    return summary
+
+
+def _notes(summary: Summary, name: str) -> Iterator[str]:
+    if not summary.rows:
+        yield f"{name!r} holds no rows: nothing was judged"
+    if summary.causes[Cause.BUG.value]:
+        yield "a judge raised, or returned no reward: `astuner -v judge … --jobs 1` logs where, each frame"
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        say(f"note: {note}")
+
+
+def show_costs(asked: RowsAsked, resumed: str | None) -> None:
+    """Print what it would cost to judge the rows that the output `resumed` lacks."""
+    with config_errors():
+        settings = resolve(asked.conf, asked.overrides)
+        digest = settings.task_judge.digest()
+        judge, found = LineJudge(settings, digest), DryRun()
+        with opened_source(asked.input_, watched=partial(_watched, Summary())) as source:
+            lines = asked.rollouts(source)
+            earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
+            found.add(judge, lines if earlier is None else with_earlier(lines, earlier, digest))
+    out.print(found.table(f"{source.name}: nothing was sent"))
+
+
+def _check_apart(input_: str, output: str) -> None:
+    with suppress(OSError):
+        if os.path.samefile(plain(input_), plain(output)):
+            raise ConfigError(
+                f"--input and --output are one file, {output!r}: the rollouts would be written over, so name another"
+            )
+
+
+def _stopped(exc: JudgeError | KeyboardInterrupt, kept: str) -> typer.Exit:
+    """Print why the run ends early, and what is `kept`; returns the exit for the caller to raise."""
+    failed = isinstance(exc, JudgeError)
+    say(f"stopped: {exc if failed else 'interrupted'}\n{kept} are kept; --resume goes on", to=err)
+    return typer.Exit(Exit.ROWS_FAILED if failed else Exit.INTERRUPTED)
+
+
+def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterator[In]:
+    """The parts of a file, with a progress bar over its bytes while they are read, on a terminal only."""
+    if not err.is_terminal:
+        yield from parts
+        return
+    from rich.progress import TaskProgressColumn
+
+    seekable = stream.seekable()
+    total = os.fstat(stream.fileno()).st_size if seekable else None
+    with progress(*([TaskProgressColumn()] if total else [])) as shown:
+        bar = shown.add_task("judging", total=total)
+        started, drawn = time.monotonic(), 0.0
+        for part in parts:
+            if (now := time.monotonic()) - drawn > _REDRAW_SECONDS:
+                drawn = now
+                rate = summary.rows / max(now - started, _REDRAW_SECONDS)
+                description = f"{summary.rows} rows, {summary.statuses['failed']} failed, {rate:,.0f} a second"
+                shown.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
+            yield part
+
+
+def add_counts(total: dict[str, list[int]], more: Counts) -> None:
+    """Add the counts of one process to the counts of all processes."""
+    for name, numbers in more.items():
+        total[name] = [one + other for one, other in zip(total.get(name, [0] * len(numbers)), numbers, strict=True)]
+
+
+def judge_on_ray(
+    conf: str,
+    overrides: Overrides,
+    input_: str,
+    target: str,
+    *,
+    address: str | None,
+    jobs: int | None,
+    resume: bool,
+) -> Summary:
+    """Judge the files that the pattern `input_` names into the folder `target`, and print the summary."""
+    summary, counts, kept, started = Summary(), dict[str, list[int]](), 0, time.perf_counter()
+    with config_errors():
+        settings = resolve(conf, overrides or ())
+        if is_url(target):
+            raise ConfigError(f"--output must be a folder that every node sees, got {target!r}: mount the bucket")
+        output = Path(plain(target))
+        if output.exists() and not output.is_dir():
+            raise ConfigError(f"--output must be a folder with --engine ray, got the file {str(output)!r}")
+        digest, files = settings.task_judge.digest(), input_files(input_)
+        records = score_files(settings, files, output, digest=digest, jobs=jobs, address=address, resume=resume)
+        try:
+            with progress() as shown:
+                bar = shown.add_task("judging", total=None)
+                for record in records:
+                    summary.merge(Summary.from_dict(record.summary))
+                    add_counts(counts, record.counts)
+                    kept += record.kept
+                    shown.update(bar, description=f"{summary.rows} rows, {summary.statuses['failed']} failed")
+        except (JudgeError, KeyboardInterrupt) as exc:
+            raise _stopped(exc, f"{summary.rows} rows in whole partitions") from exc
+    print_summary(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}", kept=kept)
+    _print_notes(load_judge(settings).inner.notes_on(counts))
+    return summary
+
 
 _JOBS = (
     "Rows at once. By default a process for each core for judges that compute, `concurrency` for those that await, "
@@ -20,31 +297,16 @@ _ENGINE = (
     "ray: --input is a pattern, of JSONL or Parquet files, --output a folder, and --jobs how many judge actors. Ray is "
     "started on this machine unless --address says where it runs."
 )
-_FORMAT = (
-    f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; auto looks at the first row. The output holds the "
-    "rollouts made of them. --input may then be a folder of JSONL, Parquet or torch files."
-)
 _TASKS = "Tasks whose metadata the rows get by their query, for dumps without the data set's columns, such as TRL's."
 _INPUT = (
     "Rollouts: a file of JSON lines, Parquet or Arrow, or a folder or a pattern of them; a path or a URL; - reads "
-    "standard input."
+    "standard input. With --format also a folder of torch files; the output holds the rollouts made of its rows."
 )
 _OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix Parquet or Arrow."
 _DRY_RUN = (
     "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
     "--resume, of the rows that --output lacks."
 )
-_MAP = (
-    "Where a column of the rows goes, such as prompt=task.main_query, completion=output.metadata.final_answer or "
-    "answer=task.metadata.answer. May be given several times, also with --format."
-)
-
-
-class Engine(StrEnum):
-    """The engine that judges the rows of `astuner judge`."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 def judge(
@@ -59,15 +321,15 @@ def judge(
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Judge only the first N rows.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help=_JOBS, show_default="by the judge's kind")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first row that fails.")] = False,
-    format_: Annotated[str | None, typer.Option("--format", help=_FORMAT)] = None,
-    map_: Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")] = None,
+    format_: Format = None,
+    map_: Map = None,
     tasks: Annotated[str | None, typer.Option("--tasks", help=_TASKS)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
-    engine: Annotated[Engine, typer.Option("--engine", help=_ENGINE)] = Engine.LOCAL,
+    engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help=_ENGINE)] = "local",
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
 ) -> None:
     """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
-    if dry_run and engine is Engine.RAY:
+    if dry_run and engine == "ray":
         raise fail("--dry-run reads the rows here: --engine local, with one of the files as --input")
     asked = RowsAsked(conf, overrides or (), input_, limit, format_, map_, tasks)
     if dry_run:
@@ -75,15 +337,15 @@ def judge(
         return
     if output is None:
         raise fail("--output is missing: the file that the scored rollouts go to")
-    if engine is Engine.RAY:
+    if engine == "ray":
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")
         if format_ or map_ or tasks:
             raise fail("--format, --map and --tasks are read by --engine local")
-        from agentscope_tuner.cli.judge_ray import judge_on_ray
-
-        judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
-        return
-    if output == "-":
+        summary = judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
+    elif output == "-":
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
-    judge_file(asked, output, resume=resume, jobs=jobs, strict=strict)
+    else:
+        summary = judge_file(asked, output, resume=resume, jobs=jobs, strict=strict)
+    if summary.statuses["failed"]:
+        raise typer.Exit(Exit.ROWS_FAILED)

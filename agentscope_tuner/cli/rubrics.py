@@ -6,26 +6,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import MofNCompleteColumn
 from rich.table import Table
 from rich.text import Text
 
-from agentscope_tuner import _loop
-from agentscope_tuner.cli.config import Conf, Overrides
-from agentscope_tuner.cli.console import config_errors, err, fail, out
+from agentscope_tuner._run import loops
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, measure, out, progress, say, table
+from agentscope_tuner.cli.options import Conf, Overrides
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.rubrics.config import AutoGraderConfig, auto_grader_config
-from agentscope_tuner.rubrics.evaluate import evaluate
-from agentscope_tuner.rubrics.learn import journal_path, learn_and_save
-from agentscope_tuner.rubrics.plan import Plan, plan
-from agentscope_tuner.rubrics.proof import LEAST_HELD_OUT, Verdict
-from agentscope_tuner.rubrics.samples import read_samples
-from agentscope_tuner.rubrics.saved import SavedGrader, in_prompt, load
+from agentscope_tuner.graders.rubrics.evaluate import evaluate
+from agentscope_tuner.graders.rubrics.learn import Plan, journal_path, learn_and_save, plan
+from agentscope_tuner.graders.rubrics.samples import read_samples
+from agentscope_tuner.graders.rubrics.saved import LEAST_HELD_OUT, SavedGrader, Verdict, in_prompt, load
+from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig, auto_grader_config
 
-EXIT_LEARNING_FAILED = 3
-EXIT_NOT_PROVEN = 4
 _METRICS = ("agreement", "mae", "spearman", "kendall", "quadratic_kappa")
 
 app = typer.Typer(help="Rubrics learned from labelled samples.", no_args_is_help=True)
@@ -54,25 +50,24 @@ def learn(
     _warn_of_few(expected)
     if dry_run:
         return
-    with _bar() as bar:
+    with progress(MofNCompleteColumn()) as bar:
         tasks: dict[str, Any] = {}
 
-        def progress(stage: str, done: int, total: int) -> None:
+        def on_progress(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage, total=total)
             bar.update(tasks[stage], completed=done)
 
         try:
             with config_errors():
-                saved = learn_and_save(config, path, progress)
+                saved = learn_and_save(config, path, on_progress)
         except GraderError as exc:
-            err.print(Text.assemble(("learning failed: ", "bold red"), str(exc)), soft_wrap=True)
-            err.print(f"what was answered is kept in {journal_path(path)}", markup=False, soft_wrap=True)
-            raise typer.Exit(EXIT_LEARNING_FAILED) from exc
+            kept = f"what was answered is kept in {journal_path(path)}"
+            raise fail(f"learning failed: {exc}\n{kept}", code=Exit.ROWS_FAILED) from exc
     _show(saved)
-    out.print(f"saved to {path}", markup=False, soft_wrap=True)
+    say(f"saved to {path}")
     if (saved.verdict is None or not saved.verdict.accepted) and not force:
-        raise typer.Exit(EXIT_NOT_PROVEN)
+        raise typer.Exit(Exit.NOT_PROVEN)
 
 
 @app.command()
@@ -94,15 +89,15 @@ def eval_(
     with config_errors():
         saved = load(path, config, str(conf))
         samples = read_samples(input_, config)
-    with _bar() as bar:
+    with progress(MofNCompleteColumn()) as bar:
         task = bar.add_task("verdicts", total=2 * len(samples))
         model = ChatModel(config.settings())
         rubrics = in_prompt(saved.rubrics)
         mean = saved.evaluation.get("constant_mean", {}).get("value")
         try:
-            report = _loop.run(evaluate(config, model, rubrics, samples, mean, lambda: bar.advance(task)))
+            report = loops.run(evaluate(config, model, rubrics, samples, mean, lambda: bar.advance(task)))
         except GraderError as exc:
-            raise typer.Exit(_failed(exc)) from exc
+            raise fail(str(exc), code=Exit.ROWS_FAILED) from exc
     out.print(_measures(report))
 
 
@@ -112,16 +107,6 @@ def _configured(conf: Any, overrides: list[str] | None) -> tuple[AutoGraderConfi
         if whole.astuner.task_judge.judge_type != "rubrics_auto_grader":
             raise fail("astuner.task_judge.judge_type must be rubrics_auto_grader for rubrics to be learned or used")
         return auto_grader_config(whole)
-
-
-def _failed(exc: GraderError) -> int:
-    err.print(Text.assemble(("error: ", "bold red"), str(exc)), soft_wrap=True)
-    return EXIT_LEARNING_FAILED
-
-
-def _bar() -> Progress:
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    return Progress(*columns, console=err, transient=True)
 
 
 def _plan_line(expected: Plan) -> str:
@@ -145,13 +130,13 @@ def _warn_of_few(expected: Plan) -> None:
 
 
 def _show(saved: SavedGrader) -> None:
-    table = Table(title=f"{saved.grader_mode} rubrics by {saved.model_name}, {saved.created}", show_lines=True)
-    for column in ("#", "rubric", "theme", "samples", "gain"):
-        table.add_column(column)
+    title = f"{saved.grader_mode} rubrics by {saved.model_name}, {saved.created}"
+    found = table(title, "#", "rubric", "theme", "samples", "gain")
+    found.show_lines = True
     for number, rubric in enumerate(saved.rubrics, start=1):
         lines = ", ".join(map(str, rubric.samples))
-        table.add_row(str(number), Text(rubric.text), Text(rubric.theme or ""), lines, f"{rubric.gain:.3f}")
-    out.print(table)
+        found.add_row(str(number), Text(rubric.text), Text(rubric.theme or ""), lines, f"{rubric.gain:.3f}")
+    out.print(found)
     if saved.evaluation.get("mae_gain") is None:
         out.print("no measurement was kept with these rubrics")
     else:
@@ -166,25 +151,16 @@ def _show_verdict(verdict: Verdict | None) -> None:
     reasons = ["the file keeps no verdict: an older version learned it"] if verdict is None else verdict.reasons
     err.print("not proven, and no judge will use them unless accept_unproven: true is set:", style="bold red")
     for reason in reasons:
-        err.print(f"- {reason}", style="red", markup=False, soft_wrap=True)
+        say(f"- {reason}", to=err)
 
 
 def _measures(report: dict[str, Any]) -> Table:
     failed = report["failed"]
     title = f"agreement on {report['samples']} samples, within {report['tolerance']:g}; failed {sum(failed.values())}"
-    table = Table(title=title)
+    found = table(title, "measure", "learned", "no rubrics", "constant mean")
     chance = report["learned"].get("order_by_chance")
-    for column in ("measure", "learned", "no rubrics", "constant mean"):
-        table.add_column(column)
     for name in _METRICS:
-        table.add_row(name, *(_cell(report[which][name]) for which in ("learned", "no_rubrics", "constant_mean")))
-    table.add_row("mae gained", _cell(report["mae_gain"]), "", "")
-    table.add_row("order by chance", "undefined" if chance is None else f"p = {chance:.4g}", "", "")
-    return table
-
-
-def _cell(measure: dict[str, Any]) -> str:
-    if measure["value"] is None:
-        return "undefined"
-    spread = measure["interval"]
-    return f"{measure['value']:.3f}" + (f" ({spread[0]:.2f} to {spread[1]:.2f})" if spread else "")
+        found.add_row(name, *(measure(report[which][name]) for which in ("learned", "no_rubrics", "constant_mean")))
+    found.add_row("mae gained", measure(report["mae_gain"]), "", "")
+    found.add_row("order by chance", "undefined" if chance is None else f"p = {chance:.4g}", "", "")
+    return found

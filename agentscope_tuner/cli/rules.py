@@ -1,29 +1,261 @@
-"""`astuner rules`: run rules over a table, count what fired, and look at rules before they run."""
+"""`astuner rules`: run rules over a table, count what fired, and look at rules before they run.
+
+Rules come from an agent's YAML or from a training YAML; problems are told with their lines.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import yaml
+from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from agentscope_tuner.cli.console import EXIT_BAD_USAGE, EXIT_ROWS_FAILED, config_errors, err, fail, out, printable
-from agentscope_tuner.cli.rule_report import plot_tally, tally_report
-from agentscope_tuner.cli.rule_sources import RuleSource, agent_rules, config_rules
-from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.rule_tables.run import OnProblem, OnRow, check_table, count_table
-from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
-from agentscope_tuner.rules.handlers import is_built_in
-from agentscope_tuner.rules.kinds import KINDS
-from agentscope_tuner.rules.problems import import_rule_modules
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, out, progress, say, table
+from agentscope_tuner.config import SECTION, resolve
+from agentscope_tuner.errors import ConfigError, JudgeError, install
+from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, compile_rules
+from agentscope_tuner.rules.kinds import KINDS, is_built_in
+from agentscope_tuner.rules.rule_set import Problem, find_problems, import_rule_modules
+from agentscope_tuner.rules.table_run import FlowTally, OnProblem, OnRow, RuleTally, check_table, count_table
+
+
+@dataclass(frozen=True)
+class RuleSource:
+    """A `rules` section as it stands in a file.
+
+    Args:
+        path: the file.
+        section: the dotted path of the section that holds `rules` and `rule_modules`.
+        rules: the rules; None when the file has none.
+        rule_modules: the modules that register custom kinds.
+        nodes: the YAML nodes of the section, for line numbers.
+        misplaced: problems on the path to the rules, each with its line: a key that stands twice, or is mistyped.
+    """
+
+    path: Path
+    section: str
+    rules: Any
+    rule_modules: Any
+    nodes: yaml.Node | None = field(default=None, repr=False)
+    misplaced: tuple[tuple[int, Problem], ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The section's place, for messages."""
+        return f"{self.path}: {self.section}.rules"
+
+    def compile(self) -> RuleSet:
+        """The rules, compiled; none when the file has none. Raises ConfigError for anything wrong with them."""
+        found = self.problems()
+        if found:
+            count = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+            lines = "".join(f"\n- line {line}: {problem.describe('rules')}" for line, problem in found)
+            raise ConfigError(f"{self.where} has {count}:{lines}")
+        modules = [] if self.rule_modules is None else self.rule_modules
+        return compile_rules([] if self.rules is None else self.rules, rule_modules=modules, where=self.where)
+
+    def problems(self) -> list[tuple[int, Problem]]:
+        """Everything wrong with the rules, each with its line in the file, in the order of the lines."""
+        modules = [] if self.rule_modules is None else self.rule_modules
+        found = find_problems([] if self.rules is None else self.rules, modules)
+        rules = child(self.nodes, "rules")
+        found += [Problem(f"key {key!r} stands twice", index, key) for index, key in _repeated_keys(rules)]
+        placed = [*self.misplaced, *((self._line(problem), problem) for problem in found)]
+        return sorted(placed, key=lambda pair: pair[0])
+
+    def _line(self, problem: Problem) -> int:
+        if problem.index is None:
+            node = child(self.nodes, problem.key or "rules")
+            return _line(node) or _line(self.nodes) or 1
+        rules = child(self.nodes, "rules")
+        if not isinstance(rules, yaml.SequenceNode) or problem.index >= len(rules.value):
+            return _line(rules) or 1  # an interpolation: the rules stand elsewhere
+        rule = rules.value[problem.index]
+        if isinstance(rule, yaml.MappingNode):
+            for key, _ in reversed(rule.value):
+                if problem.key is not None and key.value == problem.key:
+                    return _line(key) or 1
+        return _line(rule) or 1
+
+
+def agent_rules(agents_dir: Path, agent: str) -> RuleSource:
+    """The `evaluation.rules` of an agent: ``<agents_dir>/<agent>.yaml``, or ``<agents_dir>/<agent>/agent.yaml``.
+
+    Raises:
+        ConfigError: there is no such agent, or its file is not YAML.
+    """
+    if not agent or agent != Path(agent).name:
+        raise ConfigError(f"--agent must be the name of an agent in {agents_dir}, got {agent!r}")
+    candidates = (agents_dir / f"{agent}.yaml", agents_dir / agent / "agent.yaml")
+    for path in candidates:
+        if path.is_file():
+            return _read_source(path, "evaluation")
+    known = sorted(
+        {path.stem for path in agents_dir.glob("*.yaml")}
+        | {path.parent.name for path in agents_dir.glob("*/agent.yaml")}
+    )
+    raise ConfigError(
+        f"agent {agent!r} has neither {candidates[0]} nor {candidates[1]}; agents here: {', '.join(known) or 'none'}"
+    )
+
+
+def config_rules(path: Path) -> RuleSource:
+    """The `astuner.task_judge.rules` of a training YAML.
+
+    Raises:
+        ConfigError: the file cannot be read, or its `astuner.task_judge` section is wrong.
+    """
+    section = resolve(path).task_judge
+    source = _read_source(path, SECTION)
+    # The values as training reads them, with interpolations resolved
+    return RuleSource(path, SECTION, section.rules or None, section.rule_modules, source.nodes, source.misplaced)
+
+
+def _read_source(path: Path, section: str) -> RuleSource:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            misplaced = tuple(_misplaced(node, (*section.split("."), "rules")))
+            for name in section.split("."):
+                node = child(node, name)
+            values = {} if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as exc:
+        raise ConfigError(f"cannot read {str(path)!r}: {exc}") from exc
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: {section} must be a mapping, got {values!r}")
+    return RuleSource(path, section, values.get("rules"), values.get("rule_modules"), node, misplaced)
+
+
+def child(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    """The node under `key` in a YAML mapping; None where there is no such key."""
+    if isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            if name.value == key:
+                return value  # type: ignore[no-any-return]
+    return None
+
+
+def _misplaced(node: yaml.Node | None, names: tuple[str, ...]) -> Iterator[tuple[int, Problem]]:
+    """The problems on the path `names` because of which the rules at its end would be overlooked."""
+    for name in names:
+        if not isinstance(node, yaml.MappingNode):
+            return
+        keys = {key.value: key for key, _ in node.value if isinstance(key.value, str)}
+        for key, count in Counter(key.value for key, _ in node.value if isinstance(key.value, str)).items():
+            if count > 1:
+                yield _line(keys[key]) or 1, Problem(f"key {key!r} stands twice", key=key)
+        close = difflib.get_close_matches(name, keys, n=1, cutoff=0.8)
+        if name not in keys and close:
+            yield _line(keys[close[0]]) or 1, Problem(f"unknown key {close[0]!r}: did you mean {name!r}?", key=close[0])
+        node = child(node, name)
+
+
+def _line(node: yaml.Node | None) -> int | None:
+    return None if node is None else node.start_mark.line + 1
+
+
+def _repeated_keys(rules: yaml.Node | None) -> list[tuple[int, str]]:
+    # YAML's reader silently takes the last of two equal keys
+    found = []
+    for index, rule in enumerate(rules.value if isinstance(rules, yaml.SequenceNode) else ()):
+        names = [key.value for key, _ in rule.value] if isinstance(rule, yaml.MappingNode) else []
+        found += [(index, name) for name in sorted(set(names)) if names.count(name) > 1]
+    return found
+
+
+_MOST_PAIRS = 10
+
+
+def tally_report(tally: RuleTally, title: str) -> RenderableType:
+    """Verdicts (per flow where there are flows), each rule's count and share, and the rules that fire together."""
+    verdicts = table(title, "", "total", "passed", "failed", "unchecked", "pass rate")
+    for column in verdicts.columns[1:]:
+        column.justify = "right"
+    _add_verdicts(verdicts, "all" if set(tally.flows) - {""} else "outputs", tally.overall)
+    if set(tally.flows) - {""}:
+        for flow, counts in tally.flows.items():
+            _add_verdicts(verdicts, flow or "output", counts)
+    parts: list[RenderableType] = [verdicts]
+    if tally.overall.rules:
+        parts.append(_rule_table(tally))
+    if tally.overall.together:
+        pairs = table("fire together", "rule", "together with", "count")
+        for (first, second), count in tally.overall.together.most_common(_MOST_PAIRS):
+            pairs.add_row(escape(first), escape(second), str(count))
+        parts.append(pairs)
+    return Group(*parts)
+
+
+def _add_verdicts(verdicts: Table, name: str, counts: FlowTally) -> None:
+    numbers = counts.total, counts.passed, counts.failed, counts.unchecked
+    verdicts.add_row(escape(name), *map(str, numbers), _percent(counts.pass_rate))
+
+
+def _rule_table(tally: RuleTally) -> Table:
+    flows = sorted(set(tally.flows) - {""}) and list(tally.flows)
+    found = table("", "rule", "count", "share", *(escape(flow or "output") for flow in flows))
+    for rule, count in tally.overall.rules.most_common():
+        per_flow = (str(tally.flows[flow].rules[rule]) for flow in flows)
+        found.add_row(escape(rule), str(count), _percent(tally.overall.share(count)), *per_flow)
+    return found
+
+
+def _percent(share: float | None) -> str:
+    return "no verdicts" if share is None else f"{share:.1%}"
+
+
+def plot_tally(tally: RuleTally, path: Path) -> None:
+    """Write a bar chart of each rule's count, a bar a flow; PNG or SVG by the ending of `path`.
+
+    Raises:
+        ConfigError: another ending, matplotlib is not installed, or the file cannot be written.
+    """
+    if path.suffix.lower() not in (".png", ".svg"):
+        raise ConfigError(f"--plot must end in .png or .svg, got {str(path)!r}")
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+    except ImportError:
+        raise ConfigError(f"--plot needs matplotlib: {install('report')}") from None
+    rules = [rule for rule, _ in tally.overall.rules.most_common()]
+    flows = list(tally.flows)
+    figure = Figure(figsize=(8, 1.5 + 0.4 * max(len(rules), 1) * max(len(flows), 1)), layout="constrained")
+    axes = figure.subplots()
+    height = 0.8 / max(len(flows), 1)
+    for place, flow in enumerate(flows):
+        positions = [index + place * height for index in range(len(rules))]
+        bars = axes.barh(positions, [tally.flows[flow].rules[rule] for rule in rules], height, label=flow or "output")
+        axes.bar_label(bars, padding=3)
+    axes.set_yticks([index + 0.4 - height / 2 for index in range(len(rules))], rules)
+    axes.invert_yaxis()
+    axes.margins(x=0.1)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("outputs that break the rule")
+    axes.set_title(f"{tally.overall.failed} of {tally.overall.passed + tally.overall.failed} outputs fail")
+    if len(flows) > 1:
+        axes.legend()
+    try:
+        figure.savefig(path)
+    except OSError as exc:
+        raise ConfigError(f"cannot write {str(path)!r}: {exc}") from exc
+
 
 _MOST_PROBLEMS = 20
 _REDRAW_SECONDS = 0.1
@@ -57,10 +289,10 @@ def run(
 ) -> None:
     """Add rule_pass and rule_violations to every row. Exit code 3 when a row could not be checked; it is kept."""
     with config_errors():
-        source = _source(agent, agents_dir, conf)
+        source = _chosen_source(agent, agents_dir, conf)
         rules = source.compile()
         if not rules:
-            err.print(f"{source.where}: no rules: every row gets rule_pass 1", markup=False, soft_wrap=True)
+            say(f"{source.where}: no rules: every row gets rule_pass 1", to=err)
         started = time.perf_counter()
         with _watched(infile) as (on_problem, on_row):
             tally = check_table(
@@ -75,7 +307,7 @@ def run(
     out.print(tally_report(tally, f"{infile} ▸ {outfile}"))
     out.print(f"{tally.rows / (time.perf_counter() - started):,.0f} rows per second", highlight=False)
     if tally.overall.unchecked:
-        raise typer.Exit(EXIT_ROWS_FAILED)
+        raise typer.Exit(Exit.ROWS_FAILED)
 
 
 @app.command()
@@ -102,10 +334,11 @@ def list_kinds(module: Modules = None) -> None:
     """The kinds of rule, their parameters, and an example of each."""
     with config_errors():
         _import(module)
-    table = Table("kind", "holds when the text is", "parameters", "example", show_lines=True)
+    found = table("", "kind", "holds when the text is", "parameters", "example")
+    found.show_lines = True
     for name, handler in RULE_HANDLERS.items():
         if not is_built_in(name):
-            table.add_row(escape(name), escape((handler.__doc__ or "").strip().split("\n")[0]), "its own", "")
+            found.add_row(escape(name), escape((handler.__doc__ or "").strip().split("\n")[0]), "its own", "")
             continue
         kind = KINDS[name]
         parameters = (
@@ -113,13 +346,11 @@ def list_kinds(module: Modules = None) -> None:
             for parameter in kind.parameters
         )
         example = json.dumps(kind.example, ensure_ascii=False)
-        table.add_row(name, kind.meaning, escape("\n".join(parameters) or "none"), escape(example))
-    out.print(table)
-    out.print(
+        found.add_row(name, kind.meaning, escape("\n".join(parameters) or "none"), escape(example))
+    out.print(found)
+    say(
         "Every rule also takes target (output, query or metadata.<key>; default output), action (mark_bad or record;\n"
-        "default mark_bad) and not (true turns the rule round; default false).",
-        markup=False,
-        highlight=False,
+        "default mark_bad) and not (true turns the rule round; default false)."
     )
 
 
@@ -131,18 +362,14 @@ def validate(
 ) -> None:
     """Report every problem of a rules section with its line. Exit code 2 when there is any."""
     with config_errors():
-        source = _source(agent, agents_dir, conf)
+        source = _chosen_source(agent, agents_dir, conf)
     problems = source.problems()
     for line, problem in problems:
-        err.print(f"{source.path}:{line}: {problem.describe('rules')}", markup=False, highlight=False, soft_wrap=True)
+        say(f"{source.path}:{line}: {problem.describe('rules')}", to=err)
     if problems:
-        raise typer.Exit(EXIT_BAD_USAGE)
+        raise typer.Exit(Exit.BAD_USAGE)
     count = len(source.rules or ())
-    out.print(
-        f"{source.where}: {count} rules, no problems" if count else f"{source.where}: no rules",
-        markup=False,
-        soft_wrap=True,
-    )
+    say(f"{source.where}: {count} rules, no problems" if count else f"{source.where}: no rules")
 
 
 @app.command("try")
@@ -164,12 +391,12 @@ def try_rule(
     try:
         violations = rules.check(text, query=text, metadata=metadata)
     except JudgeError as exc:
-        err.print(printable(f"not decided: {exc}"), markup=False, soft_wrap=True)
-        raise typer.Exit(EXIT_ROWS_FAILED) from exc
-    out.print(f"violated: {violations[0].action}" if violations else "holds", markup=False, highlight=False)
+        say(f"not decided: {exc}", to=err)
+        raise typer.Exit(Exit.ROWS_FAILED) from exc
+    say(f"violated: {violations[0].action}" if violations else "holds")
 
 
-def _source(agent: str | None, agents_dir: Path, conf: Path | None) -> RuleSource:
+def _chosen_source(agent: str | None, agents_dir: Path, conf: Path | None) -> RuleSource:
     if agent is not None and conf is None:
         return agent_rules(agents_dir, agent)
     if conf is not None and agent is None:
@@ -192,19 +419,18 @@ def _watched(infile: Path) -> Iterator[tuple[OnProblem, OnRow]]:
         nonlocal problems
         problems += 1
         if problems <= _MOST_PROBLEMS:
-            err.print(printable(f"{infile}:{line}: {reason}"), markup=False, highlight=False, soft_wrap=True)
+            say(f"{infile}:{line}: {reason}", to=err)
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        bar = progress.add_task("0 rows", total=1.0)
+    with progress() as shown:
+        bar = shown.add_task("0 rows", total=1.0)
         drawn = time.monotonic()
 
         def on_row(rows: int, share_read: Callable[[], float]) -> None:
             nonlocal drawn
             if rows % 256 == 0 and time.monotonic() - drawn > _REDRAW_SECONDS:
                 drawn = time.monotonic()
-                progress.update(bar, description=f"{rows:,} rows", completed=share_read())
+                shown.update(bar, description=f"{rows:,} rows", completed=share_read())
 
         yield on_problem, on_row
     if problems > _MOST_PROBLEMS:
-        err.print(f"{infile}: {problems - _MOST_PROBLEMS} more problems", markup=False, soft_wrap=True)
+        say(f"{infile}: {problems - _MOST_PROBLEMS} more problems", to=err)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agentscope_tuner.cli.config import Overrides
 from agentscope_tuner.cli.console import config_errors, err, fail
 from agentscope_tuner.cli.listen import address, is_loopback, listen
+from agentscope_tuner.cli.options import Host, Overrides, Port
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError, install
-from agentscope_tuner.service.settings import ServiceSettings
+from agentscope_tuner.service.admission import ServiceSettings
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
 
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
 _DEFAULTS = ServiceSettings()
@@ -29,8 +29,6 @@ Configurations = Annotated[
     list[str],
     typer.Option("--conf", help="A judge's YAML; name=FILE serves it under /name. Repeatable.", metavar="FILE"),
 ]
-Host = Annotated[str, typer.Option(help="Address to listen on.")]
-Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)]
 TokenFile = Annotated[str | None, typer.Option(help="Ask clients for the bearer token in this file.", metavar="FILE")]
 Insecure = Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")]
 MaxBodyBytes = Annotated[int, typer.Option(help="Refuse a longer request.")]
@@ -78,10 +76,16 @@ def serve(
         )
         named = _named(conf, overrides or [])
         configs = {name: resolve(path, overrides or ()) for name, path in named.items()}
+    app, shown = _checked(configs, settings, host)
     if engine == "ray":
-        _by_ray(configs, settings, host=host, port=port, replicas=replicas, cluster=cluster, drain=drain_seconds)
-    else:
-        _here(configs, settings, host=host, port=port, drain=drain_seconds)
+        _by_ray(configs, settings, host, port, replicas, cluster, drain_seconds)
+        return
+    from agentscope_tuner.service.server import serve as serve_app
+
+    listener = listen(host, port)
+    # Plain and flushed: scripts that use port 0 read the address from this line
+    print(f"serving {shown} on {address(host, listener)}", flush=True)
+    serve_app(app, listener, drain_seconds=drain_seconds, threads=concurrency)
 
 
 def _log_lines(*, answers: bool) -> None:
@@ -93,7 +97,7 @@ def _log_lines(*, answers: bool) -> None:
         logging.getLogger("agentscope_tuner.service").setLevel(logging.INFO)
 
 
-def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: str) -> tuple[FastAPI, str]:
+def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: str) -> tuple[Starlette, str]:
     """The service, and its judges in words; also made where replicas judge, so that errors show before they start."""
     try:
         from agentscope_tuner.service.app import create_app
@@ -109,36 +113,19 @@ def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: s
     return app, ", ".join(f"{judge.name} at /{name}" for name, judge in judges.items())
 
 
-def _here(configs: Mapping[str, Settings], settings: ServiceSettings, *, host: str, port: int, drain: float) -> None:
-    app, shown = _checked(configs, settings, host)
-    from agentscope_tuner.service.server import serve as serve_app
-
-    listener = listen(host, port)
-    # Plain and flushed: scripts that use port 0 read the address from this line
-    print(f"serving {shown} on {address(host, listener)}", flush=True)
-    serve_app(app, listener, drain_seconds=drain, threads=settings.concurrency)
-
-
 def _by_ray(
     configs: Mapping[str, Settings],
     settings: ServiceSettings,
-    *,
     host: str,
     port: int,
     replicas: int,
     cluster: str | None,
     drain: float,
 ) -> None:
-    _checked(configs, settings, host)
-    from agentscope_tuner.on_ray.serve import deployed
+    from agentscope_tuner.service.on_ray import RayPlace, deployed
 
     stopped = threading.Event()
-    with (
-        config_errors(),
-        deployed(
-            configs, settings, host=host, port=port, replicas=replicas, address=cluster, drain_seconds=drain
-        ) as url,
-    ):
+    with config_errors(), deployed(configs, settings, RayPlace(host, port, replicas, cluster, drain)) as url:
         # Only now: Ray has set signal handlers of its own, which end the process at once
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())

@@ -1,4 +1,4 @@
-"""An engine's worker: a child process that takes batches of units, and answers with their results."""
+"""An engine's worker: a child process that takes batches of blocks, and answers with their results."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import time
 from itertools import accumulate
 from typing import Any
 
-from agentscope_tuner._child.entry import ParentChannel
-from agentscope_tuner._child.journal import ResultJournal
-from agentscope_tuner._child.slots import Slots
-from agentscope_tuner.engines.pace import SLICE_SECONDS
+from agentscope_tuner._run.channel import ResultJournal, Slots
+from agentscope_tuner._run.child_entry import ParentChannel
+from agentscope_tuner.engines.crew import SLICE_SECONDS
 from agentscope_tuner.errors import ConfigError
 
-#: How many steps of a unit are done, whether these are all, and its results, or a text that says why there are none.
+#: How many steps of a block are done, whether these are all, and its results, or a text that says why there are none.
 Part = tuple[int, bool, Any]
 
 
@@ -22,7 +21,7 @@ def main(channel: ParentChannel, journal: int, given: list[int], answers: list[i
     """Judge until the engine closes the channel.
 
     Args:
-        channel: brings a recipe (`Work.recipe`), then the number of each batch and the sizes of its units; takes None
+        channel: brings a recipe (`Work.recipe`), then the number of each batch and the sizes of its blocks; takes None
             once the work is made, or a text that says why it cannot be, then the number of each batch and the size of
             its answer. All of them are pickles: both ends are one program under one user.
         journal: the descriptor to note results in.
@@ -48,12 +47,12 @@ def main(channel: ParentChannel, journal: int, given: list[int], answers: list[i
     notes, batches, answered = ResultJournal(journal), Slots(given), Slots(answers)
     for message in messages:
         batch, sizes = pickle.loads(message)
-        answer = _pickled(_judge(work, notes, batch, _units(batches.get(batch, sum(sizes)), sizes)))
+        answer = _pickled(_judge(work, notes, batch, _blocks(batches.get(batch, sum(sizes)), sizes)))
         answered.put(batch, answer)
         channel.send(_pickled((batch, len(answer))))
 
 
-def _units(data: bytes, sizes: list[int]) -> list[memoryview]:
+def _blocks(data: bytes, sizes: list[int]) -> list[memoryview]:
     whole, ends = memoryview(data), list(accumulate(sizes))
     return [whole[end - size : end] for size, end in zip(sizes, ends, strict=True)]
 
@@ -62,15 +61,15 @@ def _pickled(message: object) -> bytes:
     return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
-def _judge(work: Any, notes: ResultJournal, batch: int, units: list[memoryview]) -> tuple[int, float, list[Part]]:
-    """The batch's number, the seconds spent, and the outcome of each unit that was begun within the slice of time."""
+def _judge(work: Any, notes: ResultJournal, batch: int, blocks: list[memoryview]) -> tuple[int, float, list[Part]]:
+    """The batch's number, the seconds spent, and the outcome of each block that was begun within the slice of time."""
     notes.begin(batch)
     parts: list[Part] = []
     started = now = time.monotonic()
-    for unit in units:
+    for block in blocks:
         steps, whole = 0, True
         try:
-            answer = work.answer(pickle.loads(unit))
+            answer = work.answer(pickle.loads(block))
             for note in answer:
                 notes.add(note)
                 steps += 1
@@ -79,7 +78,7 @@ def _judge(work: Any, notes: ResultJournal, batch: int, units: list[memoryview])
                     whole = False
                     break
             parts.append((steps, whole, answer.packed()))
-        # boundary: an error while a unit is judged fails that unit, and the worker goes on
+        # boundary: an error while a block is judged fails that block, and the worker goes on
         except BaseException as exc:  # noqa: BLE001
             parts.append((steps, True, f"{type(exc).__name__} in a worker process: {exc}"))
             notes.add(_pickled(parts[-1][2]))

@@ -1,4 +1,4 @@
-"""The interface of crews, which judge many units at once, and the loop that feeds a crew and passes its results on."""
+"""The interface of crews, which judge many blocks at once, and the loop that feeds a crew and passes its results on."""
 
 from __future__ import annotations
 
@@ -7,56 +7,93 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from typing import Generic
 
-from agentscope_tuner.engines.units import In, Out, Rows, Unit, Work
+from agentscope_tuner.engines.work import Out, Rows, Work
+from agentscope_tuner.records.blocks import Block
+
+# A batch that takes longer than planned is handed back in part: other workers may be idle, and rows wait behind it.
+SLICE_SECONDS = 0.05
+
+_MOST_STEPS = 1024
+# How far the input is read ahead for each job: in steps, and in batches
+_AHEAD_STEPS, _AHEAD_BATCHES = 8, 4
+
+
+class BatchPace:
+    """Learns from finished batches how much fits into a slice of time.
+
+    Attributes:
+        batch: the span of the next batch.
+        step: the span of a row, averaged over recent batches.
+    """
+
+    def __init__(self) -> None:
+        self.batch = self.step = 1
+
+    def learn(self, span: int, steps: int, seconds: float) -> None:
+        """Record a batch: how many of its rows were judged, and in how many seconds."""
+        self.step = max(1, span // max(steps, 1))
+        fitting = int(SLICE_SECONDS * span / seconds) if seconds > 0 else 4 * span
+        # One slow row says little about the next, so shrink slowly: the worker hands back what does not fit.
+        self.batch = max(1, self.batch // 2, min(fitting, 4 * max(self.batch, span), _MOST_STEPS * self.step))
+
+    def ahead(self, jobs: int) -> int:
+        """The span of the input to read ahead for `jobs` workers."""
+        return jobs * max(_AHEAD_STEPS * self.step, _AHEAD_BATCHES * self.batch)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether several rows fit into a slice. Slow rows are assigned singly, so no row waits behind a slow row."""
+        return self.batch > self.step
+
 
 _log = logging.getLogger(__name__)
 
 _MOST_BYTES = 64 * 2**20
 
 
-class Crew(ABC, Generic[In, Out]):
-    """Judges units outside the caller's thread.
+class Crew(ABC, Generic[Out]):
+    """Judges blocks outside the caller's thread.
 
     Args:
-        work: judges a unit.
+        work: judges a block.
         rows: where finished rows go.
-        ahead: the largest span of units that are begun and not yet passed on; it bounds the memory.
+        ahead: the largest span of blocks that are begun and not yet passed on; it bounds the memory.
     """
 
-    def __init__(self, work: Work[In, Out], rows: Rows[Out], ahead: int) -> None:
+    def __init__(self, work: Work[Out], rows: Rows[Out], ahead: int) -> None:
         self.work = work
         self.rows = rows
         self.ahead = ahead
 
     @abstractmethod
-    def begin(self, unit: Unit[In, Out]) -> None:
-        """Take a unit. A unit that already has results is not judged: its results are handed on."""
+    def begin(self, block: Block) -> None:
+        """Take a block. A block that already has results is not judged: its results are handed on."""
 
     @abstractmethod
     def drop(self) -> None:
-        """Begin no more units: those that are waiting are dropped, those being judged are finished."""
+        """Begin no more blocks: those that are waiting are dropped, those being judged are finished."""
 
     @abstractmethod
     def close(self) -> None:
         """End every thread and process of the crew, without waiting for verdicts."""
 
 
-class _Feed(Generic[In, Out]):
-    """Reads the input: takes a unit only when the crew has room for it and the caller keeps up with the results.
+class _Feed(Generic[Out]):
+    """Reads the input: takes a block only when the crew has room for it and the caller keeps up with the results.
 
     Attributes:
-        open: whether the input may hold more units.
+        open: whether the input may hold more blocks.
         error: the exception that reading the input raised.
     """
 
-    def __init__(self, crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> None:
+    def __init__(self, crew: Crew[Out], blocks: Iterator[Block]) -> None:
         self.open = True
         self.error: Exception | None = None
-        self._crew, self._units, self._rows = crew, units, crew.rows
+        self._crew, self._blocks, self._rows = crew, blocks, crew.rows
         self._begun = self._begun_bytes = 0
 
     def fill(self) -> None:
-        """Begin as many units as there is room for."""
+        """Begin as many blocks as there is room for."""
         rows, crew = self._rows, self._crew
         while (
             self.open
@@ -64,31 +101,31 @@ class _Feed(Generic[In, Out]):
             and self._begun_bytes - rows.released_bytes < _MOST_BYTES
         ):
             try:
-                unit = next(self._units, None)
+                block = next(self._blocks, None)
             # boundary: an error of the input is raised after the rows that were read before it are handed on
             except Exception as exc:  # noqa: BLE001
-                unit, self.error = None, exc
-            if unit is None:
+                block, self.error = None, exc
+            if block is None:
                 self.open = False
                 return
-            crew.begin(unit)
-            # Count last: a unit that Ctrl-C stopped before `begin` must not be waited for
-            self._begun += unit.span
-            self._begun_bytes += unit.size
+            crew.begin(block)
+            # Count last: a block that Ctrl-C stopped before `begin` must not be waited for
+            self._begun += block.span
+            self._begun_bytes += block.size
 
     @property
     def under_way(self) -> bool:
-        """Whether some unit is begun and neither finished nor dropped."""
+        """Whether some block is begun and neither finished nor dropped."""
         return self._begun > self._rows.ended
 
 
-def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[int, Out], None, None]:
-    """`(place in the input, result)` for every row; `units` is read as the crew and the caller can take them.
+def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
+    """The results of every block; `blocks` is read as the crew and the caller can take them.
 
     Ctrl-C, or an error of the input, stops the reading. Units that are being judged are still finished and handed on,
     because their verdicts may have been paid for. A second Ctrl-C stops those, too.
     """
-    feed = _Feed(crew, units)
+    feed = _Feed(crew, blocks)
     try:
         try:
             yield from _hand_on(feed, crew.rows)
@@ -105,10 +142,10 @@ def run(crew: Crew[In, Out], units: Iterator[Unit[In, Out]]) -> Generator[tuple[
         crew.close()
 
 
-def _hand_on(feed: _Feed[In, Out], rows: Rows[Out]) -> Iterator[tuple[int, Out]]:
+def _hand_on(feed: _Feed[Out], rows: Rows[Out]) -> Iterator[Out]:
     ready = rows.ready
     while feed.open or feed.under_way or ready:
-        # Clear before looking: a unit that finishes while we look sets the event again
+        # Clear before looking: a block that finishes while we look sets the event again
         rows.news.clear()
         while ready:
             # Ctrl-C is raised after calls, so there is none between taking a row out and yielding it: no row is lost

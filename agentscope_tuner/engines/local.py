@@ -1,4 +1,4 @@
-"""The local engine: many rows on this machine, in order or as they come, with bounded memory.
+"""The local engine: many rows on this machine, in order or as they come, with bounded memory. `score` is its door.
 
 How rows are judged follows from the judge: see `BaseJudge.judge_kind`. The engine promises that every row gets a
 judgement, that the input is read only as needed, and that nothing keeps running when the iterator ends, fails or is
@@ -12,30 +12,97 @@ first try may happen twice. When the second worker dies of it, too, the row beco
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import os
 import sys
 import time
-from collections.abc import Generator, Iterable
-from contextlib import closing
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import Future
 from itertools import chain
-from typing import Any
+from typing import Any, overload
 
+from agentscope_tuner._run import loops, threads
 from agentscope_tuner.config import Source
-from agentscope_tuner.engines.blocks import BlockJudge
-from agentscope_tuner.engines.crew import Crew, run
-from agentscope_tuner.engines.judging import LineJudge, RolloutJudge
-from agentscope_tuner.engines.pace import SLICE_SECONDS
+from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, run
+from agentscope_tuner.engines.judging import LineJudge, PlacedJudgement, RolloutJudge
 from agentscope_tuner.engines.processes import ProcessCrew
-from agentscope_tuner.engines.scored_block import ScoredBlock
-from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine
-from agentscope_tuner.engines.units import In, Out, Rows, Work
-from agentscope_tuner.engines.waiting import LoopCrew, ThreadCrew
-from agentscope_tuner.records import Line
+from agentscope_tuner.engines.scored import ScoredBlock
+from agentscope_tuner.engines.work import Out, Rows, Work
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.blocks import Block
-from agentscope_tuner.task_judge.judgement import Judgement
 from agentscope_tuner.workflow import Rollout
+
+# Blocks begun and not yet handed on, for each job: while one block is slow, the other jobs still find work
+_AHEAD = 8
+
+
+class WaitingCrew(Crew[Out]):
+    """Judges `jobs` blocks at once, with the caller's judge: on the process's background event loop, where clients keep
+    their connections, or each in a thread. They are daemon threads: a judge that hangs cannot keep the program from
+    ending.
+    """
+
+    def __init__(self, work: Work[Out], rows: Rows[Out], jobs: int, *, in_threads: bool) -> None:
+        super().__init__(work, rows, jobs * _AHEAD)
+        self._slots = asyncio.Semaphore(jobs)
+        self._in_threads = in_threads
+        self._futures: set[Future[None]] = set()
+        self._dropping = False
+
+    def begin(self, block: Block) -> None:
+        """See Crew."""
+        future = asyncio.run_coroutine_threadsafe(self._judge(block), loops.get_loop())
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+
+    async def _judge(self, block: Block) -> None:
+        try:
+            async with self._slots:
+                if self._dropping:
+                    self.rows.drop(block.span)
+                elif block.results is not None:
+                    self.rows.finish([(block, block.results)])
+                elif self._in_threads:
+                    self.rows.finish([(block, await asyncio.wrap_future(threads.start(self._judged, block)))])
+                else:
+                    self.rows.finish([(block, await self._ajudged(block))])
+        # boundary: a judge's own errors are failed rows by now, so this is a fault of ours: the caller raises it
+        except BaseException as exc:  # noqa: BLE001
+            self.rows.fail(exc)
+
+    def _judged(self, block: Block) -> Sequence[Out]:
+        try:
+            return self.work.judge(block)
+        except _RAISED as exc:
+            # The judge itself raised it: our threads are never interrupted or cancelled from outside
+            return self.work.failed(block, _raised(exc))
+
+    async def _ajudged(self, block: Block) -> Sequence[Out]:
+        try:
+            return await self.work.ajudge(block)
+        except _RAISED as exc:
+            # The judge itself raised it, or the run was abandoned and its results are not read
+            return self.work.failed(block, _raised(exc))
+
+    def drop(self) -> None:
+        """See Crew."""
+        self._dropping = True
+
+    def close(self) -> None:
+        """See Crew."""
+        self._dropping = True
+        for future in list(self._futures):
+            future.cancel()
+
+
+_RAISED = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
+
+
+def _raised(exc: BaseException) -> JudgeError:
+    return JudgeError(f"the judge raised {type(exc).__name__}: {exc}", cause=Cause.BUG)
+
 
 _log = logging.getLogger(__name__)
 
@@ -45,58 +112,52 @@ _HAS_PROCESSES = sys.platform == "linux"
 _SMALL_BYTES, _SMALL_SECONDS = 2**14, 0.3
 
 
+@overload
 def score(
-    config: Source, rollouts: Iterable[Rollout], *, jobs: int | None = None, ordered: bool = True
-) -> Generator[tuple[int, Judgement], None, None]:
-    """Judge rollouts.
+    judge: LineJudge, rows: Iterable[Block], *, jobs: int | None = None, ordered: bool = True
+) -> Generator[ScoredBlock, None, None]: ...
+
+
+@overload
+def score(
+    judge: Source, rows: Iterable[Rollout], *, jobs: int | None = None, ordered: bool = True
+) -> Generator[PlacedJudgement, None, None]: ...
+
+
+def score(
+    judge: Source | LineJudge, rows: Iterable[Any], *, jobs: int | None = None, ordered: bool = True
+) -> Generator[Any, None, None]:
+    """Judge rollouts, or the lines of rollout files.
 
     Args:
-        config: as `load_judge` takes it; not changed.
-        rollouts: read as needed. For a listwise judge, neighbours with one task id are an advantage group.
+        judge: a configuration, as `load_judge` takes it, to judge rollouts; it is not changed. Or a LineJudge, to judge
+            lines.
+        rows: rollouts, or blocks of lines; read as needed. For a listwise judge, neighbours with one task id are an
+            advantage group. A line that is no rollout is a failed row.
         jobs: how many are judged at once. One judges in the caller's thread, or in a process of its own where the judge
             computes and has a deadline. None: as many as there are cores for a
             judge that computes, `astuner.task_judge.concurrency` for one that awaits, else one.
-        ordered: whether judgements come in the order of the rollouts; otherwise they come as they are reached.
+        ordered: whether results come in the order of the rows; otherwise they come as they are reached.
 
     Returns:
-        `(place of the rollout in the input, judgement)`; a judgement of status `failed` where there is no verdict.
+        For rollouts `(place of the rollout in the input, judgement)`; a judgement of status `failed` where there is no
+        verdict. For lines the blocks to be written. Where a LineJudge stops at a failure, rows behind the failed one
+        may have been judged by then; its block may also be the last before rows that are left out, so it has to be the
+        last taken.
 
     Raises:
         ConfigError: the judge cannot be loaded.
         JudgeError: while iterating: no worker process could be started.
     """
-    return _score(RolloutJudge(config), rollouts, jobs, ordered)
+    if isinstance(judge, LineJudge):
+        return _score_blocks(judge, rows, jobs, ordered) if judge.takes_blocks else _score(judge, rows, jobs, ordered)
+    return _score(RolloutJudge(judge), rows, jobs, ordered)
 
 
-def score_lines(
-    judge: LineJudge, lines: Iterable[Line | JudgedBefore], *, jobs: int | None = None, ordered: bool = True
-) -> Generator[ScoredLine, None, None]:
-    """`score` for the lines of a rollout file.
-
-    The process that judges a line also parses it; a line that is no rollout is a failed row.
-    """
-    with closing(_score(judge, lines, jobs, ordered)) as results:
-        for _, scored in results:
-            yield scored
-
-
-def score_blocks(
-    judge: LineJudge, blocks: Iterable[Block], *, jobs: int | None = None, stop_at_failure: bool = False
+def _score_blocks(
+    work: LineJudge, blocks: Iterable[Block], jobs: int | None, ordered: bool
 ) -> Generator[ScoredBlock, None, None]:
-    """`score_lines` for blocks of a rollout file, in order: nothing is done here for each row of a judge that computes.
-
-    Args:
-        stop_at_failure: stop judging after a failed row. Rows behind it may have been judged by then; a block that
-            holds a failed row may also be the last before rows that are left out, so it has to be the last taken.
-    """
-    if judge.traits.kind != "cpu" or judge.traits.ranks or judge.traits.in_main:
-        # An async judge, or a judge that ranks neighbours, takes rows one by one
-        with closing(score_lines(judge, (item for block in blocks for item in block.items()), jobs=jobs)) as rows:
-            for row in rows:
-                yield ScoredBlock.of([row])
-        return
-    work, left = BlockJudge(judge, stop_at_failure=stop_at_failure), iter(blocks)
-    at_once = jobs or automatic_jobs(work)
+    left, at_once = iter(blocks), jobs or automatic_jobs(work)
     if at_once == 1:
         for block in left:
             yield from _judged_here(work, block)
@@ -106,13 +167,11 @@ def score_blocks(
         small = first.size <= _SMALL_BYTES
         rest = (yield from _judged_here(work, first, _SMALL_SECONDS)) if small else first
         left = left if rest is None else chain([rest], left)
-    with closing(_score(work, left, at_once, True)) as results:
-        for _, scored in results:
-            yield scored
+    yield from _score(work, left, at_once, ordered)
 
 
 def _judged_here(
-    work: BlockJudge, block: Block, seconds: float = math.inf
+    work: LineJudge, block: Block, seconds: float = math.inf
 ) -> Generator[ScoredBlock, None, Block | None]:
     """Judge a block in the caller's thread, for about `seconds` at most; what is left of it."""
     answer, steps, left = work.answer(block), 0, False
@@ -125,40 +184,36 @@ def _judged_here(
                 break
             if now - handed_on > SLICE_SECONDS:
                 handed_on = now
-                yield answer.taken()
+                yield answer.packed()
     except KeyboardInterrupt:
-        yield answer.taken()
+        yield answer.packed()
         raise
-    yield answer.taken()
+    yield answer.packed()
     return block.cut(steps)[1] if left else None
 
 
-def _score(
-    work: Work[In, Out], items: Iterable[Any], jobs: int | None, ordered: bool
-) -> Generator[tuple[int, Out], None, None]:
-    units = work.units(items)
+def _score(work: Work[Out], items: Iterable[Any], jobs: int | None, ordered: bool) -> Generator[Out, None, None]:
+    blocks = work.blocks(items)
     jobs = jobs or automatic_jobs(work)
     if jobs > 1:
-        yield from run(_crew(work, Rows(ordered=ordered), jobs), units)
+        yield from run(_crew(work, Rows(ordered=ordered), jobs), blocks)
         return
-    for unit in units:
-        yield from enumerate(work.judge(unit.items) if unit.results is None else unit.results, unit.first)
+    for block in blocks:
+        yield from work.judge(block) if block.results is None else block.results
 
 
-def automatic_jobs(work: Work[In, Out]) -> int:
+def automatic_jobs(work: Work[Any]) -> int:
     """How many rows are judged at once where `jobs` is not given."""
     if work.traits.kind == "cpu":
         return len(os.sched_getaffinity(0)) if _HAS_PROCESSES else 1
     return work.concurrency if work.traits.shares_loop else 1
 
 
-def _crew(work: Work[In, Out], rows: Rows[Out], jobs: int) -> Crew[In, Out]:
-    if work.traits.kind == "io":
-        return LoopCrew(work, rows, jobs) if work.traits.shares_loop else ThreadCrew(work, rows, jobs)
-    if not _HAS_PROCESSES:
-        _log.warning("worker processes need Linux: judging in threads")
-    elif work.traits.in_main:
-        _log.warning("the judge's class is in the main script, which worker processes do not run: judging in threads")
-    else:
-        return ProcessCrew(work, rows, jobs)
-    return ThreadCrew(work, rows, jobs)
+def _crew(work: Work[Out], rows: Rows[Out], jobs: int) -> Crew[Out]:
+    if work.traits.kind == "cpu":
+        if _HAS_PROCESSES and not work.traits.in_main:
+            return ProcessCrew(work, rows, jobs)
+        why = "the judge's class is in the main script, which worker processes do not run"
+        _log.warning("%s: judging in threads", why if _HAS_PROCESSES else "worker processes need Linux")
+    in_threads = work.traits.kind == "cpu" or not work.traits.shares_loop
+    return WaitingCrew(work, rows, jobs, in_threads=in_threads)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from agentscope_tuner.engines.scored_line import JudgedBefore, ScoredLine, name_and_label
+from agentscope_tuner.engines.scored import JudgedBefore, ScoredLine, name_and_label
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import EarlierRow, Line, Row, parse_line
 from agentscope_tuner.records.blocks import Block, gathered
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
 def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Block]:

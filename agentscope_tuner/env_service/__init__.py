@@ -10,16 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentscope_tuner.env_service.client import AsyncEnvServiceClient, EnvServiceClient
+    from agentscope_tuner.env_service.client import AsyncEnvServiceClient, ClientOptions, EnvServiceClient
     from agentscope_tuner.env_service.gym_env import GymEnv
-    from agentscope_tuner.env_service.options import ClientOptions
     from agentscope_tuner.env_service.wire import Created, StepResult
 
 __all__ = ["AsyncEnvServiceClient", "ClientOptions", "Created", "EnvServiceClient", "GymEnv", "StepResult"]
 
 _HOME = {
     "AsyncEnvServiceClient": "client",
-    "ClientOptions": "options",
+    "ClientOptions": "client",
     "Created": "wire",
     "EnvServiceClient": "client",
     "GymEnv": "gym_env",

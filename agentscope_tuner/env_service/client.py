@@ -8,25 +8,64 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, update_wrapper
+from types import MappingProxyType, TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from agentscope_tuner import _loop
-from agentscope_tuner._http.answer import HttpCall
-from agentscope_tuner._http.exchange import HttpExchange
-from agentscope_tuner._http.limits import Peer
+from agentscope_tuner._http.answer import HttpAnswer, HttpCall
+from agentscope_tuner._http.client import HttpExchange
+from agentscope_tuner._http.limits import HttpLimits, Peer, check_number
+from agentscope_tuner._run import loops
 from agentscope_tuner.env_service import wire
-from agentscope_tuner.env_service.options import ClientOptions
-from agentscope_tuner.env_service.wire import Created, EnvCall, StepResult, Verb
-from agentscope_tuner.errors import EnvServerError, EnvTimeout, EnvUnreachable, InstanceNotFound
+from agentscope_tuner.env_service.wire import Created, StepResult
+from agentscope_tuner.errors import ConfigError, EnvServerError, EnvTimeout, EnvUnreachable, InstanceNotFound
 
+P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
+#: Seconds one try of a verb may take, from connecting to the last byte of the answer.
+TIMEOUTS: Mapping[str, float] = MappingProxyType(
+    {
+        "healthz": 5.0,
+        "get_env_profile": 30.0,
+        "create": 60.0,
+        "step": 60.0,
+        "evaluate": 120.0,
+        "get_info": 30.0,
+        "release": 10.0,
+    }
+)
+# A second call of these changes nothing. A second create resets the episode; a second step is played, too
+_REPEATABLE = frozenset({"healthz", "get_env_profile", "evaluate", "get_info"})
+# A caller of healthz wants to know now, and the end of an episode waits for no restart
+_IMPATIENT = frozenset({"healthz", "release"})
+
 _ENV_SERVICE = Peer("env service", EnvUnreachable, EnvTimeout, EnvServerError)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOptions(HttpLimits):
+    """A client's limits: `HttpLimits`, and a time limit for each verb.
+
+    Attributes:
+        timeouts: seconds one try may take, by verb, in place of those in `TIMEOUTS`.
+    """
+
+    timeouts: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.timeouts) - set(TIMEOUTS))
+        if unknown:
+            raise ConfigError(f"timeouts names no verb of the env service: {unknown!r}; there are {sorted(TIMEOUTS)!r}")
+        for verb, seconds in self.timeouts.items():
+            check_number(f"timeouts[{verb!r}]", seconds)
+        # Not a bare super(): with slots, dataclass makes a new class, which a bare super() does not know
+        HttpLimits.__post_init__(self)
 
 
 class AsyncEnvServiceClient:
@@ -58,19 +97,24 @@ class AsyncEnvServiceClient:
 
     async def healthz(self) -> bool:
         """True when the service is up; raises otherwise."""
-        return await self._result(wire.healthz())
+        return await self._ask("healthz", "healthz", None, wire.read_health)
 
     async def get_env_profile(
         self, env_type: str, split: str = "train", params: Mapping[str, Any] | None = None
     ) -> list[str]:
         """The ids of the tasks that `env_type` has in `split`."""
-        return await self._result(wire.get_env_profile(env_type, split, params))
+        body = wire.request_body(env_type=env_type, params={"split": split, **(params or {})})
+        return await self._ask("get_env_profile", f"get_env_profile of {env_type!r}", body, wire.read_profile)
 
     async def create_instance(
         self, env_type: str, task_id: str, instance_id: str | None = None, params: Mapping[str, Any] | None = None
     ) -> Created:
         """Starts an episode. Without an `instance_id` it gets a fresh one; a known one would reset that episode."""
-        return await self._result(wire.create(env_type, task_id, instance_id or uuid.uuid4().hex, params))
+        name = instance_id or uuid.uuid4().hex
+        where = f"create of instance {name!r} ({env_type!r}, task {task_id!r})"
+        body = wire.request_body(env_type=env_type, task_id=task_id, instance_id=name, params=params)
+        read = partial(wire.read_created, instance_id=name, task_id=task_id)
+        return await self._ask("create", where, body, read, home_of=lambda created: created.instance_id)
 
     async def step(
         self, instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None = None
@@ -79,19 +123,19 @@ class AsyncEnvServiceClient:
 
         After any error but `InstanceNotFound` and status 4xx it is unknown whether the action was played.
         """
-        return await self._result(wire.step(instance_id, action, params))
+        return await self._ask_about(instance_id, "step", wire.read_step, action, params)
 
     async def evaluate(
         self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> float:
         """The episode's score: any finite number, and 1 or more when the task is solved."""
-        return await self._result(wire.evaluate(instance_id, messages, params))
+        return await self._ask_about(instance_id, "evaluate", wire.read_score, messages, params)
 
     async def get_info(
         self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
     ) -> Any:
         """What the environment tells about the episode: any JSON value."""
-        return await self._result(wire.get_info(instance_id, messages, params))
+        return await self._ask_about(instance_id, "get_info", wire.read_data, messages, params)
 
     async def release_instance(self, instance_id: str) -> bool:
         """Ends the episode, best effort: True when the service confirms it.
@@ -100,30 +144,48 @@ class AsyncEnvServiceClient:
         releases idle instances by itself.
         """
         try:
-            return await self._result(wire.release(instance_id))
+            return await self._ask_about(instance_id, "release", wire.read_released)
         # boundary: nothing may hide the error of the episode's own block; False says that the release failed
         except Exception as exc:  # noqa: BLE001
             logger.warning("instance %r was not released: %s", instance_id, exc)
             return False
 
-    async def _result(self, call: EnvCall[T]) -> T:
-        return await self._exchange.run(
-            HttpCall(
-                path=f"/{call.verb.value}",
-                body=call.body,
-                where=call.where,
-                parse=call.parse,
-                seconds=self._options.timeout(call.verb),
-                repeatable=call.verb.repeatable,
-                # No retries: a caller of healthz wants to know now, and the end of an episode waits for no restart.
-                patient=call.verb not in {Verb.HEALTHZ, Verb.RELEASE},
-                # A service may drop the connection after this answer: no call that must not be repeated may inherit it
-                apart=call.verb is Verb.EVALUATE,
-                home=call.instance_id,
-                home_of=_created_id if call.verb is Verb.CREATE else None,
-                unknown_here=(InstanceNotFound,),
-            )
+    async def _ask_about(
+        self,
+        instance_id: str,
+        verb: str,
+        read: Callable[[HttpAnswer, str, str], T],
+        messages: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> T:
+        body = wire.request_body(instance_id=instance_id, messages=messages, params=params)
+        where = f"{verb} of instance {instance_id!r}"
+        return await self._ask(verb, where, body, lambda answer, where: read(answer, where, instance_id), instance_id)
+
+    async def _ask(
+        self,
+        verb: str,
+        where: str,
+        body: bytes | None,
+        read: Callable[[HttpAnswer, str], T],
+        instance_id: str = "",
+        home_of: Callable[[T], str] | None = None,
+    ) -> T:
+        call = HttpCall(
+            path=f"/{verb}",
+            body=body,
+            where=where,
+            parse=lambda answer: read(answer, where),
+            seconds=self._options.timeouts.get(verb, TIMEOUTS[verb]),
+            repeatable=verb in _REPEATABLE,
+            patient=verb not in _IMPATIENT,
+            # A service may drop the connection after this answer: no call that must not be repeated may inherit it
+            apart=verb == "evaluate",
+            home=instance_id,
+            home_of=home_of,
+            unknown_here=(InstanceNotFound,),
         )
+        return await self._exchange.run(call)
 
     async def aclose(self) -> None:
         """Closes the running loop's connections. A later call opens new ones."""
@@ -138,13 +200,21 @@ class AsyncEnvServiceClient:
         await self.aclose()
 
 
-def _created_id(created: object) -> str:
-    assert isinstance(created, Created)
-    return created.instance_id
+_Async = Callable[Concatenate[AsyncEnvServiceClient, P], Coroutine[Any, Any, T]]
+
+
+def _blocking(method: _Async[P, T]) -> Callable[Concatenate[EnvServiceClient, P], T]:
+    """A method of AsyncEnvServiceClient for callers that do not await."""
+
+    def call(self: EnvServiceClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return loops.run(method(self._client, *args, **kwargs))
+
+    update_wrapper(call, method)
+    return call
 
 
 class EnvServiceClient:
-    """`AsyncEnvServiceClient` for callers that do not await, with the same arguments, results and errors.
+    """`AsyncEnvServiceClient` for callers that do not await, with the same methods, arguments, results and errors.
 
     It works from any thread and inside a running event loop, because the requests run on astuner's background loop. So
     a deadline holds even while a name is being resolved, or while headers arrive slowly.
@@ -159,45 +229,14 @@ class EnvServiceClient:
     ) -> None:
         self._client = AsyncEnvServiceClient(base_url, options, transport=transport)
 
-    def healthz(self) -> bool:
-        """True when the service is up; raises otherwise."""
-        return _loop.run(self._client.healthz())
-
-    def get_env_profile(
-        self, env_type: str, split: str = "train", params: Mapping[str, Any] | None = None
-    ) -> list[str]:
-        """The ids of the tasks that `env_type` has in `split`."""
-        return _loop.run(self._client.get_env_profile(env_type, split, params))
-
-    def create_instance(
-        self, env_type: str, task_id: str, instance_id: str | None = None, params: Mapping[str, Any] | None = None
-    ) -> Created:
-        """Starts an episode. Without an `instance_id` it gets a fresh one; a known one would reset that episode."""
-        return _loop.run(self._client.create_instance(env_type, task_id, instance_id, params))
-
-    def step(self, instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None = None) -> StepResult:
-        """Plays `action`; see `AsyncEnvServiceClient.step`."""
-        return _loop.run(self._client.step(instance_id, action, params))
-
-    def evaluate(
-        self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
-    ) -> float:
-        """The episode's score: any finite number, and 1 or more when the task is solved."""
-        return _loop.run(self._client.evaluate(instance_id, messages, params))
-
-    def get_info(
-        self, instance_id: str, messages: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None
-    ) -> Any:
-        """What the environment tells about the episode: any JSON value."""
-        return _loop.run(self._client.get_info(instance_id, messages, params))
-
-    def release_instance(self, instance_id: str) -> bool:
-        """Ends the episode, best effort; see `AsyncEnvServiceClient.release_instance`."""
-        return _loop.run(self._client.release_instance(instance_id))
-
-    def close(self) -> None:
-        """Closes the connections. A later call opens new ones."""
-        _loop.run(self._client.aclose())
+    healthz = _blocking(AsyncEnvServiceClient.healthz)
+    get_env_profile = _blocking(AsyncEnvServiceClient.get_env_profile)
+    create_instance = _blocking(AsyncEnvServiceClient.create_instance)
+    step = _blocking(AsyncEnvServiceClient.step)
+    evaluate = _blocking(AsyncEnvServiceClient.evaluate)
+    get_info = _blocking(AsyncEnvServiceClient.get_info)
+    release_instance = _blocking(AsyncEnvServiceClient.release_instance)
+    close = _blocking(AsyncEnvServiceClient.aclose)
 
     def __enter__(self) -> EnvServiceClient:
         return self

@@ -1,4 +1,4 @@
-"""The reference server of the env-service protocol, on FastAPI: extra `serve`."""
+"""The reference server of the env-service protocol, on Starlette: extra `serve`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
-from agentscope_tuner._http.bearer import carries
-from agentscope_tuner.env_service.episode_process import EpisodeRefusal
-from agentscope_tuner.env_service.instances import Instances, ServerLimits
+from agentscope_tuner._http.answer import carries
+from agentscope_tuner.env_service.episodes import EpisodeRefusal, Instances, ServerLimits
 
 _BODY_SECONDS = 30.0
 _SHUTDOWN_SECONDS = 10
@@ -74,7 +76,7 @@ ACTS: Mapping[str, Act] = {
 }
 
 
-def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | None = None) -> FastAPI:
+def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | None = None) -> Starlette:
     """The server as an ASGI application.
 
     Args:
@@ -85,7 +87,7 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
     instances = Instances(protocols, limits)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         expiry = asyncio.create_task(instances.expire())
         yield
         expiry.cancel()
@@ -98,15 +100,15 @@ def build_app(protocols: Mapping[str, str], limits: ServerLimits, token: str | N
 
         return handle
 
-    app = FastAPI(title="astuner env service", lifespan=lifespan, openapi_url=None)
-    app.add_exception_handler(EpisodeRefusal, _refuse)
-    app.add_api_route("/healthz", _healthz, methods=["GET"])
-    for path, act in ACTS.items():
-        app.add_api_route(f"/{path}", answering(act), methods=["POST"], response_model=None)
-    return app
+    routes = [Route(f"/{path}", answering(act), methods=["POST"]) for path, act in ACTS.items()]
+    return Starlette(
+        routes=[Route("/healthz", _healthz), *routes],
+        lifespan=lifespan,
+        exception_handlers={EpisodeRefusal: _refuse},
+    )
 
 
-def serve(app: FastAPI, listener: socket.socket) -> None:
+def serve(app: Starlette, listener: socket.socket) -> None:
     """Serves `app` on `listener` until SIGTERM or SIGINT, then ends all episodes."""
     config = uvicorn.Config(
         app,
@@ -119,8 +121,8 @@ def serve(app: FastAPI, listener: socket.socket) -> None:
     uvicorn.Server(config).run(sockets=[listener])
 
 
-async def _healthz() -> Response:
-    return Response("OK", media_type="text/plain")
+async def _healthz(_: Request) -> Response:
+    return PlainTextResponse("OK")
 
 
 async def _refuse(_: Request, refusal: Exception) -> Response:

@@ -1,16 +1,18 @@
 """The env service's protocol, without any I/O: calls become requests, answers become results or errors.
 
 Every call but `GET /healthz` is a POST of `{env_type, task_id, instance_id, messages, params}`; a success reads
-`{"success": true, "data": …}`, a failure is a 400 or 500 with `{"detail": "…"}`.
+`{"success": true, "data": …}`, a failure is a 400 or 500 with `{"detail": "…"}`. A score is a finite number, and
+nothing that merely looks like one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from numbers import Real
+from typing import Any
 
 from agentscope_tuner._http.answer import (
     BadAnswer,
@@ -22,45 +24,36 @@ from agentscope_tuner._http.answer import (
     shown,
     text_of,
 )
-from agentscope_tuner.env_service.score import finite_score
-from agentscope_tuner.errors import EnvServiceError, InstanceNotFound
-
-T = TypeVar("T")
+from agentscope_tuner.errors import BadScore, EnvServiceError, InstanceNotFound
 
 
-class Verb(StrEnum):
-    """The calls of the service; the value is the path."""
+def finite_score(value: object, instance_id: str) -> float:
+    """`value` as a float when it is a finite number, of Python's or numpy's types.
 
-    HEALTHZ = "healthz"
-    PROFILE = "get_env_profile"
-    CREATE = "create"
-    STEP = "step"
-    EVALUATE = "evaluate"
-    INFO = "get_info"
-    RELEASE = "release"
+    `True`, `"0.8"` and `None` are refused: they show a broken environment, and a guess would reward the policy for it.
 
-    @property
-    def repeatable(self) -> bool:
-        """Whether a second call changes nothing. A second create resets the episode; a second step is played, too."""
-        return self in {Verb.HEALTHZ, Verb.PROFILE, Verb.EVALUATE, Verb.INFO}
-
-
-@dataclass(frozen=True, slots=True)
-class EnvCall(Generic[T]):
-    """One request and how to read its answer.
-
-    Attributes:
-        body: the JSON to POST; None for a GET.
-        where: the call in words, for messages: `evaluate of instance 'x'`.
-        parse: the result in an answer; raises a `BadAnswer` or an `EnvServiceError` when there is none.
-        instance_id: the id of the episode, which must exist already; empty for calls without an episode.
+    Raises:
+        BadScore: when `value` is anything else; the message names `instance_id`.
     """
+    # True and False are ints to Python
+    if not isinstance(value, bool) and isinstance(value, Real):
+        try:
+            score = float(value)
+        except OverflowError:
+            score = math.inf
+        if math.isfinite(score):
+            return score
+    kind = type(value).__name__
+    raise BadScore(f"instance {instance_id!r}: evaluate must give a finite number, got {_shown(value)} ({kind})")
 
-    verb: Verb
-    body: bytes | None
-    where: str
-    parse: Callable[[HttpAnswer], T]
-    instance_id: str = ""
+
+def _shown(value: object) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:
+        # Python refuses to print an integer of more than 4,300 digits
+        return "a number too long to print"
+    return shown if len(shown) <= 200 else f"{shown[:200]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,100 +76,55 @@ class StepResult:
     info: dict[str, Any]
 
 
-def healthz() -> EnvCall[bool]:
-    """Asks whether the service is up; anything but `OK` is an error."""
-    where = Verb.HEALTHZ.value
-
-    def parse(answer: HttpAnswer) -> bool:
-        if answer.status != 200 or answer.body.strip().strip(b'"') != b"OK":
-            raise BadAnswer(answer.status, text_of(answer.body) or "an empty body instead of 'OK'", where)
-        return True
-
-    return EnvCall(Verb.HEALTHZ, None, where, parse)
+def read_health(answer: HttpAnswer, where: str) -> bool:
+    """True; anything but `OK` is an error."""
+    if answer.status != 200 or answer.body.strip().strip(b'"') != b"OK":
+        raise BadAnswer(answer.status, text_of(answer.body) or "an empty body instead of 'OK'", where)
+    return True
 
 
-def get_env_profile(env_type: str, split: str, params: Mapping[str, Any] | None) -> EnvCall[list[str]]:
-    """Asks for the ids of the tasks that `env_type` has in `split`."""
-    where = f"get_env_profile of {env_type!r}"
-
-    def parse(answer: HttpAnswer) -> list[str]:
-        data = _data(answer, where)
-        if not isinstance(data, list) or not all(isinstance(item, str | int) for item in data):
-            raise malformed(answer, where, "data must be a list of task ids")
-        return [str(item) for item in data]
-
-    body = _body(env_type=env_type, params={"split": split, **(params or {})})
-    return EnvCall(Verb.PROFILE, body, where, parse)
+def read_profile(answer: HttpAnswer, where: str) -> list[str]:
+    """The ids of tasks."""
+    data = read_data(answer, where)
+    if not isinstance(data, list) or not all(isinstance(item, str | int) for item in data):
+        raise malformed(answer, where, "data must be a list of task ids")
+    return [str(item) for item in data]
 
 
-def create(env_type: str, task_id: str, instance_id: str, params: Mapping[str, Any] | None) -> EnvCall[Created]:
-    """Starts an episode of `task_id` under `instance_id`."""
-    where = f"create of instance {instance_id!r} ({env_type!r}, task {task_id!r})"
-
-    def parse(answer: HttpAnswer) -> Created:
-        data = an_object(answer, where, _data(answer, where))
-        info = an_object(answer, where, data.get("info", {}))
-        # the service may have replaced the id
-        given = str(info.get("instance_id") or instance_id)
-        return Created(_messages(answer, where, data), given, str(info.get("task_id") or task_id), info)
-
-    body = _body(env_type=env_type, task_id=task_id, instance_id=instance_id, params=params)
-    return EnvCall(Verb.CREATE, body, where, parse)
+def read_created(answer: HttpAnswer, where: str, instance_id: str, task_id: str) -> Created:
+    """A fresh episode, whose ids the service may have replaced."""
+    data = an_object(answer, where, read_data(answer, where))
+    info = an_object(answer, where, data.get("info", {}))
+    given = str(info.get("instance_id") or instance_id)
+    return Created(_messages(answer, where, data), given, str(info.get("task_id") or task_id), info)
 
 
-def step(instance_id: str, action: Mapping[str, Any], params: Mapping[str, Any] | None) -> EnvCall[StepResult]:
-    """Plays `action`, a chat message, in the episode."""
-    where = f"step of instance {instance_id!r}"
-
-    def parse(answer: HttpAnswer) -> StepResult:
-        data = an_object(answer, where, _data(answer, where, instance_id))
-        ended = data.get("is_terminated")
-        if not isinstance(ended, bool):
-            raise malformed(answer, where, f"is_terminated must be true or false, got {ended!r}")
-        reward = data.get("reward")
-        return StepResult(
-            state=_messages(answer, where, data),
-            reward=None if reward is None else finite_score(reward, instance_id),
-            is_terminated=ended,
-            info=an_object(answer, where, data.get("info") or {}),
-        )
-
-    return EnvCall(Verb.STEP, _body(instance_id=instance_id, messages=action, params=params), where, parse, instance_id)
+def read_step(answer: HttpAnswer, where: str, instance_id: str) -> StepResult:
+    """The result of a step."""
+    data = an_object(answer, where, read_data(answer, where, instance_id))
+    ended = data.get("is_terminated")
+    if not isinstance(ended, bool):
+        raise malformed(answer, where, f"is_terminated must be true or false, got {ended!r}")
+    reward = data.get("reward")
+    return StepResult(
+        state=_messages(answer, where, data),
+        reward=None if reward is None else finite_score(reward, instance_id),
+        is_terminated=ended,
+        info=an_object(answer, where, data.get("info") or {}),
+    )
 
 
-def evaluate(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> EnvCall[float]:
-    """Asks for the episode's score, a finite number."""
-    where = f"evaluate of instance {instance_id!r}"
-
-    def parse(answer: HttpAnswer) -> float:
-        return finite_score(_data(answer, where, instance_id), instance_id)
-
-    body = _body(instance_id=instance_id, messages=messages, params=params)
-    return EnvCall(Verb.EVALUATE, body, where, parse, instance_id)
+def read_score(answer: HttpAnswer, where: str, instance_id: str) -> float:
+    """An episode's score, a finite number."""
+    return finite_score(read_data(answer, where, instance_id), instance_id)
 
 
-def get_info(instance_id: str, messages: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> EnvCall[Any]:
-    """Asks what the environment tells about the episode: any JSON value."""
-    where = f"get_info of instance {instance_id!r}"
-
-    def parse(answer: HttpAnswer) -> Any:
-        return _data(answer, where, instance_id)
-
-    body = _body(instance_id=instance_id, messages=messages, params=params)
-    return EnvCall(Verb.INFO, body, where, parse, instance_id)
+def read_released(answer: HttpAnswer, where: str, instance_id: str) -> bool:
+    """Whether the service has ended the episode; False when it does not know it."""
+    return _envelope(answer, where, instance_id).get("success") is True
 
 
-def release(instance_id: str) -> EnvCall[bool]:
-    """Ends the episode; False when the service does not know it."""
-    where = f"release of instance {instance_id!r}"
-
-    def parse(answer: HttpAnswer) -> bool:
-        return _envelope(answer, where, instance_id).get("success") is True
-
-    return EnvCall(Verb.RELEASE, _body(instance_id=instance_id), where, parse, instance_id)
-
-
-def _body(
+def request_body(
     *,
     env_type: str = "default",
     task_id: str | None = None,
@@ -184,6 +132,11 @@ def _body(
     messages: Mapping[str, Any] | None = None,
     params: Mapping[str, Any] | None = None,
 ) -> bytes:
+    """The body of a POST.
+
+    Raises:
+        EnvServiceError: a value is no mapping, or cannot be written as JSON.
+    """
     request = {
         "env_type": env_type,
         "task_id": task_id,
@@ -212,7 +165,8 @@ def _envelope(answer: HttpAnswer, where: str, instance_id: str = "") -> dict[str
     return json_object(answer, where)
 
 
-def _data(answer: HttpAnswer, where: str, instance_id: str = "") -> Any:
+def read_data(answer: HttpAnswer, where: str, instance_id: str = "") -> Any:
+    """The data of an answer: any JSON value."""
     envelope = _envelope(answer, where, instance_id)
     if envelope.get("success") is not True or "data" not in envelope:
         raise malformed(answer, where, "no success and data in the body")

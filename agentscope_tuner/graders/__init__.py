@@ -4,68 +4,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentscope_tuner.graders.base_grader import BaseGrader
-    from agentscope_tuner.graders.client.chat_model import ChatModel
-    from agentscope_tuner.graders.client.chat_settings import ChatSettings
-    from agentscope_tuner.graders.combine import WeightedSumGrader
-    from agentscope_tuner.graders.function_grader import FunctionGrader
-    from agentscope_tuner.graders.llm_grader import LLMGrader
-    from agentscope_tuner.graders.prompt.template import ChatMessage, LanguageEnum, PromptTemplate
-    from agentscope_tuner.graders.ready.correctness import CorrectnessGrader
-    from agentscope_tuner.graders.ready.format_grader import FormatGrader
-    from agentscope_tuner.graders.ready.instruction_following import InstructionFollowingGrader
-    from agentscope_tuner.graders.ready.pairwise import PairwiseGrader
-    from agentscope_tuner.graders.ready.relevance import RelevanceGrader
-    from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore
-
-__all__ = [
-    "BaseGrader",
-    "ChatMessage",
-    "ChatModel",
-    "ChatSettings",
-    "CorrectnessGrader",
-    "FormatGrader",
-    "FunctionGrader",
-    "GraderMode",
-    "GraderRank",
-    "GraderScore",
-    "InstructionFollowingGrader",
-    "LLMGrader",
-    "LanguageEnum",
-    "PairwiseGrader",
-    "PromptTemplate",
-    "RelevanceGrader",
-    "WeightedSumGrader",
-]
+    from agentscope_tuner.graders.base_grader import BaseGrader as BaseGrader
+    from agentscope_tuner.graders.client.chat_model import ChatModel as ChatModel
+    from agentscope_tuner.graders.client.settings import ChatSettings as ChatSettings
+    from agentscope_tuner.graders.combine import WeightedSumGrader as WeightedSumGrader
+    from agentscope_tuner.graders.function_grader import FunctionGrader as FunctionGrader
+    from agentscope_tuner.graders.llm_grader import LLMGrader as LLMGrader
+    from agentscope_tuner.graders.ready import CorrectnessGrader as CorrectnessGrader
+    from agentscope_tuner.graders.ready import FormatGrader as FormatGrader
+    from agentscope_tuner.graders.ready import InstructionFollowingGrader as InstructionFollowingGrader
+    from agentscope_tuner.graders.ready import PairwiseGrader as PairwiseGrader
+    from agentscope_tuner.graders.ready import RelevanceGrader as RelevanceGrader
+    from agentscope_tuner.graders.schema import GraderMode as GraderMode
+    from agentscope_tuner.graders.schema import GraderRank as GraderRank
+    from agentscope_tuner.graders.schema import GraderScore as GraderScore
+    from agentscope_tuner.graders.template import ChatMessage as ChatMessage
+    from agentscope_tuner.graders.template import LanguageEnum as LanguageEnum
+    from agentscope_tuner.graders.template import PromptTemplate as PromptTemplate
 
 # Each module is imported when one of its names is first used: code that only reads a row's usage needs no client
 _HOMES = {
-    "agentscope_tuner.graders.base_grader": ("BaseGrader",),
-    "agentscope_tuner.graders.client.chat_model": ("ChatModel",),
-    "agentscope_tuner.graders.client.chat_settings": ("ChatSettings",),
-    "agentscope_tuner.graders.combine": ("WeightedSumGrader",),
-    "agentscope_tuner.graders.function_grader": ("FunctionGrader",),
-    "agentscope_tuner.graders.llm_grader": ("LLMGrader",),
-    "agentscope_tuner.graders.prompt.template": (
-        "ChatMessage",
-        "LanguageEnum",
-        "PromptTemplate",
-    ),
-    "agentscope_tuner.graders.ready.correctness": ("CorrectnessGrader",),
-    "agentscope_tuner.graders.ready.format_grader": ("FormatGrader",),
-    "agentscope_tuner.graders.ready.instruction_following": ("InstructionFollowingGrader",),
-    "agentscope_tuner.graders.ready.pairwise": ("PairwiseGrader",),
-    "agentscope_tuner.graders.ready.relevance": ("RelevanceGrader",),
-    "agentscope_tuner.graders.schema": (
-        "GraderMode",
-        "GraderRank",
-        "GraderScore",
-    ),
+    "BaseGrader": "base_grader",
+    "ChatMessage": "template",
+    "ChatModel": "client.chat_model",
+    "ChatSettings": "client.settings",
+    "CorrectnessGrader": "ready",
+    "FormatGrader": "ready",
+    "FunctionGrader": "function_grader",
+    "GraderMode": "schema",
+    "GraderRank": "schema",
+    "GraderScore": "schema",
+    "InstructionFollowingGrader": "ready",
+    "LLMGrader": "llm_grader",
+    "LanguageEnum": "template",
+    "PairwiseGrader": "ready",
+    "PromptTemplate": "template",
+    "RelevanceGrader": "ready",
+    "WeightedSumGrader": "combine",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its public names are {', '.join(__all__)}")

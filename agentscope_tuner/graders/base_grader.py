@@ -1,13 +1,19 @@
-"""The base class of every grader."""
+"""The base class of every grader, and the checks of a grader's arguments against the fields of its prompt."""
 
 from __future__ import annotations
 
+import difflib
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from agentscope_tuner.errors import Cause
+from agentscope_tuner.config import validate_section
+from agentscope_tuner.errors import Cause, GraderError
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause
+from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
 
 
 class BaseGrader(ABC):
@@ -65,3 +71,100 @@ async def evaluate(grader: BaseGrader, **kwargs: Any) -> GraderScore | GraderRan
     if not isinstance(result, GraderScore if grader.mode is GraderMode.POINTWISE else GraderRank):
         return grader.failed(f"a {grader.mode} grader answered {result!r:.200}")
     return result
+
+
+#: The names of the arguments that every grader takes, whether or not its prompt shows them.
+USUAL = ("query", "response", "ground_truth", "context", "tool_definitions", "tool_calls")
+#: Arguments that may be absent; the prompt then says in words that none was given.
+OPTIONAL = ("context", "tool_definitions", "tool_calls")
+
+
+def check_arguments(
+    values: Mapping[str, Any], used: Collection[str], optional: Collection[str], own: Collection[str]
+) -> None:
+    """Refuse arguments that the prompt does not know, and a prompt without a field that it needs.
+
+    Args:
+        values: the arguments, by name.
+        used: the variables of the prompt; the error names the first variable without a value.
+        optional: the variables that may be None.
+        own: variables that the grader itself fills in.
+
+    Raises:
+        GraderError: names the argument, the nearest one, and the way out.
+    """
+    for name in values:
+        if name not in USUAL and name not in used:
+            known = sorted({*USUAL, *used} - set(own))
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+            raise GraderError(
+                f"unknown argument {name!r}; {hint}the prompt takes {', '.join(known)}", cause=Cause.CONFIG
+            )
+    for name in used:
+        value = values.get(name)
+        if name in own or name in optional or not is_missing(name, value):
+            continue
+        what = "the reference answer is missing" if name == "ground_truth" else f"{name} is missing"
+        given = sorted(name for name, value in values.items() if value is not None)
+        raise GraderError(f"{what}: the prompt uses {{{name}}}, and given are {given!r}", cause=Cause.REFERENCE)
+
+
+def is_missing(name: str, value: object) -> bool:
+    """Whether the argument `name` has no value: None, NaN, or a blank text.
+
+    Data frames write NaN into empty cells. A query or a response may be blank.
+    """
+    if isinstance(value, str):
+        return name not in ("query", "response") and not value.strip()
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def model_of(model: ChatModel | ChatSettings | Mapping[str, Any]) -> ChatModel:
+    """`model`, or a new ChatModel with these settings.
+
+    Raises:
+        ConfigError: the settings are wrong.
+    """
+    if isinstance(model, Mapping):
+        model = validate_section(ChatSettings, dict(model), "model")
+    return ChatModel(model) if isinstance(model, ChatSettings) else model
+
+
+def check_template(template: PromptTemplate, language: LanguageEnum, name: str) -> None:
+    """Refuse a prompt that never shows the response.
+
+    Raises:
+        ValueError: the messages in `language` have no `{response}`.
+    """
+    used = template.variables(language)
+    if "response" not in used:
+        raise ValueError(f"the template of {name!r} has no {{response}}, only {sorted(used)!r}: it would judge nothing")
+
+
+def given_or_spanned(
+    low: float | None, high: float | None, worth: Collection[float]
+) -> tuple[float | None, float | None]:
+    """`low` and `high` where at least one of them is given, else the smallest and the largest value in `worth`."""
+    return (min(worth), max(worth)) if low is None and high is None else (low, high)
+
+
+def score_range(
+    template: PromptTemplate, language: LanguageEnum, name: str, low: float | None, high: float | None
+) -> tuple[float, float]:
+    """The range of scores: the given one, else the range that the prompt's words state.
+
+    A given range without its lower end starts at 0.
+
+    Raises:
+        ValueError: only the lower end is given, or no end is given and the prompt states no range.
+    """
+    if high is not None:
+        return float(low or 0.0), float(high)
+    stated = template.stated_range(language) if low is None else None
+    if stated is None:
+        raise ValueError(
+            f"the range of {name!r} is not known: give min_score and max_score, or state it in the prompt ('from 1 "
+            f"to 5')"
+        )
+    return stated

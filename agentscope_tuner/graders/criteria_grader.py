@@ -10,44 +10,18 @@ from typing import Any, Literal
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.prompt.fence import neutralise
-from agentscope_tuner.graders.prompt.judge_prompt import Texts, as_texts, build_prompt, echoes
-from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.prompt.visible import plain
-from agentscope_tuner.graders.prompt.wording import label_form
+from agentscope_tuner.graders.injection_defence import lower_letters, neutralise, plain
+from agentscope_tuner.graders.prompt import ReplyForm, Texts, as_texts, build_prompt, echoes, object_schema, reply_form
+from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
 
 TOGETHER = PromptTemplate.of(
-    """
+    """\
 Decide for each criterion whether the response meets it. Judge each by itself and strictly: it is met only where the
-response itself shows it. That the response claims to meet a criterion shows nothing.
-
-<query>
-{query}
-</query>
-
-<response>
-{response}
-</response>
-
-<criteria>
-{criteria}
-</criteria>
-""",
-    """
-请逐条判断回答是否满足每条标准。每条单独、严格地判断：只有回答本身体现了才算满足；回答自称满足不算数。
-
-<问题>
-{query}
-</问题>
-
-<回答>
-{response}
-</回答>
-
-<标准>
-{criteria}
-</标准>
-""",
+response itself shows it. That the response claims to meet a criterion shows nothing.""",
+    """请逐条判断回答是否满足每条标准。每条单独、严格地判断：只有回答本身体现了才算满足；回答自称满足不算数。""",
+    "query",
+    "response",
+    "criteria",
 )
 _FORM = {
     LanguageEnum.EN: (
@@ -146,31 +120,16 @@ class CriteriaGrader:
     def _prompt(self, texts: Texts, criteria: Sequence[str]) -> Prompt:
         # The task's author wrote the criteria, not the policy: they stand in the prompt as instructions, unfenced
         listed = [f"{number}. {neutralise(text, _LONGEST_CRITERION)}" for number, text in enumerate(criteria, start=1)]
-        own = {"criteria": "\n".join(listed)}
+        form = ReplyForm(_FORM[self.language], _schema(len(criteria)))
         if self.score_from == "logprobs":
-            form = label_form(self.language, _LABELS[self.language])
-            return build_prompt(TOGETHER, self.language, own, texts, form, top_logprobs=20)
-        return build_prompt(TOGETHER, self.language, own, texts, _FORM[self.language], _schema(len(criteria)))
+            form = reply_form(self.language, 0.0, 1.0, _LABELS[self.language], 0, True)
+        return build_prompt(TOGETHER, self.language, {"criteria": "\n".join(listed)}, texts, form)
 
 
 def _schema(size: int) -> dict[str, Any]:
-    one = {
-        "type": "object",
-        "properties": {
-            "number": {"type": "integer", "minimum": 1, "maximum": size},
-            "quote": {"type": "string"},
-            "met": {"type": "boolean"},
-        },
-        "required": ["number", "quote", "met"],
-        "additionalProperties": False,
-    }
-    verdicts = {"type": "array", "items": one, "minItems": size, "maxItems": size}
-    return {
-        "type": "object",
-        "properties": {"verdicts": verdicts},
-        "required": ["verdicts"],
-        "additionalProperties": False,
-    }
+    number = {"type": "integer", "minimum": 1, "maximum": size}
+    one = object_schema({"number": number, "quote": {"type": "string"}, "met": {"type": "boolean"}})
+    return object_schema({"verdicts": {"type": "array", "items": one, "minItems": size, "maxItems": size}})
 
 
 def _verdicts(reply: Reply, judged: Sequence[str], response: str, size: int) -> list[Met]:
@@ -178,7 +137,7 @@ def _verdicts(reply: Reply, judged: Sequence[str], response: str, size: int) -> 
     if not isinstance(found, list) or len(found) != size or not all(isinstance(item, dict) for item in found):
         raise ReplyError(f"verdicts must be a list of {size}, one for each criterion, got {found!r:.200}")
     by_number: dict[int, Met] = {}
-    stands = _letters(response)
+    stands = lower_letters(plain(response))
     for item in found:
         number, met, quote = item.get("number"), item.get("met"), item.get("quote", "")
         if type(number) is not int or not 1 <= number <= size or number in by_number:
@@ -187,7 +146,7 @@ def _verdicts(reply: Reply, judged: Sequence[str], response: str, size: int) -> 
             raise ReplyError(f"criterion {number}: met must be true or false, got {met!r:.50}")
         if not isinstance(quote, str) or len(quote) > _LONGEST_QUOTE:
             raise ReplyError(f"criterion {number}: quote must be a text, got {quote!r:.100}")
-        if any(_letters(part) not in stands for part in _parts(quote)):
+        if any(lower_letters(plain(part)) not in stands for part in _parts(quote)):
             raise ReplyError(f"criterion {number}: the quote does not stand in the response: {quote!r:.100}")
         by_number[number] = Met(float(met), " ".join(quote.split()))
     return [by_number[number] for number in range(1, size + 1)]
@@ -196,7 +155,3 @@ def _verdicts(reply: Reply, judged: Sequence[str], response: str, size: int) -> 
 def _parts(quote: str) -> list[str]:
     # Models leave out the middle of a long quote, so its parts are looked for one by one
     return quote.replace("[...]", "…").replace("...", "…").split("…")
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, plain(text).casefold()))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, is_finite_number, named_cause
@@ -50,7 +50,7 @@ class FunctionGrader(BaseGrader):
             if inspect.iscoroutinefunction(self.func):
                 result = await self.func(**kwargs)
             else:
-                result = await _loop.in_thread(partial(self.func, **kwargs))
+                result = await loops.in_thread(partial(self.func, **kwargs))
                 if inspect.isawaitable(result):
                     result = await result
             return self._read(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -83,7 +84,7 @@ def group_prompts(
 def shared_places(positions: Sequence[float]) -> list[float]:
     """Places of `positions`; the smallest position gets place 1, and equal positions share their mean place."""
     ordered = sorted(positions)
-    return [ordered.index(position) + (1 + ordered.count(position)) / 2 for position in positions]
+    return [(bisect_left(ordered, one) + bisect_right(ordered, one) + 1) / 2 for one in positions]
 
 
 def place_reward(place: float, size: int) -> float:

@@ -8,25 +8,24 @@ from typing import Any, Literal, Self
 
 from agentscope_tuner.errors import AstunerError, GraderError
 from agentscope_tuner.graders import combine
-from agentscope_tuner.graders.arguments import (
+from agentscope_tuner.graders.base_grader import (
     OPTIONAL,
     USUAL,
+    BaseGrader,
     check_arguments,
     check_template,
     given_or_spanned,
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.chat_settings import ChatSettings
-from agentscope_tuner.graders.client.reply import Reply, final_json, rank_of, read_score, reason_of
+from agentscope_tuner.graders.client.reply import Reply, final_json, label_of, label_score, rank_of, reason_of, score_of
+from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.prompt.guard import no_content
-from agentscope_tuner.graders.prompt.judge_prompt import Texts, Trajectory, as_texts, build_prompt, echoes
-from agentscope_tuner.graders.prompt.template import LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.prompt.wording import reply_form
+from agentscope_tuner.graders.injection_defence import no_content
+from agentscope_tuner.graders.prompt import Texts, Trajectory, as_texts, build_prompt, echoes, reply_form
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause, own_words
+from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
 
 ScoreSource = Literal["text", "logprobs"]
 
@@ -174,16 +173,13 @@ class LLMGrader(BaseGrader):
         if (reason := self._nothing_in(values["response"], values)) is not None:
             kept = {"usage": Usage(), "filtered_by": "no_content"}
             return GraderScore(self.name, self.min_score, f"no_content: {reason}", kept)
-        answers, failed = await self._votes(values, self._read_score)
+        answers, failed = await self._votes(values)
         score = combine.combined_score([answer.value[0] for answer in answers], self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
         metadata: dict[str, Any] = {"usage": _total(answers)}
         if self.votes > 1:
             metadata |= {"votes": [answer.value[0] for answer in answers], "votes_failed": failed}
         return GraderScore(self.name, score, own_words(nearest.value[1]), metadata)
-
-    def _read_score(self, reply: Reply, echoes: Sequence[str]) -> tuple[float, str]:
-        return read_score(reply, echoes, self.labels, self.min_score, self.max_score, self.score_from == "logprobs")
 
     def _nothing_in(self, response: str | Trajectory, values: Mapping[str, Any]) -> str | None:
         text, reference = response if isinstance(response, str) else "\n".join(response), values["ground_truth"]
@@ -207,13 +203,8 @@ class LLMGrader(BaseGrader):
 
     async def _ranked(self, values: Mapping[str, Any]) -> GraderRank:
         responses, size = values["response"], len(values["response"])
-
-        def parse(reply: Reply, echoes: Sequence[str]) -> tuple[list[int], str]:
-            verdict = final_json(reply, echoes)
-            return rank_of(verdict, size), reason_of(verdict)
-
         orders = [list(range(size)), list(range(size))[::-1]] if self.swap else [list(range(size))]
-        asked = [self._votes({**values, "response": [responses[index] for index in order]}, parse) for order in orders]
+        asked = [self._votes({**values, "response": [responses[index] for index in order]}) for order in orders]
         rounds = await asyncio.gather(*asked)
         merge = combine.combined_places if self.vote_rule == "median" else combine.majority_ranking
         by_order = [
@@ -229,26 +220,52 @@ class LLMGrader(BaseGrader):
             metadata["disagreements"] = combine.disagreements(*by_order)
         return GraderRank(self.name, combine.ranked(places), own_words(answers[0].value[1]), metadata)
 
-    async def _votes(self, values: Mapping[str, Any], parse: Any) -> tuple[list[Answer[Any]], int]:
+    async def _votes(self, values: Mapping[str, Any]) -> tuple[list[Answer[Any]], int]:
         if self.votes == 1:
-            return [await self._ask(values, parse, 0)], 0
-        draws = [self._ask(values, parse, draw) for draw in range(self.votes)]
+            return [await self._ask(values, 0)], 0
+        draws = [self._ask(values, draw) for draw in range(self.votes)]
         return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
 
-    async def _ask(self, values: Mapping[str, Any], parse: Any, draw: int) -> Answer[Any]:
+    async def _ask(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
         texts = self._texts(values)
-        return await self.model.ask(self._prompt(texts, draw), lambda reply: parse(reply, echoes(texts)))
+        return await self.model.ask(self.build_messages(texts, draw), lambda reply: self.parse(reply, texts))
 
-    def _texts(self, values: Mapping[str, Any]) -> Texts:
-        shown = {name: value for name, value in values.items() if name in self._used}
-        return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
+    def build_messages(self, texts: Texts, draw: int = 0) -> Prompt:
+        """The question to the judge model; with `parse`, all that a grader of another kind has to change.
 
-    def _prompt(self, texts: Texts, draw: int) -> Prompt:
+        Args:
+            texts: the arguments that the prompt shows, neutralised.
+            draw: the number of the vote.
+        """
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
         size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 0
         labels, by_logprobs = tuple(self.labels), self.score_from == "logprobs"
         form = reply_form(self.language, self.min_score, self.max_score, labels, size, by_logprobs)
-        return build_prompt(self.template, self.language, own, texts, form.words, form.schema, form.top_logprobs, draw)
+        return build_prompt(self.template, self.language, own, texts, form, draw)
+
+    def parse(self, reply: Reply, texts: Texts) -> tuple[Any, str]:
+        """The score, or in listwise mode the places of the responses as they were shown, and the reason.
+
+        Args:
+            reply: the judge model's.
+            texts: as `build_messages` got them.
+
+        Raises:
+            ReplyError: the reply holds no verdict of the judge's own.
+        """
+        if self.score_from == "logprobs":
+            score = label_score(reply, self.labels)
+            return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
+        verdict = final_json(reply, echoes(texts))
+        if self.mode is GraderMode.LISTWISE:
+            return rank_of(verdict, len(texts["response"])), reason_of(verdict)
+        if self.labels:
+            return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)
+        return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
+
+    def _texts(self, values: Mapping[str, Any]) -> Texts:
+        shown = {name: value for name, value in values.items() if name in self._used}
+        return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 
     def prompts(self, values: Mapping[str, Any]) -> list[Prompt]:
         """The prompts that `aevaluate` would send about `values`, for estimates; nothing is sent.
@@ -265,7 +282,7 @@ class LLMGrader(BaseGrader):
         orders = [shown, shown[::-1]] if self.swap else [shown]
         asked = [order if self.mode is GraderMode.LISTWISE else order[0] for order in orders]
         texts = [self._texts({**values, "response": response}) for response in asked]
-        return [self._prompt(one, draw) for one in texts for draw in range(self.votes)]
+        return [self.build_messages(one, draw) for one in texts for draw in range(self.votes)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_config` makes an equal grader; holds no key."""

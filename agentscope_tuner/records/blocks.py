@@ -1,49 +1,79 @@
 """Blocks of unparsed rows, which a source of rows passes to an engine.
 
 A block is cut out of the input without a look at its rows, so the process that reads the input does no work for each
-row. The process that judges a block parses it.
+row. The process that judges a block parses it, and turns a trainer's rows into rollouts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from itertools import chain
+from typing import Any, BinaryIO
 
-from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line
+from agentscope_tuner.records.formats import AUTO, Conversion, format_of
+from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line, Row, parse_line
 
 _BLOCK_BYTES = 2**18
 # Single lines are gathered into blocks of this many bytes, so that sending them to another process is cheap
 _GATHERED_LINES, _GATHERED_BYTES = 64, 2**18
 
 
-class Block(Protocol):
-    """Neighbouring rows of the input. Blocks are sent to other processes, so they can be pickled.
+@dataclass(slots=True, kw_only=True)
+class Block(ABC):
+    """Neighbouring rows of the input, on their way through an engine. They are sent to other processes, by pickle.
 
     Attributes:
-        span: the block's length in the input, at least 1, in bytes or in rows. When a block is cut in two, the spans of
-            its parts add up to its span.
-        size: roughly how many bytes the block keeps in memory.
+        number: where it begins in the run: the first block at 0, each other where the block before it ends.
+        results: the results, where they are known before judging; such a block is passed on and not judged.
+        deaths: workers that died while they judged it.
+        span: its length in the run, at least 1, in bytes or in rows. When it is cut in two, the spans of its parts add
+            up to its span.
+        size: roughly how many bytes it keeps in memory.
     """
 
+    number: int = 0
+    results: Sequence[Any] | None = None
+    deaths: int = 0
+
     @property
+    @abstractmethod
     def span(self) -> int: ...
 
     @property
+    @abstractmethod
     def size(self) -> int: ...
 
+    @property
+    def end(self) -> int:
+        """Where the next block begins."""
+        return self.number + self.span
+
+    @abstractmethod
     def items(self) -> Iterator[Any]:
         """The rows in order, each a `Line` or another item that engines accept."""
 
+    def steps(self) -> int:
+        """In how many steps it is judged: a row each, unless it has to be judged as a whole."""
+        return sum(1 for _ in self.items())
+
     def split(self, span: int) -> tuple[Block, Block | None]:
         """A part of about `span`, at least one row, and the rest, or None where nothing is left."""
+        return self.cut(span)
 
-    def cut(self, rows: int) -> tuple[Block, Block | None]:
-        """The first `rows` rows, at least one, and the rest, or None where no row is left."""
+    def cut(self, steps: int) -> tuple[Block, Block | None]:
+        """What the first `steps` steps judge, at least one, and the rest, or None where no row is left."""
+        return self, None
+
+    def _parts(self, head: Block, tail: Block) -> tuple[Block, Block]:
+        head.number = self.number
+        tail.number = head.end
+        return head, tail
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+@dataclass(slots=True)
+class TextBlock(Block):
     """Whole lines of a JSONL file, unchanged.
 
     Attributes:
@@ -81,60 +111,72 @@ class TextBlock:
 
     def split(self, span: int) -> tuple[Block, Block | None]:
         """See Block."""
-        return self._parts(self.data.find(b"\n", max(span - 1, 0)) + 1)
+        return self._cut_at(self.data.find(b"\n", max(span - 1, 0)) + 1)
 
-    def cut(self, rows: int) -> tuple[Block, Block | None]:
+    def cut(self, steps: int) -> tuple[Block, Block | None]:
         """See Block."""
-        lines = self.data.split(b"\n", rows)
-        if self.first > 1 and len(lines) > rows and all(map(bytes.strip, lines[:rows])):
-            return self._parts(len(self.data) - len(lines[rows]) if lines[rows].strip() else 0)
+        lines = self.data.split(b"\n", steps)
+        if self.first > 1 and len(lines) > steps and all(map(bytes.strip, lines[:steps])):
+            return self._cut_at(len(self.data) - len(lines[steps]) if lines[steps].strip() else 0)
         # There are blank lines among them, or a byte order mark before the first
         end = 0
-        while rows and (end := self.data.find(b"\n", start := end) + 1):
-            rows -= _holds_row(self.data[start:end], first=self.first == 1 and not start)
+        while steps and (end := self.data.find(b"\n", start := end) + 1):
+            steps -= _holds_row(self.data[start:end], first=self.first == 1 and not start)
         # blank lines go with the row before them
-        return self._parts(end if self.data[end:].strip() else 0)
+        return self._cut_at(end if self.data[end:].strip() else 0)
 
-    def _parts(self, end: int) -> tuple[Block, Block | None]:
+    def _cut_at(self, end: int) -> tuple[Block, Block | None]:
         if not 0 < end < len(self.data):
             return self, None
         head, tail = self.data[:end], self.data[end:]
-        return TextBlock(self.name, self.first, head), TextBlock(self.name, self.first + head.count(b"\n"), tail)
+        behind = TextBlock(self.name, self.first + head.count(b"\n"), tail)
+        return self._parts(TextBlock(self.name, self.first, head), behind)
 
 
-@dataclass(frozen=True, slots=True)
-class LineBlock:
-    """Lines that were made singly, from a trainer's rows or with an earlier run's verdicts."""
+@dataclass(slots=True)
+class LineBlock(Block):
+    """Lines that were made singly: from a trainer's rows, with an earlier run's verdicts, or to be judged together.
+
+    Attributes:
+        held: their bytes.
+        is_group: whether the lines have to be judged as a whole.
+    """
 
     lines: tuple[Any, ...]
-    size: int
+    held: int
+    is_group: bool = False
+
+    @property
+    def size(self) -> int:
+        """See Block."""
+        return self.held
 
     @property
     def span(self) -> int:
         """See Block: rows."""
-        return len(self.lines)
+        return 1 if self.is_group else len(self.lines)
 
     def items(self) -> Iterator[Any]:
         """See Block."""
         return iter(self.lines)
 
-    def split(self, span: int) -> tuple[Block, Block | None]:
+    def steps(self) -> int:
         """See Block."""
-        return self.cut(span)
+        return self.span
 
-    def cut(self, rows: int) -> tuple[Block, Block | None]:
+    def cut(self, steps: int) -> tuple[Block, Block | None]:
         """See Block."""
-        head, tail = self.lines[: max(rows, 1)], self.lines[max(rows, 1) :]
-        if not tail:
+        head, tail = self.lines[: max(steps, 1)], self.lines[max(steps, 1) :]
+        if self.is_group or not tail:
             return self, None
-        size = self.size * len(head) // len(self.lines)
-        return LineBlock(head, size), LineBlock(tail, self.size - size)
+        size = self.held * len(head) // len(self.lines)
+        return self._parts(LineBlock(head, size), LineBlock(tail, self.held - size))
 
 
 def read_blocks(stream: BinaryIO, name: str) -> Iterator[Block]:
-    """The lines of a JSONL stream in blocks, one for each read of the stream; see `read_lines`.
+    """The lines of a JSONL stream in blocks, one for each read of the stream.
 
-    Of a line that is too long, at most `MAX_LINE_BYTES` and a block are held in memory.
+    A line of more than `MAX_LINE_BYTES` has a problem; at most that and a block of it are held in memory.
     """
     read = getattr(stream, "read1", stream.read)
     number, begun = 1, bytearray()
@@ -157,6 +199,21 @@ def read_blocks(stream: BinaryIO, name: str) -> Iterator[Block]:
         piece = piece or read(_BLOCK_BYTES)
     if begun:
         yield TextBlock(name, number, bytes(begun))
+
+
+def read_lines(stream: BinaryIO, name: str) -> Iterator[Line]:
+    """The unparsed lines of a JSONL stream, without blank lines; `parse_line` parses them, possibly elsewhere."""
+    for block in read_blocks(stream, name):
+        yield from block.items()
+
+
+def read_rows(stream: BinaryIO, name: str) -> Iterator[Row]:
+    """The rows of a JSONL stream, one at a time.
+
+    A line that is not a rollout becomes a Row with a `problem`: bad JSON, invalid UTF-8, a missing key, a wrong type,
+    or too many bytes.
+    """
+    return map(parse_line, read_lines(stream, name))
 
 
 def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
@@ -197,7 +254,7 @@ def _holds_row(line: bytes, *, first: bool) -> bool:
 
 
 def _too_long(name: str, number: int, length: int) -> Line:
-    """A line of `length` bytes, too long, as `read_lines` gives it."""
+    """A line of `length` bytes, which is too long."""
     length = max(length, MAX_LINE_BYTES + 1)
     return Line(f"{name}:{number}", b"", f"the line has {length} bytes, more than {MAX_LINE_BYTES}")
 
@@ -210,3 +267,60 @@ def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:
         if ended:
             return length, behind
     return length, b""
+
+
+@dataclass(slots=True)
+class ConvertedBlock(Block):
+    """A block of lines with a trainer's rows; its items are rollouts, one for each line."""
+
+    block: Block
+    conversion: Conversion
+
+    @property
+    def span(self) -> int:
+        """See Block."""
+        return self.block.span
+
+    @property
+    def size(self) -> int:
+        """See Block."""
+        return self.block.size
+
+    def items(self) -> Iterator[Line]:
+        """See Block."""
+        return map(self.conversion, self.block.items())
+
+    def split(self, span: int) -> tuple[Block, Block | None]:
+        """See Block."""
+        return self._both(*self.block.split(span))
+
+    def cut(self, steps: int) -> tuple[Block, Block | None]:
+        """See Block."""
+        return self._both(*self.block.cut(steps))
+
+    def _both(self, head: Block, tail: Block | None) -> tuple[Block, Block | None]:
+        if tail is None:
+            return self, None
+        return self._parts(ConvertedBlock(head, self.conversion), ConvertedBlock(tail, self.conversion))
+
+
+def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block]:
+    """`as_rollouts` for blocks of lines.
+
+    Raises:
+        ConfigError: while iterating: the first row is in no known format.
+    """
+    left = iter(blocks)
+    passed: list[Block] = []
+    while conversion.name == AUTO and (block := next(left, None)) is not None:
+        passed.append(block)
+        first = next((line for line in block.items() if line.problem is None), None)
+        if first is not None:
+            found = format_of(first)
+            if found is None:
+                # The rows are rollouts already
+                yield from chain(passed, left)
+                return
+            conversion = conversion.of(found)
+    for block in chain(passed, left):
+        yield ConvertedBlock(block, conversion)

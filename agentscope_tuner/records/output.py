@@ -1,18 +1,302 @@
-"""Writes scored rows to a file of lines, or a Parquet or Arrow file, on this machine or at a URL."""
+"""The output of a run: scored lines, the file that takes them, and how a later run continues it.
+
+A scored line is the row's own keys, unchanged, and its judgement. The file is partial until it is whole, and renamed
+then. It is a file of lines, or Parquet or Arrow, on this machine or at a URL.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import FileIO
+from json.encoder import encode_basestring as _text
 from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.columnar_file import write_columnar
-from agentscope_tuner.records.scored_file import ScoredFile, furthest
-from agentscope_tuner.storage.columns import is_columnar, pyarrow_for
-from agentscope_tuner.storage.stored_file import StoredFile, file_system, is_url, plain
+from agentscope_tuner.records.columnar import write_columnar
+from agentscope_tuner.records.reader import Row
+from agentscope_tuner.storage import StoredFile, file_system, is_columnar, is_url, plain, pyarrow_for
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+
+
+def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> bytes:
+    """The row's own keys, unchanged, and `judgement`; one line of JSON, in UTF-8.
+
+    `config_digest` names the configuration that judged, so that a later run notices a different configuration.
+    """
+    unjudged = _without_judgement(row.raw) if row.rollout is not None else None
+    if unjudged is None:
+        verdict = {**judgement.to_dict(), "config": config_digest} if config_digest else judgement.to_dict()
+        return _encode({**own_keys(row.raw), "judgement": verdict}) + b"\n"
+    return unjudged[:-1] + judged_end(judgement, judgement.seconds, config_digest)
+
+
+def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") -> bytes:
+    """The end of a `scored_line`, which replaces the last brace of a row without a judgement.
+
+    `seconds` replace the judgement's own. The bytes are those of `json.dumps(…, ensure_ascii=False)`, which takes five
+    times as long: it makes an encoder for every call.
+    """
+    reason, error = _text(judgement.reason), "null" if judgement.error is None else _text(judgement.error)
+    success = "null" if judgement.is_success is None else "true" if judgement.is_success else "false"
+    reward = "null" if judgement.reward is None else repr(judgement.reward)
+    cause = "null" if judgement.cause is None else _text(judgement.cause.value)
+    violations = ", ".join(map(_text, judgement.violations)) if judgement.violations else ""
+    metrics = json.dumps(dict(judgement.metrics), ensure_ascii=False) if judgement.metrics else "{}"
+    calls = f', "calls": {json.dumps(judgement.calls, ensure_ascii=False)}' if judgement.calls else ""
+    config = f', "config": {_text(config_digest)}' if config_digest else ""
+    verdict = (
+        f', "judgement": {{"status": "{judgement.status}", "reward": {reward}, "is_success": {success}, '
+        f'"reason": {reason}, "violations": [{violations}], "error": {error}, "cause": {cause}, '
+        f'"metrics": {metrics}, "seconds": {round(seconds, 6)!r}{calls}{config}}}}}\n'
+    )
+    # Insert the judgement into the bytes: parsing and printing the row would change its numbers and escapes
+    try:
+        return verdict.encode()
+    except UnicodeEncodeError:
+        named = {"config": config_digest} if config_digest else {}
+        plain = _encode({**judgement.to_dict(), "seconds": round(seconds, 6), **named})
+        return b', "judgement": ' + plain + b"}\n"
+
+
+def read_end(end: bytes) -> Judgement:
+    """The judgement that `judged_end` wrote."""
+    verdict = json.loads(b"{" + end[2:])["judgement"]
+    verdict.pop("config", None)
+    judgement = Judgement.from_dict(verdict)
+    assert judgement is not None
+    return judgement
+
+
+def _without_judgement(raw: bytes) -> bytes | None:
+    """The object without a judgement at its end; None when there is, or may be, a judgement at another place."""
+    if b'"judgement"' not in raw:
+        return raw
+    before, separator, judgement = raw.rpartition(b', "judgement": ')
+    if not separator or b'"judgement"' in before:
+        return None
+    try:
+        json.loads(judgement[:-1])
+    except ValueError:
+        return None
+    return before + b"}"
+
+
+def own_keys(raw: bytes) -> dict[str, Any]:
+    """The keys of a line besides its judgement; empty when the line is no JSON object."""
+    try:
+        parsed = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(parsed, dict):
+        return {}
+    parsed.pop("judgement", None)
+    return parsed
+
+
+def _encode(value: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
+        return json.dumps(value).encode()
+
+
+class EarlierRow(NamedTuple):
+    """One line of a scored file.
+
+    Attributes:
+        line: the unchanged line, with its line break.
+        own: the row without its judgement.
+        judgement: the verdict; None when it cannot be read.
+        config: the digest of the configuration that judged, as given to `scored_line`.
+    """
+
+    line: bytes
+    own: dict[str, Any]
+    judgement: Judgement | None
+    config: str | None
+
+    @property
+    def spent(self) -> dict[str, float]:
+        """The metrics of what judge models cost for this row: a run that judges it again adds them up."""
+        # Imported here, since a run that resumes nothing does not need it
+        from agentscope_tuner.graders.client.usage import Usage
+
+        metrics = self.judgement.metrics if self.judgement else {}
+        return {name: metrics[name] for name in Usage.metric_names() if metrics.get(name)}
+
+    def is_of(self, raw: bytes) -> bool:
+        """Whether this row is the input's `line`, judged: the same keys with the same values."""
+        # Nearly every row was written unchanged
+        return self.line.startswith(raw[:-1] + b', "judgement": ') or self.own == own_keys(raw)
+
+
+def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
+    """The rows of `path`, up to the first incomplete row: a killed run may have written half a line."""
+    if path is None:
+        return
+    with open(path, "rb") as stream:
+        for line in stream:
+            try:
+                own = json.loads(line)
+            except (ValueError, RecursionError):
+                return
+            if not line.endswith(b"\n") or not isinstance(own, dict):
+                return
+            verdict = own.pop("judgement", None)
+            config = verdict.pop("config", None) if isinstance(verdict, dict) else None
+            yield EarlierRow(line, own, Judgement.from_dict(verdict), config)
+
+
+class ScoredFile:
+    """The output of one run, atomic: rows go to `<path>.partial`, which becomes `path` on a clean exit.
+
+    After an interruption the partial file stays, with every row that was written, and `resume=True` takes over its rows
+    (or the finished file's, to judge its failed rows again). Use as a context manager. One run at a time:
+    `<path>.partial.lock` is locked during the run.
+
+    Raises:
+        ConfigError: `path` cannot be written, is not a regular file, an interrupted run's rows are in the way, or
+            another run is writing it.
+    """
+
+    def __init__(self, path: Path, *, resume: bool = False) -> None:
+        # Follow a symbolic link: renaming onto it would replace the link by a file
+        self.path = path.resolve() if path.is_symlink() else path
+        self._resume = resume
+        self._earlier: Path | None = None
+
+    def __enter__(self) -> ScoredFile:
+        if not self.path.name or (self.path.exists() and not self.path.is_file()):
+            raise ConfigError(f"the output must be a regular file, got {str(self.path)!r}")
+        self.partial = self.path.with_name(f"{self.path.name}.partial")
+        self._next = self.path.with_name(f"{self.path.name}.partial.next")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = self._locked()
+        except OSError as exc:
+            raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
+        try:
+            self._stream = self._opened()
+        # Also on Ctrl-C: a lock file that stays would keep the next run out
+        except BaseException:
+            self._unlock()
+            raise
+        return self
+
+    def _opened(self) -> FileIO:
+        if self._resume:
+            self._earlier = self._furthest()
+        elif _size(self.partial):
+            raise ConfigError(
+                f"{str(self.partial)!r} holds rows that an interrupted run scored: add --resume to go on from them, "
+                "or delete it"
+            )
+        try:
+            # unbuffered: bytes that a full disk refuses must not be written again on closing
+            return open(self._next if self._earlier else self.partial, "wb", buffering=0)
+        except OSError as exc:
+            raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
+
+    def _locked(self) -> IO[bytes]:
+        """The lock file, locked until it is closed: two runs would overwrite each other's rows."""
+        path = self.path.with_name(f"{self.path.name}.partial.lock")
+        while True:
+            stream = open(path, "ab")  # noqa: SIM115  # closing the file releases the lock
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as exc:
+                stream.close()
+                raise ConfigError(f"another run is writing {str(self.path)!r}: wait for it, or name another") from exc
+            except OSError:
+                # This file system has no locks: go on without one
+                return stream
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
+                    return stream
+            # The run that held the lock has just ended and removed its file: lock the new one
+            stream.close()
+
+    def _unlock(self) -> None:
+        # Remove the file while it is locked: a waiting run then sees that the file is gone, and makes a new file
+        Path(self._lock.name).unlink(missing_ok=True)
+        self._lock.close()
+
+    def _furthest(self) -> Path | None:
+        """The file to take rows from: an interrupted resumed run may have come further than the first run."""
+        found = furthest(self.path)
+        if found == self._next:
+            os.replace(self._next, self.partial)
+            return self.partial
+        return found
+
+    def earlier(self) -> Iterator[EarlierRow]:
+        """The rows that an earlier run wrote; none unless resuming."""
+        return earlier_rows(self._earlier)
+
+    def write(self, line: bytes) -> None:
+        """Add one line or more, as `scored_line` makes them. A killed run keeps them: verdicts may have been paid for.
+
+        Raises:
+            ConfigError: the disk is full, or the file cannot be written for another reason.
+        """
+        left = memoryview(line)
+        try:
+            while left:
+                left = left[self._stream.write(left) :]
+        except OSError as exc:
+            raise self._refused(exc) from exc
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._finish(whole=kind is None)
+        except OSError as error:
+            # The error that ended the run says more
+            if kind is None:
+                raise self._refused(error) from error
+        finally:
+            self._unlock()
+
+    def _finish(self, *, whole: bool) -> None:
+        self._stream.close()
+        written = Path(self._stream.name)
+        if whole:
+            os.replace(written, self.path)
+            self.partial.unlink(missing_ok=True)
+        elif not _size(written):
+            written.unlink()
+
+    def _refused(self, exc: OSError) -> ConfigError:
+        """Why the output cannot be written, and the way out."""
+        return ConfigError(
+            f"cannot write {self._stream.name!r}: {exc.strerror or exc}; the rows before it are kept: make room, or "
+            "mend what refuses the file, then --resume goes on"
+        )
+
+
+def furthest(path: Path) -> Path | None:
+    """The file with the most rows to take over, of those that runs with the output `path` wrote; None where there is
+    none.
+    """
+    partial, further = (path.with_name(f"{path.name}.{end}") for end in ("partial", "partial.next"))
+    start = partial if _size(partial) else path
+    if _size(further) > _size(start):
+        return further
+    return start if _size(start) else None
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
 
 # The first bytes to look at: a first line that does not end within them is not checked
 _FIRST_LINE_BYTES = 2**20

@@ -1,12 +1,12 @@
-"""Reads rollout files line by line, with bounded memory; a bad line becomes a row with its problem."""
+"""The lines of rollout files, and what is read of each: a rollout, or the problem that keeps it from being one."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -51,41 +51,6 @@ class Row:
     rollout: Rollout | None
     problem: str | None
     spent: Mapping[str, float] | None = None
-
-
-def read_rows(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Row]:
-    """The rows of a JSONL stream, one at a time; blank lines are skipped.
-
-    A line that is not a rollout becomes a Row with a `problem`: bad JSON, invalid UTF-8, a missing key, a wrong type,
-    or more than `max_line_bytes`, of which no more than that is ever held in memory.
-    """
-    return map(parse_line, read_lines(stream, name, max_line_bytes=max_line_bytes))
-
-
-def read_lines(stream: BinaryIO, name: str, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
-    """The unparsed lines of the stream; `parse_line` parses them, possibly in another process."""
-    number = 0
-    while line := stream.readline(max_line_bytes + 1):
-        number += 1
-        where = f"{name}:{number}"
-        if len(line) > max_line_bytes and not line.endswith(b"\n"):
-            length = len(line) + _skip_rest(stream, max_line_bytes)
-            yield Line(where, b"", f"the line has {length} bytes, more than {max_line_bytes}")
-            continue
-        raw = line.strip()
-        if number == 1:
-            raw = raw.removeprefix(BOM)
-        if raw:
-            yield Line(where, raw)
-
-
-def _skip_rest(stream: BinaryIO, chunk: int) -> int:
-    skipped = 0
-    while rest := stream.readline(chunk):
-        skipped += len(rest.rstrip(b"\r\n"))
-        if rest.endswith(b"\n"):
-            break
-    return skipped
 
 
 def _rollout(raw: bytes) -> Rollout:
@@ -152,3 +117,23 @@ def is_deeper(value: object, levels: int) -> bool:
         if not level:
             return False
     return True
+
+
+def parse_tasks(lines: Iterable[Line]) -> Iterator[Row]:
+    """The rollout of each line; a line that is a task becomes a rollout without an answer, named by the task's id."""
+    for line in lines:
+        row = parse_line(line)
+        task = _task(line) if row.rollout is None and line.problem is None else None
+        if task is None:
+            yield row
+            continue
+        name = str(task.get("task_id") or line.where.rpartition(":")[2])
+        yield parse_line(line._replace(raw=json.dumps({"id": name, "task": task, "output": {}}).encode()))
+
+
+def _task(line: Line) -> dict[str, object] | None:
+    try:
+        task = json.loads(line.raw)
+    except (ValueError, RecursionError):
+        return None
+    return task if isinstance(task, dict) and "main_query" in task and "task" not in task else None

@@ -13,7 +13,7 @@ import pydantic_core
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Line
-from agentscope_tuner.task_judge.judgement import Status
+from agentscope_tuner.task_judge.contract.judgement import Status
 
 STEP_KEYS = ("step", "global_step", "training_step")
 # The largest number whose squares can be summed over any step

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 _MOST_REASONS = 1000
 _REASON_CHARS = 300

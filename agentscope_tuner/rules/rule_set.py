@@ -1,16 +1,233 @@
-"""Rules compiled once and checked on every output: `compile_rules`, `RuleSet`, `Violation`."""
+"""Rules compiled once and checked on every output: `compile_rules`, `RuleSet`, `Violation`.
+
+All mistakes of a `rules` section are found before, each with its place. The parameters that a custom kind reads are
+known from the source of its handler.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import difflib
+import importlib
+import inspect
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.rules.checks import CHECKS, Check
-from agentscope_tuner.rules.handlers import RULE_HANDLERS, is_built_in
-from agentscope_tuner.rules.patterns import search_seconds
-from agentscope_tuner.rules.problems import find_problems, plain
+from agentscope_tuner.rules.kinds import KINDS, REQUIRED, RULE_HANDLERS, Check, Kind, is_built_in, search_seconds
+
+
+def parameters_read(handler: Callable[..., Any]) -> frozenset[str] | None:
+    """All keys of its rule that `handler` reads, or None if its source does not show them for certain.
+
+    They are certain for a plain function that uses its rule only as `rule["key"]`, `rule.get("key", …)` and
+    `"key" in rule`. A function that passes its rule on, loops over it, or is wrapped may read any key.
+    """
+    if not inspect.isfunction(handler) or hasattr(handler, "__wrapped__"):
+        return None
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(handler)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return None
+    function = tree.body[0] if len(tree.body) == 1 else None
+    if not isinstance(function, ast.FunctionDef) or not function.args.args or function.decorator_list:
+        return None
+    rule = function.args.args[0].arg
+    keys = set()
+    uses = {id(node) for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == rule}
+    rebound = sum(
+        arg.arg == rule for node in ast.walk(function) if isinstance(node, ast.arguments) for arg in _all(node)
+    )
+    for node in ast.walk(function):
+        found = _key_read(node, rule)
+        if found is not None:
+            name, key = found
+            uses.discard(id(name))
+            keys.add(key)
+    return frozenset(keys) if not uses and rebound == 1 else None
+
+
+def _all(arguments: ast.arguments) -> Iterator[ast.arg]:
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None)
+
+
+def _key_read(node: ast.AST, rule: str) -> tuple[ast.Name, str] | None:
+    """The node that names the rule, and the key, if `node` reads one key of the rule."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name) as use, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
+            pass
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id=name) as use, attr="get"), args=[ast.Constant(str(key)), *_]
+        ):
+            pass
+        case ast.Compare(
+            left=ast.Constant(str(key)), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name) as use]
+        ):
+            pass
+        case _:
+            return None
+    return (use, key) if name == rule else None
+
+
+COMMON_KEYS = ("id", "kind", "target", "action", "not")
+ACTIONS = ("mark_bad", "record")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One error of a `rules` section.
+
+    Args:
+        message: the error, with the wrong value and the allowed values.
+        index: the rule's place in the section, from 0; None when the error belongs to no single rule.
+        key: the key with the error; None when the error is in the whole rule, or a key is missing.
+        rule_id: the rule's `id`, if it is a string.
+    """
+
+    message: str
+    index: int | None = None
+    key: str | None = None
+    rule_id: str | None = None
+
+    def describe(self, where: str) -> str:
+        """The error in one line; `where` is the section's place in the configuration."""
+        place = where if self.index is None else f"{where}[{self.index}]"
+        name = f" ({self.rule_id!r})" if self.rule_id else ""
+        return f"{place}{name}: {self.message}"
+
+
+def plain(value: Any) -> Any:
+    """A copy of `value` with dicts and lists as YAML has them, because OmegaConf's nodes are neither."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(item) for item in value]
+    return value
+
+
+def find_problems(rules: object, rule_modules: object = ()) -> list[Problem]:
+    """All errors of a `rules` section (plain values), in order; a section without errors compiles.
+
+    The modules are imported first, because they register custom kinds in `RULE_HANDLERS`.
+    """
+    problems = import_rule_modules(rule_modules)
+    if not isinstance(rules, list):
+        return [*problems, Problem(f"must be a list of rules, got {rules!r}")]
+    first_use: dict[str, int] = {}
+    for index, rule in enumerate(rules):
+        if not isinstance(rule, dict):
+            problems.append(Problem(f"must be a mapping with an id and a kind, got {rule!r}", index))
+            continue
+        rule_id = rule.get("id")
+        name = rule_id if isinstance(rule_id, str) else None
+        found = list(_rule_problems(rule))
+        if name is not None and first_use.setdefault(name, index) != index:
+            found.insert(0, ("id", f"id {name!r} is already the id of rule [{first_use[name]}]: ids must be unique"))
+        problems += [Problem(message, index, key, name) for key, message in found]
+    return problems
+
+
+def import_rule_modules(names: object) -> list[Problem]:
+    """Import the modules that register custom kinds; they may lie in the working directory, too."""
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+        return [Problem(f"rule_modules must be a list of module names, got {names!r}", key="rule_modules")]
+    problems = []
+    if names and not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+    for name in names:
+        try:
+            importlib.import_module(name)
+        # boundary: the module is the user's code, and its import may raise anything
+        except Exception as exc:  # noqa: BLE001
+            message = f"rule_modules: {name!r} could not be imported: {type(exc).__name__}: {exc}"
+            problems.append(Problem(message, key="rule_modules"))
+    return problems
+
+
+def _rule_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
+    yield from _common_problems(rule)
+    name = rule.get("kind")
+    if "kind" not in rule:
+        yield None, f"kind is missing: one of {_listed(RULE_HANDLERS)}"
+    elif not isinstance(name, str) or name not in RULE_HANDLERS:
+        yield "kind", f"unknown kind {name!r}{_nearest(name, RULE_HANDLERS)}: one of {_listed(RULE_HANDLERS)}"
+    elif not callable(RULE_HANDLERS[name]):
+        yield "kind", f"RULE_HANDLERS[{name!r}] must be a function of a rule and a text, got {RULE_HANDLERS[name]!r}"
+    elif is_built_in(name):
+        yield from _parameter_problems(rule, KINDS[name])
+    elif (read := parameters_read(RULE_HANDLERS[name])) is not None:
+        yield from _unknown_keys(rule, (*COMMON_KEYS, *sorted(read - {*COMMON_KEYS})), name)
+
+
+def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
+    if "id" not in rule:
+        yield None, "id is missing: every rule needs one, unique in its section"
+    elif problem := _id_problem(rule["id"]):
+        yield "id", f"id {problem}"
+    target = rule.get("target", "output")
+    if not is_target(target):
+        hint = _nearest(target, ("output", "query"))
+        yield "target", f"target must be output, query or metadata.<key>, got {target!r}{hint}"
+    action = rule.get("action", "mark_bad")
+    if action not in ACTIONS:
+        yield "action", f"action must be one of {_listed(ACTIONS)}, got {action!r}{_nearest(action, ACTIONS)}"
+    if not isinstance(rule.get("not", False), bool):
+        yield "not", f"not must be true or false, got {rule['not']!r}"
+
+
+def _id_problem(value: Any) -> str | None:
+    if not isinstance(value, str) or not value:
+        hint = ": put it in quotes" if isinstance(value, int | float) else ""
+        return f"must be a string that is not empty, got {value!r}{hint}"
+    if "," in value or value != value.strip() or not value.isprintable():
+        # Result tables join ids with commas
+        return f"must not hold commas, line breaks or white space at its ends, got {value!r}"
+    return None
+
+
+def is_target(target: Any) -> bool:
+    if not isinstance(target, str):
+        return False
+    return target in ("output", "query") or (target.startswith("metadata.") and target != "metadata.")
+
+
+def _parameter_problems(rule: dict[Any, Any], kind: Kind) -> Iterator[tuple[str | None, str]]:
+    known = (*COMMON_KEYS, *(parameter.name for parameter in kind.parameters))
+    sound = True
+    for parameter in kind.parameters:
+        if parameter.name in rule:
+            problem = parameter.problem(rule[parameter.name])
+            if problem is not None:
+                sound = False
+                yield parameter.name, f"{parameter.name} {problem}"
+        elif parameter.default is REQUIRED:
+            sound = False
+            yield None, f"{parameter.name} is missing: {kind.name} needs it ({parameter.shape})"
+    yield from _unknown_keys(rule, known, kind.name)
+    if sound and (problem := kind.cross_check(rule)):
+        yield None, problem
+
+
+def _unknown_keys(rule: dict[Any, Any], known: Sequence[str], kind: str) -> Iterator[tuple[str | None, str]]:
+    for key in rule:
+        if key not in known:
+            yield str(key), f"unknown key {key!r}{_nearest(key, known)}: {kind} takes {_listed(known)}"
+
+
+def _nearest(value: Any, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(value, list(known), n=1) if isinstance(value, str) else []
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
 
 Action = Literal["mark_bad", "record"]
 
@@ -47,11 +264,15 @@ class RuleSet:
 
     A pickle holds the rules as plain data, and unpickling compiles them again. So the kinds that they name must be
     registered in the other process, too.
+
+    Attributes:
+        targets: the texts that the rules read: ``output``, ``query``, ``metadata.<key>``; empty without rules.
     """
 
     def __init__(self, rules: Sequence[_CompiledRule], source: _Source) -> None:
         self._rules = tuple(rules)
         self._source = source
+        self.targets = frozenset(map(attrgetter("target"), rules))
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -63,11 +284,6 @@ class RuleSet:
     def ids(self) -> tuple[str, ...]:
         """The rules' ids, in order."""
         return tuple(rule.violation.rule_id for rule in self._rules)
-
-    @property
-    def targets(self) -> frozenset[str]:
-        """The texts that the rules read: ``output``, ``query``, ``metadata.<key>``."""
-        return frozenset(rule.target for rule in self._rules)
 
     def check(self, output: str, *, query: str = "", metadata: Mapping[str, Any] = {}) -> tuple[Violation, ...]:
         """The violations of all rules, in the order of the configuration; empty when the texts keep every rule.
@@ -108,6 +324,8 @@ def compile_rules(
     Raises:
         ConfigError: the section has errors; the message lists all of them.
     """
+    if not rules and not rule_modules:
+        return RuleSet((), ([], [], where))
     return _compile(plain(rules), plain(rule_modules), where)
 
 
@@ -128,7 +346,7 @@ def _compile_rule(rule: dict[str, Any]) -> _CompiledRule:
         target=target,
         on_output=target == "output",
         negated=rule.get("not", False),
-        check=CHECKS[kind](rule) if is_built_in(kind) else _custom_check(kind, rule),
+        check=KINDS[kind].compile(rule) if is_built_in(kind) else _custom_check(kind, rule),
         violation=Violation(rule["id"], rule.get("action", "mark_bad")),
     )
 

@@ -1,25 +1,26 @@
-"""The reward service as an ASGI application."""
+"""The reward service as an ASGI application: its routes, and their description in `openapi.yaml`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Any
 
-from fastapi import APIRouter, FastAPI, Response, Security
-from fastapi.responses import JSONResponse
-from fastapi.security import HTTPBearer
+import yaml
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, Router
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.service.gate import Gate
+from agentscope_tuner.service.admission import Gate, ServiceSettings
 from agentscope_tuner.service.handler import Exchange
 from agentscope_tuner.service.metrics import JudgeMetrics, ServiceMetrics
-from agentscope_tuner.service.openapi import PROBLEMS, SHAPES, Documented, Readiness
 from agentscope_tuner.service.readiness import Probe
-from agentscope_tuner.service.settings import ServiceSettings
-from agentscope_tuner.service.token_file import BearerGuard, TokenFile, own_path
+from agentscope_tuner.service.token import OPEN_PATH, BearerGuard, TokenFile
 from agentscope_tuner.service.wires import WIRES, Served
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
@@ -27,19 +28,19 @@ _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 #: The judge without a name, in the metrics: Prometheus takes an empty label for an absent one.
 DEFAULT_LABEL = "default"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-#: Under a judge's prefix: the paths of each wire.
-PATHS: Mapping[str, tuple[str, ...]] = {
-    "native": ("/reward",),
-    "openrlhf": ("/get_reward", "/openrlhf", "/"),
-    "nemo_gym": ("/verify",),
-    "slime": ("/slime",),
+#: The wire of each path under a judge's prefix.
+PATHS: Mapping[str, str] = {
+    "/reward": "native",
+    "/get_reward": "openrlhf",
+    "/openrlhf": "openrlhf",
+    "/": "openrlhf",
+    "/verify": "nemo_gym",
+    "/slime": "slime",
 }
-_RESERVED = {"docs", "openapi.json", "healthz", "readyz", "metrics"} | {
-    path[1:] for paths in PATHS.values() for path in paths
-}
+_RESERVED = sorted({"docs", "openapi.json", "healthz", "readyz", "metrics", *(path[1:] for path in PATHS)} - {""})
 
 
-def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings | None = None) -> FastAPI:
+def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings | None = None) -> Starlette:
     """The service's application; `app.state.gate` is its `Gate`.
 
     Args:
@@ -50,116 +51,103 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
         ConfigError: there is no judge, a name that cannot be a route, or a token file that cannot be read.
     """
     settings = settings or ServiceSettings()
-    if not judges:
-        raise ConfigError("a reward service needs a judge")
+    _check(judges)
     gate = Gate(settings.concurrency, settings.queue, settings.max_body_bytes)
     metrics = ServiceMetrics(gate)
-    app = FastAPI(title="astuner reward service", version=__version__, redoc_url=None, redirect_slashes=False)
+    guard = []
+    if settings.token_file is not None:
+        guard = [Middleware(BearerGuard, token=TokenFile(settings.token_file))]
+    routes: list[BaseRoute] = []
+    # Starlette tries the routes in order, and a judge without a name may be asked thousands of times a second
+    for name in sorted(judges):
+        counted = JudgeMetrics(metrics, name or DEFAULT_LABEL)
+        routes += _judging_routes(Served(name, judges[name], settings, counted), gate)
+    routes += _operator_routes(Probe(judges), gate, metrics) + _description(judges, guarded=bool(guard))
+    app = Starlette(routes=routes, middleware=guard)
+    app.router.redirect_slashes = False
     app.state.gate = gate
-    app.add_api_route("/healthz", _healthz, methods=["GET"], summary="The process is alive", response_class=Response)
-    # Only for the description: the guard below does the check
-    bearer = [Security(HTTPBearer(auto_error=False))] if settings.token_file is not None else []
-    router = APIRouter(redirect_slashes=False, dependencies=bearer)
-    _add_operator_routes(router, Probe(judges), gate, metrics)
-    handlers: dict[str, Exchange] = {}
+    return app
+
+
+def _check(judges: Mapping[str, ConfiguredJudge]) -> None:
+    if not judges:
+        raise ConfigError("a reward service needs a judge")
     if {"", DEFAULT_LABEL} <= judges.keys():
         raise ConfigError(
             f"the judge without a name is {DEFAULT_LABEL!r} in the metrics: name the other one differently"
         )
-    for name, judge in judges.items():
-        counted = JudgeMetrics(metrics, name or DEFAULT_LABEL)
-        _add_judge(router, handlers, Served(_checked(name), judge, settings, counted), gate)
-    app.add_middleware(Direct, handlers=handlers)
-    if settings.token_file is not None:
-        # Added last, so that it runs before everything else
-        app.add_middleware(BearerGuard, token=TokenFile(settings.token_file))
-    app.include_router(router)
-    return app
+    for name in judges:
+        if name and (_NAME.fullmatch(name) is None or name in _RESERVED):
+            raise ConfigError(
+                f"a judge's name is the prefix of its routes: letters, digits, - and _, and none of {_RESERVED!r}, "
+                f"got {name!r}"
+            )
 
 
-def _checked(name: str) -> str:
-    if name and (_NAME.fullmatch(name) is None or name in _RESERVED):
-        raise ConfigError(
-            f"a judge's name is the prefix of its routes: letters, digits, - and _, and none of "
-            f"{sorted(_RESERVED - {''})!r}, got {name!r}"
-        )
-    return name
-
-
-def _add_judge(router: APIRouter, handlers: dict[str, Exchange], served: Served, gate: Gate) -> None:
-    prefix = f"/{served.name}" if served.name else ""
-    for wire, paths in PATHS.items():
-        exchange = Exchange(served, wire, WIRES[wire], gate)
-        for path in paths:
-            handlers[prefix + path] = exchange
-            _describe(router, served.name, wire, prefix + path)
+def _judging_routes(served: Served, gate: Gate) -> list[BaseRoute]:
+    exchanges = {wire: Exchange(served, wire, WIRES[wire], gate) for wire in WIRES}
+    routes: list[BaseRoute] = [Route(path, exchanges[wire], methods=["POST"]) for path, wire in PATHS.items()]
+    if not served.name:
+        return routes
+    prefix = f"/{served.name}"
     # A client with the address http://host:port/name sends its requests there, without a slash
-    handlers.setdefault(prefix, handlers[f"{prefix}/"])
+    return [
+        Route(prefix, exchanges[PATHS["/"]], methods=["POST"]),
+        Mount(prefix, Router(routes, redirect_slashes=False)),
+    ]
 
 
-async def _healthz() -> Response:
-    return Response("OK", media_type="text/plain")
+def _operator_routes(probe: Probe, gate: Gate, metrics: ServiceMetrics) -> list[BaseRoute]:
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("OK")
 
-
-def _add_operator_routes(router: APIRouter, probe: Probe, gate: Gate, metrics: ServiceMetrics) -> None:
-    async def readyz() -> JSONResponse:
+    async def readyz(_: Request) -> Response:
+        problems: Mapping[str, str | None] = {}
         if gate.draining:
-            return JSONResponse({"status": "draining", "judges": {}}, status_code=503)
-        problems = await probe.problems()
-        ready = not any(problems.values())
-        return JSONResponse(
-            {"status": "ready" if ready else "not ready", "judges": problems}, status_code=200 if ready else 503
-        )
+            status = "draining"
+        elif gate.full:
+            status = "full"
+        else:
+            problems = await probe.problems()
+            status = "not ready" if any(problems.values()) else "ready"
+        return JSONResponse({"status": status, "judges": problems}, status_code=200 if status == "ready" else 503)
 
-    async def prometheus() -> Response:
+    async def prometheus(_: Request) -> Response:
         return Response(metrics.text(), media_type=_METRICS_TYPE)
 
-    router.add_api_route(
-        "/readyz",
-        readyz,
-        methods=["GET"],
-        response_model=Readiness,
-        responses={503: {"model": Readiness, "description": "draining, or a judge's endpoint does not answer"}},
-        summary="The judges are loaded, and what they depend on answers",
-    )
-    router.add_api_route(
-        "/metrics", prometheus, methods=["GET"], response_class=Response, summary="Counts for Prometheus"
-    )
+    return [Route(OPEN_PATH, healthz), Route("/readyz", readyz), Route("/metrics", prometheus)]
 
 
-def _describe(router: APIRouter, name: str, wire: str, path: str) -> None:
-    shape = SHAPES[wire]
-    router.add_api_route(
-        path,
-        Documented(shape),
-        methods=["POST"],
-        response_model=shape.reply,
-        summary=shape.summary,
-        responses=PROBLEMS,
-        operation_id="_".join(filter(None, (*path.split("/"), wire))),
-        tags=[name] if name else None,
-    )
+def _description(names: Iterable[str], *, guarded: bool) -> list[BaseRoute]:
+    folder = files("agentscope_tuner.service")
+    document = described(yaml.safe_load(folder.joinpath("openapi.yaml").read_text("utf-8")), names, guarded=guarded)
+    page = folder.joinpath("docs.html").read_text("utf-8")
+
+    async def openapi(_: Request) -> Response:
+        return JSONResponse(document)
+
+    async def docs(_: Request) -> Response:
+        return HTMLResponse(page)
+
+    return [Route("/openapi.json", openapi), Route("/docs", docs)]
 
 
-class Direct:
-    """ASGI middleware that finds the handler of a judging request by its path: the router takes longer than a cheap
-    verdict.
+def described(document: dict[str, Any], names: Iterable[str], *, guarded: bool) -> dict[str, Any]:
+    """The OpenAPI document of a service with these judges.
 
     Args:
-        app: answers all other requests.
-        handlers: the handlers by path.
+        document: the description of a service with one judge, which has no name.
+        names: the judges' names; each has the judging paths below its own.
+        guarded: whether requests need a token.
     """
-
-    def __init__(self, app: ASGIApp, handlers: Mapping[str, Exchange]) -> None:
-        self._app = app
-        self._handlers = handlers
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = None
-        if scope["type"] == "http" and scope["method"] == "POST":
-            exchange = self._handlers.get(own_path(scope))
-        if exchange is None:
-            await self._app(scope, receive, send)
-        else:
-            response = await exchange.handle(Request(scope, receive))
-            await response(scope, receive, send)
+    paths = {path: operations for path, operations in document["paths"].items() if path not in PATHS}
+    for name in names:
+        for path in PATHS:
+            operation = document["paths"][path]["post"]
+            if name:
+                operation = {**operation, "operationId": f"{name}_{operation['operationId']}", "tags": [name]}
+            paths[f"/{name}{path}" if name else path] = {"post": operation}
+    found = {**document, "info": {**document["info"], "version": __version__}, "paths": paths}
+    if not guarded:
+        del found["security"]
+    return found

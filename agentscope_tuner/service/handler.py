@@ -1,4 +1,4 @@
-"""One judging request from its first byte to its answer: admitted, read, judged within its deadline, answered."""
+"""One judging request from its first byte to its answer: read within limits, admitted, judged in time, answered."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import asyncio
 import json
 import logging
 import math
+import re
 import time
 import traceback
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, NoReturn
 
+from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-from agentscope_tuner.service.body import ClientGone, linger, parse, read_body
-from agentscope_tuner.service.gate import Gate
-from agentscope_tuner.service.refusal import Refusal
+from agentscope_tuner.records.reader import is_deeper
+from agentscope_tuner.service.admission import Gate, Refusal
 from agentscope_tuner.service.wires import Served, Wire
 
 _log = logging.getLogger(__name__)
@@ -27,12 +29,126 @@ DEADLINE_HEADER = "X-Deadline-Seconds"
 _MOST_SEND_SECONDS = 1.0
 # The client has gone and reads no answer; 499 is nginx's status for this case
 _CLIENT_GONE = 499
+# How slowly a body may come: this many seconds, and one more for each so many bytes that have come
+_BODY_SECONDS, _BODY_BYTES_A_SECOND = 10.0, 512 * 2**10
+# Limits on reading the rest of a refused body
+_LINGER_BYTES, _LINGER_SECONDS = 64 * 2**20, 5.0
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+# The depth at which pydantic's parser stops
+_DEPTH = 200
 # ASCII escapes: answers come back in reasons, and may hold half surrogate pairs, which no UTF-8 can carry
 _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
+class ClientGone(Exception):
+    """The client closed the connection, so no one reads an answer."""
+
+
+async def read_body(request: Request, max_bytes: int, hold: Callable[[int], None]) -> bytes:
+    """The body, counted by `hold` while it comes in.
+
+    Raises:
+        Refusal: 415 a type other than JSON, 413 too long, 408 too slow, 429 too many bytes in all requests together.
+        ClientGone: the connection ended before the body was whole.
+    """
+    _check_type(request.headers)
+    # uvicorn's parser has made sure that it is a number
+    if int(request.headers.get("content-length", "0")) > max_bytes:
+        raise _too_long(max_bytes)
+    chunks: list[bytes] = []
+    size = 0
+    started = asyncio.get_running_loop().time()
+    try:
+        async with asyncio.timeout(_BODY_SECONDS) as clock:
+            more = True
+            while more:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                chunk = message.get("body", b"")
+                size += len(chunk)
+                if size > max_bytes:
+                    raise _too_long(max_bytes)
+                hold(len(chunk))
+                chunks.append(chunk)
+                clock.reschedule(started + _BODY_SECONDS + size / _BODY_BYTES_A_SECOND)
+                more = message.get("more_body", False)
+    except TimeoutError as exc:
+        raise Refusal(
+            408, f"only {size} bytes came in time: a body may take {_BODY_SECONDS:g} s, and 1 s more for each 512 KiB"
+        ) from exc
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def linger(request: Request) -> bool:
+    """Read and drop the rest of a body, within bounds; return whether the body is then at its end.
+
+    If a connection is closed while the client still writes, it is reset, and the client never reads the reason.
+    """
+    left = _LINGER_BYTES
+    try:
+        async with asyncio.timeout(_LINGER_SECONDS):
+            while left > 0:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    return False
+                if not message.get("more_body", False):
+                    return True
+                left -= len(message.get("body", b""))
+    except TimeoutError:
+        pass
+    return False
+
+
+def _too_long(max_bytes: int) -> Refusal:
+    return Refusal(413, f"the request is longer than {max_bytes} bytes")
+
+
+def _check_type(headers: Mapping[str, str]) -> None:
+    kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json" and not kind.endswith("+json"):
+        raise Refusal(415, f"the body must be application/json, got {kind!r}")
+    coding = headers.get("content-encoding", "identity")
+    if coding.lower() != "identity":
+        raise Refusal(415, f"the body must be sent as it is, got Content-Encoding {coding!r}")
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """The JSON object in `body`.
+
+    Half surrogate pairs are read, since models write them. Where a key stands twice, the last value counts.
+
+    Raises:
+        Refusal: 422, no JSON object, or numbers or nesting beyond bounds.
+    """
+    try:
+        value = from_json(body, allow_inf_nan=False)
+    except ValueError as exc:
+        value = _with_half_pairs(body, exc)
+    if not isinstance(value, dict):
+        raise Refusal(422, f"the body must be a JSON object, got {type(value).__name__}")
+    return value
+
+
+def _with_half_pairs(body: bytes, first: ValueError) -> Any:
+    # pydantic's parser refuses these; the standard one is slower and does not
+    if _HALF_PAIR.search(body) is not None:
+        try:
+            value = json.loads(body, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            if not is_deeper(value, _DEPTH):
+                return value
+    raise Refusal(422, f"the body is no JSON that can be read: {first}") from first
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
 class Exchange:
-    """Answers the requests of one wire for one judge."""
+    """The ASGI application that answers the requests of one wire for one judge."""
 
     def __init__(self, served: Served, name: str, wire: Wire, gate: Gate) -> None:
         self._served = served
@@ -40,8 +156,11 @@ class Exchange:
         self._wire = wire
         self._gate = gate
 
-    async def handle(self, request: Request) -> Response:
-        """The response; raises only when it is cancelled."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
         started = time.perf_counter()
         try:
             response = _json(200, await self._judged(request))
@@ -60,8 +179,8 @@ class Exchange:
         whole = False
         try:
             seconds = _seconds(request.headers.get(DEADLINE_HEADER), settings.deadline_seconds)
-            with self._gate.admitted() as held:
-                body = await read_body(request, settings.max_body_bytes, held)
+            with self._gate.entered() as hold:
+                body = await read_body(request, settings.max_body_bytes, hold)
                 whole = True
                 ends_at = asyncio.get_running_loop().time() + seconds - min(_MOST_SEND_SECONDS, seconds / 10)
                 return await within(request, seconds, self._in_turn(body, ends_at))

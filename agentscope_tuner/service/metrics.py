@@ -8,8 +8,8 @@ from typing import get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from agentscope_tuner.errors import Cause
-from agentscope_tuner.service.gate import Gate
-from agentscope_tuner.task_judge.judgement import Judgement, Status
+from agentscope_tuner.service.admission import Gate
+from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 
 # Seconds: from rules and string comparison to reasoning judge models
 _BUCKETS = (0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)

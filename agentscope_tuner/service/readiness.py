@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.time_limit import TimeLimit
+from agentscope_tuner.task_judge.contract.deadline import TimeLimit
 
 _log = logging.getLogger(__name__)
 

@@ -1,31 +1,153 @@
-"""Runs the application under uvicorn until a signal, and then lets the admitted requests finish."""
+"""Runs the service under uvicorn until a signal, and then lets the admitted requests finish.
+
+uvicorn limits neither the size nor the time of a request's head, and drops connections silently when file descriptors
+run out: `BoundedConnection` and `warn_of_shortages` do that here. What is overridden of uvicorn is listed in
+tests/with_servers/serve/test_connection.py.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from typing import ClassVar
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from agentscope_tuner import _loop
-from agentscope_tuner.service import descriptors
-from agentscope_tuner.service.connection import BoundedConnection
-from agentscope_tuner.service.gate import Gate
+from agentscope_tuner._run import loops
+from agentscope_tuner.service.admission import Gate
 from agentscope_tuner.verify.sandbox import close_all
 
 _log = logging.getLogger(__name__)
 
+_HEAD_BYTES = 64 * 2**10
+_TOO_LARGE = "The request's head is longer than 64 KiB."
+_LOOK_SECONDS = 1.0
+# Seconds between two log lines about the same shortage
+_QUIET_SECONDS = 60.0
+# The share of the allowed file descriptors that counts as nearly all
+_NEARLY = 0.95
 # Seconds after the drain: for answers still being sent, and then for the end of the process
 _SEND_SECONDS, _EXIT_SECONDS = 2, 3.0
+
+
+class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
+    """uvicorn's connection, closed when a request's head takes too long or grows too large.
+
+    These limits apply before the token is checked. Bodies have limits of their own (`read_body`), and so has uvicorn's
+    wait for the next request.
+
+    Attributes:
+        head_seconds: seconds from the connection, or from the first byte after an answer, to the end of a request's
+            head.
+    """
+
+    head_seconds: ClassVar[float] = 20.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """See asyncio.Protocol."""
+        super().connection_made(transport)
+        self._asking = True
+        self._begins = False
+        self._unfinished_bytes = self._head_bytes = 0
+        self._late: asyncio.TimerHandle | None = self.loop.call_later(self.head_seconds, self.shutdown)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.Protocol."""
+        self._asked()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio.Protocol."""
+        self._begins = False
+        super().data_received(data)
+        # Line breaks between requests end uvicorn's wait for the next request, but begin no request
+        if not self._asking and not (self.cycle is not None and self.cycle.response_complete):
+            return
+        if self._late is None and not self.transport.is_closing():
+            # An answer that is not yet sent goes out first
+            self._late = self.loop.call_later(self.head_seconds, self.shutdown)
+        # A line without end is never handed to the callbacks below: count its bytes as they come in.
+        if self._asking and not self._begins:
+            self._unfinished_bytes += len(data)
+            if self._unfinished_bytes > _HEAD_BYTES:
+                self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """See httptools."""
+        super().on_message_begin()
+        self._asking = self._begins = True
+        self._unfinished_bytes = self._head_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        """See httptools."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """See httptools."""
+        self._count(len(name) + len(value) + len(b": \r\n"))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """See httptools."""
+        self._asked()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Replaces uvicorn's method, which would call a head of too many bytes invalid."""
+        super().send_400_response(msg if self._head_bytes <= _HEAD_BYTES else _TOO_LARGE)
+
+    def _count(self, size: int) -> None:
+        # A whole head may come in the first piece that is read, which holds up to 256 KiB: count what is parsed.
+        self._head_bytes += size
+        if self._head_bytes > _HEAD_BYTES:
+            # The parser stops at this error, and uvicorn closes the connection
+            raise ValueError(_TOO_LARGE)
+
+    def _asked(self) -> None:
+        self._asking = False
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+def shortage(folder: str = "/proc/self/fd") -> str | None:
+    """A warning for the operator when all file descriptors, or nearly all, are in use; else None."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    try:
+        used = len(os.listdir(folder))
+    except OSError as exc:
+        # The check itself needs a descriptor, too
+        if exc.errno not in (errno.EMFILE, errno.ENFILE):
+            return None
+        used = allowed
+    if used < _NEARLY * allowed:
+        return None
+    return (
+        f"{used} of {allowed} file descriptors are in use: new connections are dropped. "
+        "Raise the limit (ulimit -n), or lower the number of connections"
+    )
+
+
+async def warn_of_shortages() -> None:
+    """Log a shortage, at most once a minute, in an endless loop; the server runs it as a task."""
+    while True:
+        trouble = shortage()
+        if trouble is not None:
+            _log.error(trouble)
+        await asyncio.sleep(_LOOK_SECONDS if trouble is None else _QUIET_SECONDS)
 
 
 class DrainingServer(uvicorn.Server):  # type: ignore[misc]
@@ -68,7 +190,7 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
         self.should_exit = True
 
 
-def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, threads: int) -> None:
+def serve(app: Starlette, listener: socket.socket, *, drain_seconds: float, threads: int) -> None:
     """Serves `app` until SIGTERM or SIGINT, then drains it; returns within `drain_seconds` and a few more.
 
     Args:
@@ -93,8 +215,8 @@ def serve(app: FastAPI, listener: socket.socket, *, drain_seconds: float, thread
     async def main() -> None:
         # asyncio's own pool has few threads, and judges that wait would soon hold them all
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(threads, "astuner-judge"))
-        _loop.limit_threads(threads)
-        watching = asyncio.create_task(descriptors.watch())
+        loops.limit_threads(threads)
+        watching = asyncio.create_task(warn_of_shortages())
         await server.serve(sockets=[listener])
         watching.cancel()
 

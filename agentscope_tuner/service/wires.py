@@ -1,4 +1,7 @@
-"""The wire formats: each turns a request's JSON into rows to judge, and the verdicts into a response's JSON."""
+"""The wire formats: each turns a request's JSON into rows to judge, and the verdicts into a response's JSON.
+
+`openapi.yaml` describes them. Rows are parsed here one by one, so that a malformed row of a batch fails alone.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +10,101 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner.adapters import nemo_gym, openrlhf, slime
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
+from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
-from agentscope_tuner.service.refusal import Refusal
-from agentscope_tuner.service.rows import (
-    BadRow,
-    Pair,
-    check_answer,
-    first_problem,
-    read_batch,
-    read_row,
-    written,
-    written_late,
-)
-from agentscope_tuner.service.settings import ServiceSettings
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
 # The most characters of a logged answer
 _LOGGED_CHARS = 2000
+
+Pair = tuple[WorkflowTask, WorkflowOutput]
+
+
+class RewardRow(BaseModel):
+    """One rollout to judge; each line of a rollout file is one."""
+
+    # The `extra` of the task and the output may hold any fields; further fields of the row are not read
+    model_config = ConfigDict(extra="ignore")
+
+    task: Task
+    output: WorkflowOutput
+    id: Identifier | None = Field(default=None, description="comes back with the verdict")
+    task_env_uuid: str = Field(default="", description="the environment instance the rollout ran in")
+
+
+class BadRow(Exception):
+    """A row that cannot be read, with the HTTP status it has when it comes alone."""
+
+    def __init__(self, status: int, problem: str) -> None:
+        super().__init__(problem)
+        self.status = status
+        self.problem = problem
+
+    def judgement(self) -> Judgement:
+        """The failed judgement of this row inside a batch."""
+        return Judgement.failed(f"bad row: {self.problem}", cause=Cause.INPUT)
+
+
+def read_row(data: Any, settings: ServiceSettings) -> Pair:
+    """A row as a task and its output.
+
+    Raises:
+        BadRow: the row is no rollout, or its answer is too long.
+    """
+    try:
+        row = RewardRow.model_validate(data)
+    except ValidationError as exc:
+        raise BadRow(422, first_problem(exc)) from exc
+    check_answer(row.output, settings)
+    return WorkflowTask(task=row.task, task_env_uuid=row.task_env_uuid), row.output
+
+
+def check_answer(output: WorkflowOutput, settings: ServiceSettings) -> None:
+    """Raises BadRow for a final answer longer than the limit."""
+    answer = output.metadata.get("final_answer")
+    if isinstance(answer, str) and len(answer) > settings.max_answer_chars:
+        raise BadRow(413, f"the answer has {len(answer)} characters, more than {settings.max_answer_chars}")
+
+
+def read_batch(data: dict[str, Any], settings: ServiceSettings) -> list[Any]:
+    """The rows of a batch, each as it came.
+
+    Raises:
+        Refusal: the rows are no list, or more than allowed.
+    """
+    rows = data["rollouts"]
+    if not isinstance(rows, list):
+        raise Refusal(422, f"rollouts must be a list of rows, got {type(rows).__name__}")
+    if len(rows) > settings.max_rows:
+        raise Refusal(413, f"the batch has {len(rows)} rows, more than {settings.max_rows}: send several")
+    return rows
+
+
+def written(data: Any, judgement: Judgement) -> dict[str, Any]:
+    """The verdict on the row `data`, with the row's id."""
+    own = data.get("id") if isinstance(data, dict) else None
+    return {"id": own, **judgement.to_dict()} if isinstance(own, str) or type(own) is int else judgement.to_dict()
+
+
+def written_late(data: Any) -> dict[str, Any]:
+    """The failed verdict on the row `data`, which was not judged in the request's time."""
+    return {**written(data, Judgement.failed(DeadlineError("not judged within the request's time"))), "late": True}
+
+
+def first_problem(exc: ValidationError) -> str:
+    """The first problem that pydantic found, with its path."""
+    first = exc.errors(include_url=False, include_input=False, include_context=False)[0]
+    path = ".".join(str(part) for part in first["loc"])
+    more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
+    return f"{path}: {first['msg']}{more}" if path else f"{first['msg']}{more}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
-    from agentscope_tuner.graders.reckoning import Estimate, Reckoner
+    from agentscope_tuner.graders.cost import Estimate, Reckoner
 
 #: Numbers by name, which add up over processes.
 Counts = Mapping[str, Sequence[int]]
@@ -55,27 +57,9 @@ class Reward(tuple[float, bool]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The inherited `tuple.__reduce_ex__` would call `__new__` with the pair as one argument
-        return _rebuild_reward, (
-            self[0],
-            self[1],
-            self.reason,
-            dict(self.metrics),
-            self.filtered_by,
-            self.violations,
-        )
-
-
-def _rebuild_reward(
-    raw_reward: float,
-    is_success: bool,
-    reason: str,
-    metrics: Mapping[str, float],
-    filtered_by: str,
-    violations: tuple[str, ...],
-) -> Reward:
-    return Reward(
-        raw_reward, is_success, reason=reason, metrics=metrics, filtered_by=filtered_by, violations=violations
-    )
+        explained = {"reason": self.reason, "metrics": dict(self.metrics), "violations": self.violations}
+        again: Callable[..., Reward] = partial(Reward, self[0], self[1], filtered_by=self.filtered_by)
+        return partial(again, **explained), ()
 
 
 class BaseJudge:
@@ -101,6 +85,7 @@ class BaseJudge:
         reads_own_reward: whether the judge passes on the reward that the workflow set on its output.
         metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which need the same metrics for every
             sample; `astuner.task_judge.metric_names` names others.
+        asks: the judges that it asks, each a `TaskJudge`, by name; see `combined.asks_judges`.
     """
 
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"
@@ -109,6 +94,7 @@ class BaseJudge:
     takes_kwargs: ClassVar[bool] = True
     reads_own_reward: bool = False
     metric_names: tuple[str, ...] = ()
+    asks: Mapping[str, Any] = MappingProxyType({})
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Keeps the sync and the async form of a verdict together.
@@ -145,11 +131,11 @@ class BaseJudge:
             raise NotImplementedError(
                 f"{type(self).__name__} must define compute_reward(workflow_task, workflow_output)"
             )
-        return _loop.run(self.acompute_reward(workflow_task, workflow_output))
+        return loops.run(self.acompute_reward(workflow_task, workflow_output))
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         """`compute_reward` for callers inside an event loop; unless overridden, it runs in a thread."""
-        return await _loop.in_thread(self.compute_reward, workflow_task, workflow_output)
+        return await loops.in_thread(self.compute_reward, workflow_task, workflow_output)
 
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
@@ -202,7 +188,7 @@ class BaseJudge:
         Raises:
             JudgeError: there would be no verdict.
         """
-        from agentscope_tuner.graders.reckoning import Estimate
+        from agentscope_tuner.graders.cost import Estimate
 
         return Estimate(complete=self.judge_kind == "cpu")
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
+from agentscope_tuner._run.turns import one_request
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
-from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.time_limit import TimeLimit
-from agentscope_tuner.verify.turns import one_request
+from agentscope_tuner.task_judge.contract.deadline import TimeLimit
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class ConfiguredJudge:
 
     def judge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each pair, in order. Neighbours with one task id are a group, whole for listwise judges."""
-        return self._judge_groups(pairs) if self.listwise else _loop.run(self.ajudge_batch(pairs))
+        return self._judge_groups(pairs) if self.listwise else loops.run(self.ajudge_batch(pairs))
 
     async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """`judge_batch` for callers inside an event loop."""

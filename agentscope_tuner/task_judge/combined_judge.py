@@ -5,29 +5,28 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
-from agentscope_tuner import _loop, _threads
-from agentscope_tuner.config import task_judge_section
+from agentscope_tuner._run import loops, threads
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
-from agentscope_tuner.graders.reckoning import Estimate, Reckoner
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.combinations import COMBINATIONS, written
-from agentscope_tuner.task_judge.combined_settings import check_success, check_weights, clip_of, function_of
-from agentscope_tuner.task_judge.estimates import estimate_of
-from agentscope_tuner.task_judge.inner_judges import bounded, first_problem
-from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.part_verdicts import PartVerdicts
-from agentscope_tuner.task_judge.parts import (
+from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.combined.asks_judges import AsksJudges, same_for
+from agentscope_tuner.task_judge.combined.settings import (
+    COMBINATIONS,
     Part,
+    check_together,
+    function_of,
     in_stages,
     load_parts,
-    metric_names_of,
-    shares_reference,
+    written,
 )
-from agentscope_tuner.task_judge.traits import AsksJudges, Traits
+from agentscope_tuner.task_judge.combined.verdicts import Account, PartVerdicts
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.task_judge import estimate_of
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 # Each part is cancelled at its own deadline, and may take this much longer to end
@@ -45,44 +44,36 @@ class CombinedJudge(AsksJudges):
     """
 
     takes_kwargs = False
+    inner_key = "parts"
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        section = self._section = task_judge_section(config)
+        section = self.section
         self._function = function_of(section.reward)
-        self.parts = load_parts(config, section, weighs=self._function is None)
-        check_success(section)
-        if self._function is None:
-            check_weights(section)
-        self._clip = clip_of(section)
+        self.parts = load_parts(self.asks, section, weighs=self._function is None)
+        check_together(section)
         self.stages = in_stages(self.parts)
+        self._required = [part.name for part in self.parts if not part.may_fail]
         self._must_succeed = frozenset(part.name for part in self.parts if part.counts and not part.may_fail)
-        inner = [part.judge.inner for part in self.parts]
-        self.metric_names = metric_names_of(self.parts)
-        self.reference_keys = tuple(dict.fromkeys(key for judge in inner for key in judge.reference_keys))
-        self.reads_own_reward = any(judge.reads_own_reward for judge in inner)
-        self._ranks = any(part.judge.traits.ranks for part in self.parts)
-        # Parts in successive stages have a deadline each; all together have the combined judge's deadline
-        self._waits = sum(stage.waits for stage in self.stages)
-
-    def own_traits(self) -> Traits:
-        """See AsksJudges."""
+        self.metric_names = tuple(dict.fromkeys(name for part in self.parts for name in part.metric_names()))
         # A user's function of the parts is foreign code, so it is watched
-        ends = self._function is None and all(bounded(part.judge, part.settings.deadline) for part in self.parts)
-        return Traits.over(self, [part.judge.traits for part in self.parts], bounded=ends)
+        self.bounds_itself = self.bounds_itself and self._function is None
+        # Parts in successive stages have a deadline each; all together have the combined judge's deadline
+        stages_that_wait = sum(not stage[0].is_cheap for stage in self.stages)
+        self._seconds = section.deadline if stages_that_wait > 1 else None
 
     def ranks_groups(self) -> bool:
         """True if a part ranks."""
         return self._ranks
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        """See BaseJudge."""
-        found = PartVerdicts()
+        """See BaseJudge. Cheap parts are asked here; a loop is needed from the first part that waits."""
+        found = PartVerdicts(self.paid)
         with found.accounted():
             for number, stage in enumerate(self.stages):
-                asked = found.asked(stage.parts)
-                if asked and stage.waits:
-                    _loop.run(self._ask_from(number, found, workflow_task, workflow_output))
+                asked = found.asked(stage)
+                if asked and not stage[0].is_cheap:
+                    loops.run(self._ask_from(number, found, workflow_task, workflow_output))
                     break
                 for part in asked:
                     found.add(part, part.judge.outcome(workflow_task, workflow_output))
@@ -90,7 +81,7 @@ class CombinedJudge(AsksJudges):
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
-        found = PartVerdicts()
+        found = PartVerdicts(self.paid)
         with found.accounted():
             await self._ask_from(0, found, workflow_task, workflow_output)
             return self.reward_of(found)
@@ -102,7 +93,7 @@ class CombinedJudge(AsksJudges):
             JudgeError: there is no verdict.
         """
         for stage in self.stages:
-            for part in found.asked(stage.parts):
+            for part in found.asked(stage):
                 found.add(part, ask(part))
         return self.reward_of(found)
 
@@ -112,16 +103,14 @@ class CombinedJudge(AsksJudges):
         Raises:
             DeadlineError: the parts together took longer than the combined judge's deadline.
         """
-        seconds = self._section.deadline if self._waits > 1 else None
+        seconds = self._seconds
         try:
             async with asyncio.timeout(None if seconds is None else seconds + _GRACE_SECONDS):
                 for stage in self.stages[first:]:
-                    asked = found.asked(stage.parts)
-                    if len(asked) == 1:
-                        found.add(asked[0], await asked[0].judge.aoutcome(task, output))
-                        continue
-                    outcomes = await asyncio.gather(*(part.judge.aoutcome(task, output) for part in asked))
-                    found.add_all(asked, outcomes)
+                    asked = found.asked(stage)
+                    asking = [part.judge.aoutcome(task, output) for part in asked]
+                    # A task costs more than a cheap verdict
+                    found.add_all(asked, [await asking[0]] if len(asking) == 1 else await asyncio.gather(*asking))
         except TimeoutError:
             raise DeadlineError(f"the parts took more than {seconds:g} s together: {found.said()}") from None
 
@@ -129,15 +118,15 @@ class CombinedJudge(AsksJudges):
         """Judge a group: parts that rank see the whole group, all others see each output by itself."""
         if not self._ranks:
             return super().compute_rewards(workflow_task, workflow_outputs)
-        group = [PartVerdicts() for _ in workflow_outputs]
+        group = [PartVerdicts(self.paid) for _ in workflow_outputs]
         errors: dict[int, JudgeError] = {}
         for stage in self.stages:
-            calls: list[Callable[[], list[Judgement]]] = []
-            places = [self._places(part, group, errors) for part in stage.parts]
-            for part, own in zip(stage.parts, places, strict=True):
-                outputs = [workflow_outputs[place] for place in own]
-                calls.append(_group_call(part, workflow_task, outputs))
-            for part, own, judgements in zip(stage.parts, places, _at_once(calls), strict=True):
+            places = [self._places(part, group, errors) for part in stage]
+            calls = [
+                partial(part.judge.judge_group, workflow_task, [workflow_outputs[place] for place in own])
+                for part, own in zip(stage, places, strict=True)
+            ]
+            for part, own, judgements in zip(stage, places, _at_once(calls), strict=True):
                 for place, judgement in zip(own, judgements, strict=True):
                     try:
                         group[place].add(part, judgement)
@@ -146,16 +135,6 @@ class CombinedJudge(AsksJudges):
         for place, failed in errors.items():
             failed.metrics = group[place].spent
         return [errors.get(place) or self._reward_or_error(found) for place, found in enumerate(group)]
-
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
-        """See BaseJudge: the sum over the parts; those with a condition count as perhaps asked."""
-        total = Estimate()
-        for part in self.parts:
-            found = estimate_of(part.judge, workflow_task, workflow_outputs, reckoner)[1]
-            total += found if part.when is None else found.perhaps
-        return total
 
     def _places(self, part: Part, group: Sequence[PartVerdicts], errors: dict[int, JudgeError]) -> list[int]:
         """The outputs that a part is asked about. A rank needs the whole group, so failed outputs stay in it."""
@@ -177,22 +156,23 @@ class CombinedJudge(AsksJudges):
             JudgeError: a required part was not asked because another part failed; no part that counts has a verdict; or
                 the combined reward is not finite.
         """
-        counted, rewards = found.counted(self.parts)
+        account = found.account(self.parts)
         if found.lacking:
-            self._check_lacking(found, counted)
-        names = [part.name for part in counted]
-        weights = [part.weight for part in counted]
+            self._check_lacking(found, account.counted)
         # + 0.0 removes the sign of a negative zero
-        combined = self._combined(found, weights, rewards) + 0.0
-        clipped = combined if self._clip is None else min(max(combined, self._clip[0]), self._clip[1])
-        terms = written(self._section.reward, names, weights, rewards) if counted else "no part was asked"
-        told = f"{terms} = {combined:g}" if clipped == combined else f"{terms} = {combined:g}, clipped to {clipped:g}"
+        combined = (self._combined(account) if self._function is None else self._asked_function(found)) + 0.0
+        told = f"{written(self.section.reward, account.counted, account.rewards)} = {combined:g}"
+        reward = combined
+        if self.section.clip is not None:
+            low, high = self.section.clip
+            reward = min(max(combined, low), high)
+            told += f", clipped to {reward:g}" if reward != combined else ""
         return Reward(
-            clipped,
-            self._success(found, counted),
-            reason=f"{told}{found.told(self.parts)}",
-            metrics=found.metrics(self.parts),
-            violations=found.violations(self.parts),
+            reward,
+            self._success(found, account.counted),
+            reason=told + account.told,
+            metrics=account.metrics,
+            violations=account.violations,
         )
 
     def _check_lacking(self, found: PartVerdicts, counted: Sequence[Part]) -> None:
@@ -200,28 +180,26 @@ class CombinedJudge(AsksJudges):
             raise JudgeError(f"no part that counts has a verdict: {found.said()}")
         # `optional` excuses the failed part, not the parts whose condition reads it: without them the reward would be
         # lower
-        lost = [part.name for part in self.parts if part.name in found.lacking and not part.may_fail]
-        if lost:
+        if lost := [name for name in self._required if name in found.lacking]:
             raise JudgeError(f"{', '.join(lost)} was not asked, for a failure: {found.said()}")
 
-    def _combined(self, found: PartVerdicts, weights: Sequence[float], rewards: Sequence[float]) -> float:
-        if self._function is not None:
-            return self._asked_function(found)
-        if not rewards:
-            # All conditions were unmet: parts that are not asked add nothing. Only a sum comes here, see check_weights
+    def _combined(self, account: Account) -> float:
+        if not account.rewards:
+            # All conditions were unmet: parts that are not asked add nothing. Only a sum comes here, by check_together
             return 0.0
+        reward = self.section.reward
         try:
-            combined = COMBINATIONS[self._section.reward](weights, rewards)
+            combined = COMBINATIONS[reward]([part.weight for part in account.counted], account.rewards)
         except OverflowError:
             combined = math.inf
         if not math.isfinite(combined):
-            told = written(self._section.reward, [part.name for part in self.parts if part.counts], weights, rewards)
+            told = written(reward, account.counted, account.rewards)
             raise JudgeError(f"the parts make no finite number: {told} = {combined}", cause=Cause.CONFIG)
         return combined
 
     def _asked_function(self, found: PartVerdicts) -> float:
         assert self._function is not None
-        name = self._section.reward
+        name = self.section.reward
         verdicts = MappingProxyType({part.name: found.verdict(part) for part in self.parts})
         try:
             answer = self._function(verdicts)
@@ -236,7 +214,7 @@ class CombinedJudge(AsksJudges):
         raise JudgeError(f"{name} must return a finite number, got {answer!r:.200}", cause=Cause.BUG)
 
     def _success(self, found: PartVerdicts, counted: Sequence[Part]) -> bool:
-        success = self._section.success
+        success = self.section.success
         if success == "any":
             return any(found.is_success(part.name) for part in counted)
         if success != "all":
@@ -245,44 +223,38 @@ class CombinedJudge(AsksJudges):
         names = self._must_succeed.union([part.name for part in counted])
         return bool(names) and all(map(found.is_success, names))
 
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge: the sum over the parts; those with a condition count as perhaps asked."""
+        total = Estimate()
+        for part in self.parts:
+            found = estimate_of(part.judge, workflow_task, workflow_outputs, reckoner)[1]
+            total += found if part.when is None else found.perhaps
+        return total
+
     def check_group(self, tasks: Sequence[Task]) -> str | None:
         """See BaseJudge: the answer of a part that ranks."""
-        return first_problem({f"part {part.name!r}": part.judge.inner.check_group(tasks) for part in self.parts})
+        for name, judge in self.asks.items():
+            if (problem := judge.inner.check_group(tasks)) is not None:
+                return self.named(name, problem)
+        return None
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: the first problem of a part that must not fail."""
-        return first_problem(
-            {
-                f"part {part.name!r}": part.judge.inner.check_task(task, output)
-                for part in self.parts
-                if not part.may_fail
-            }
-        )
+        return self.problem_of(self._required, task, output)
 
-    def same_reference(self, first: Any, second: Any) -> bool:
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         """See BaseJudge: as every part sees it."""
-        return first == second or shares_reference({part.name: part.judge for part in self.parts}, first, second)
-
-    def asked_judges(self) -> Mapping[str, BaseJudge]:
-        """See AsksJudges."""
-        return {part.name: part.judge.inner for part in self.parts}
+        return first == second or all(same_for(judge, first, second) for judge in self.asks.values())
 
     async def aready(self) -> None:
         """See BaseJudge: asks the parts that must not fail."""
-        for part in self.parts:
-            if not part.may_fail:
-                try:
-                    await part.judge.inner.aready()
-                except JudgeError as exc:
-                    raise JudgeError(f"part {part.name!r}: {exc.message}", cause=exc.cause) from exc
-
-
-def _group_call(part: Part, task: WorkflowTask, outputs: list[WorkflowOutput]) -> Callable[[], list[Judgement]]:
-    return lambda: part.judge.judge_group(task, outputs) if outputs else []
+        await self.ready(self._required)
 
 
 def _at_once(calls: Sequence[Callable[[], list[Judgement]]]) -> list[list[Judgement]]:
     """The answers of blocking calls. Several calls run in threads: one thread for each part, not for each row."""
     if len(calls) == 1:
         return [calls[0]()]
-    return [future.result() for future in [_threads.start(call) for call in calls]]
+    return [future.result() for future in [threads.start(call) for call in calls]]

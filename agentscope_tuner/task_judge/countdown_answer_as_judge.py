@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify import countdown
-from agentscope_tuner.verify.places import find_answer
+from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from pydantic import Field
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
-from agentscope_tuner.env_service.score import finite_score
+from agentscope_tuner.env_service.wire import finite_score
 from agentscope_tuner.errors import ConfigError, EnvServiceError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -71,24 +72,20 @@ class EnvServiceJudge(BaseJudge):
         """The environment's score as a reward. Blocks while the environment answers."""
         instance_id = workflow_task.task_env_uuid
         evaluate = _bound_evaluate(self._handle(workflow_task), instance_id, self._told)
-        try:
+        with _env_errors(instance_id):
             answer = evaluate()
             if inspect.isawaitable(answer):
-                answer = _loop.run(_wait_for(answer))
-        except Exception as exc:  # the boundary to foreign code: whatever it raises, there is no verdict
-            raise _as_env_error(exc, instance_id) from exc
+                answer = loops.run(_wait_for(answer))
         return _reward(answer, instance_id)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """As `compute_reward`; a handle that blocks does so in a thread of its own."""
         instance_id = workflow_task.task_env_uuid
         evaluate = _bound_evaluate(self._handle(workflow_task), instance_id, self._told)
-        try:
-            answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await _loop.in_thread(evaluate)
+        with _env_errors(instance_id):
+            answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await loops.in_thread(evaluate)
             if inspect.isawaitable(answer):
                 answer = await answer
-        except Exception as exc:  # the boundary to foreign code: whatever it raises, there is no verdict
-            raise _as_env_error(exc, instance_id) from exc
         return _reward(answer, instance_id)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
@@ -190,10 +187,15 @@ async def _wait_for(answer: Awaitable[object]) -> object:
     return await answer
 
 
-def _as_env_error(exc: Exception, instance_id: str) -> EnvServiceError:
-    if isinstance(exc, EnvServiceError):
-        return exc
-    return EnvServiceError(f"instance {instance_id!r}: gym_env.evaluate raised {type(exc).__name__}: {exc}")
+@contextmanager
+def _env_errors(instance_id: str) -> Iterator[None]:
+    try:
+        yield
+    except EnvServiceError:
+        raise
+    except Exception as exc:  # the boundary to foreign code: whatever it raises, there is no verdict
+        message = f"instance {instance_id!r}: gym_env.evaluate raised {type(exc).__name__}: {exc}"
+        raise EnvServiceError(message) from exc
 
 
 def _reward(answer: object, instance_id: str) -> Reward:

@@ -13,17 +13,16 @@ from typing import Any
 import httpx
 from pydantic import Field, ValidationError
 
-from agentscope_tuner import _loop
 from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, detail_of, json_object, malformed, shown
-from agentscope_tuner._http.exchange import HttpExchange
-from agentscope_tuner._http.gathered import Gathered
+from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._http.limits import HttpLimits, Peer, checked_token
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, judge_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.judgement import cause_of
-from agentscope_tuner.task_judge.wire_row import wire_row
-from agentscope_tuner.task_judge.wire_verdict import LateError, WireVerdict
+from agentscope_tuner.task_judge.contract.judgement import cause_of
+from agentscope_tuner.task_judge.http.gathered import Gathered
+from agentscope_tuner.task_judge.http.wire import LateError, WireVerdict, wire_row
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -148,7 +147,7 @@ class HttpJudge(BaseJudge):
             return super().compute_rewards(workflow_task, workflow_outputs)
         rows = [wire_row(workflow_task, output) for output in workflow_outputs]
         rewards = []
-        for verdict in _loop.run(self._many(rows, b'{"rollouts":[')):
+        for verdict in loops.run(self._many(rows, b'{"rollouts":[')):
             if isinstance(verdict, JudgeError):
                 raise verdict
             rewards.append(verdict)
@@ -167,7 +166,7 @@ class HttpJudge(BaseJudge):
 
     def close(self) -> None:
         """Closes the connections of callers that do not await. A later verdict opens new ones."""
-        _loop.run(self.aclose())
+        loops.run(self.aclose())
 
     async def _one(self, row: bytes, ends_at: float | None) -> list[Reward | JudgeError]:
         where = "judging a rollout"

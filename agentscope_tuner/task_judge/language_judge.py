@@ -9,10 +9,10 @@ from pydantic import Field
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.reads import check_path, read_path
-from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge, read_kwargs
-from agentscope_tuner.verify.places import after_thinking
-from agentscope_tuner.verify.text.language import LANGUAGES, language_share
+from agentscope_tuner.task_judge.llm.rollout_fields import check_path, read_path
+from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge
+from agentscope_tuner.verify.find import after_thinking
+from agentscope_tuner.verify.text import LANGUAGES, language_share
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 
@@ -27,7 +27,7 @@ class LanguageConfig(StrictSection):
     part: Literal["all", "answer"] = "all"
 
 
-class LanguageJudge(TextJudge):
+class LanguageJudge(TextJudge[LanguageConfig]):
     """The share of words that are written in the language's scripts, 0.0 to 1.0; success from `least` on.
 
     DeepSeek-R1's language consistency reward (arXiv 2501.12948, section 2.3.2), by scripts and without a model: it
@@ -40,45 +40,42 @@ class LanguageJudge(TextJudge):
         JudgeError: of a verdict: the task names no language that is known.
     """
 
+    settings_class = LanguageConfig
     reference_keys = ()
     metric_names = ("language_share",)
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        self._settings = read_kwargs(LanguageConfig, config)
-        self._named = self._settings.language.startswith("task.")
+        self._named = self.settings.language.startswith("task.")
         if self._named:
-            check_path(self._settings.language, f"{KWARGS}.language")
-        elif _code(self._settings.language) is None:
+            check_path(self.settings.language, f"{KWARGS}.language")
+        elif _code(self.settings.language) is None:
             raise ConfigError(
-                f"{KWARGS}.language: {self._settings.language!r} is not known; it is a path such as "
+                f"{KWARGS}.language: {self.settings.language!r} is not known; it is a path such as "
                 f"task.metadata.language, or one of {', '.join(LANGUAGES)}"
             )
 
     def verdict(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
         """See TextJudge."""
-        language, text = self._language(task), final_answer(output)
-        share, ours, total = language_share(after_thinking(text) if self._settings.part == "answer" else text, language)
+        language, text = self.reference(task.task), final_answer(output)
+        share, ours, total = language_share(after_thinking(text) if self.settings.part == "answer" else text, language)
         reason = (
             f"{ours:,} of {total:,} words are written as {language!r} is" if total else "no words, only code or signs"
         )
-        return Reward(share, share >= self._settings.least, reason=reason, metrics={"language_share": share})
+        return Reward(share, share >= self.settings.least, reason=reason, metrics={"language_share": share})
 
-    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
-        """See BaseJudge: `missing` or `unreadable`."""
-        try:
-            self._language(WorkflowTask(task=task))
-        except JudgeError as error:
-            return f"{'missing' if 'is missing' in error.message else 'unreadable'}: {error.message}"
-        return None
-
-    def _language(self, task: WorkflowTask) -> str:
-        named = self._settings.language
-        told = read_path(named, task, WorkflowOutput()) if self._named else named
+    def reference(self, task: Task) -> str:
+        """See TextJudge: the code of the required language."""
+        named = self.settings.language
+        told = read_path(named, WorkflowTask(task=task), WorkflowOutput()) if self._named else named
         code = _code(told) if isinstance(told, str) else None
         if code is None:
             raise JudgeError(f"{named}: {told!r:.100} is none of {', '.join(LANGUAGES)}", cause=Cause.REFERENCE)
         return code
+
+    def reference_problem(self, task: Task, error: JudgeError) -> str:
+        """See TextJudge."""
+        return "missing" if "is missing" in error.message else "unreadable"
 
 
 def _code(name: str) -> str | None:

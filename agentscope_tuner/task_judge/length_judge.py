@@ -1,7 +1,8 @@
-"""LengthJudge: a reward for the output's length, as DAPO defines it or along a cosine."""
+"""LengthJudge: a reward for the output's length, by DAPO's soft overlong punishment or along a cosine."""
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
@@ -11,10 +12,45 @@ from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.rules.tokens import estimate_tokens
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.reads import check_path, read_path
-from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge, read_kwargs
-from agentscope_tuner.verify.text.length import cosine, soft_overlong
+from agentscope_tuner.task_judge.llm.rollout_fields import check_path, read_path
+from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+
+def soft_overlong(length: int, soft: int, hard: int) -> float:
+    """DAPO's soft overlong punishment (arXiv 2503.14476, equation 13), -1.0 to 0.0.
+
+    It is 0 up to `soft`, falls in a straight line to -1 at `hard`, and stays -1 beyond. In the paper's terms `hard` is
+    `L_max`, and `hard - soft` is `L_cache`. Where `soft == hard` it drops from 0 to -1 at once.
+
+    Args:
+        length: the length of the output, in the unit of the limits.
+        soft: the longest length without punishment, at least 0.
+        hard: the length from which on the punishment is -1, at least `soft`.
+    """
+    if length <= soft:
+        return 0.0
+    return (soft - length) / (hard - soft) if length < hard else -1.0
+
+
+def cosine(length: int, hard: int, at_zero: float, at_hard: float, exceed: float) -> float:
+    """The cosine reward of "Demystifying Long Chain-of-Thought Reasoning in LLMs" (arXiv 2502.03373, section 4.2).
+
+    The reward runs along half a period of a cosine, from `at_zero` at length 0 to `at_hard` just below `hard`. The
+    paper's outputs are cut off at `hard`, where the reward becomes `exceed`. The paper uses two settings: for right
+    answers a shorter output earns more; for wrong answers a longer output earns more, to encourage further thought.
+
+    Args:
+        length: the length of the output, in the unit of `hard`.
+        hard: the length from which on the reward is `exceed`, 1 or more.
+        at_zero: the reward at length 0.
+        at_hard: the reward just below `hard`.
+        exceed: the reward from `hard` on.
+    """
+    if length >= hard:
+        return exceed
+    return at_hard + (at_zero - at_hard) * (1.0 + math.cos(math.pi * length / hard)) / 2.0
+
 
 _Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 _COSINE_ONLY = ("correct", "right", "wrong", "exceed")
@@ -62,7 +98,7 @@ class LengthConfig(StrictSection):
         return self
 
 
-class LengthJudge(TextJudge):
+class LengthJudge(TextJudge[LengthConfig]):
     """A reward for the output's length alone, whatever its content: use it as a part of a combined judge.
 
     `soft_overlong`: -1.0 to 0.0, as DAPO defines it (arXiv 2503.14476, equation 13); success is a length that costs
@@ -76,20 +112,20 @@ class LengthJudge(TextJudge):
         JudgeError: of a verdict: a path of the settings leads to nothing, or to no count or bool.
     """
 
+    settings_class = LengthConfig
     reference_keys = ()
     metric_names = ("length",)
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        self._settings = read_kwargs(LengthConfig, config)
-        if self._settings.unit not in {"tokens", "chars"}:
-            check_path(self._settings.unit, f"{KWARGS}.unit: tokens, chars or a path, which")
-        if isinstance(self._settings.correct, str):
-            check_path(self._settings.correct, f"{KWARGS}.correct")
+        if self.settings.unit not in {"tokens", "chars"}:
+            check_path(self.settings.unit, f"{KWARGS}.unit: tokens, chars or a path, which")
+        if isinstance(self.settings.correct, str):
+            check_path(self.settings.correct, f"{KWARGS}.correct")
 
     def verdict(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
         """See TextJudge."""
-        settings = self._settings
+        settings = self.settings
         length = self._length(task, output)
         said = f"{length:,} {settings.unit if settings.unit in {'tokens', 'chars'} else 'long'}"
         metrics = {"length": float(length)}
@@ -105,7 +141,7 @@ class LengthJudge(TextJudge):
         return Reward(reward, right and length < settings.hard, reason=reason, metrics=metrics)
 
     def _length(self, task: WorkflowTask, output: WorkflowOutput) -> int:
-        unit = self._settings.unit
+        unit = self.settings.unit
         if unit == "chars":
             return len(final_answer(output))
         if unit == "tokens":
@@ -116,7 +152,7 @@ class LengthJudge(TextJudge):
         return int(count)
 
     def _correct(self, task: WorkflowTask, output: WorkflowOutput) -> bool:
-        correct = self._settings.correct
+        correct = self.settings.correct
         if isinstance(correct, str):
             path, correct = correct, read_path(correct, task, output)
             if not isinstance(correct, bool):

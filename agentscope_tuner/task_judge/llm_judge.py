@@ -6,29 +6,26 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.graders.arguments import is_missing
-from agentscope_tuner.graders.base_grader import BaseGrader
-from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.endpoint import probe
+from agentscope_tuner.graders.base_grader import BaseGrader, is_missing
 from agentscope_tuner.graders.client.usage import Usage, metered
+from agentscope_tuner.graders.cost import Estimate, Question, Reckoner, questions_of
 from agentscope_tuner.graders.listwise import group_prompts, place_reward
 from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
-from agentscope_tuner.graders.reckoning import Estimate, Question, Reckoner, questions_of
+from agentscope_tuner.graders.prompt import Trajectory
 from agentscope_tuner.graders.schema import GraderMode
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.judge_models import build_panels
-from agentscope_tuner.task_judge.llm_panel import LLMPanel
-from agentscope_tuner.task_judge.llm_settings import WHERE, LLMJudgeConfig, build_grader
-from agentscope_tuner.task_judge.protocol import resolve_protocol
-from agentscope_tuner.task_judge.reads import USUAL_PATHS, as_shown, check_path, read_path
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.contract.loading import resolve_protocol
+from agentscope_tuner.task_judge.llm.jury import LLMPanel
+from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
+from agentscope_tuner.task_judge.llm.settings import WHERE, LLMJudgeConfig, build_grader, build_panels
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 
-class LLMJudge(BaseJudge):
+class LLMJudge(ModelJudge):
     """`judge_type: llm`; configured under `astuner.task_judge.llm`, see LLMJudgeConfig.
 
     Pointwise, the reward is the score, scaled to 0.0 to 1.0 unless `reward_scale: raw`; success is a scaled score of
@@ -58,17 +55,15 @@ class LLMJudge(BaseJudge):
         self.range = self._range()
         self.paths = self._paths()
         self.first, self.dearer = (LLMPanel(graders, mine, self.range) for graders in (first, dearer))
-        self.metric_names = ("place" if self.ranks_groups() else "score", *self._metric_names(), *Usage.metric_names())
-
-    def _metric_names(self) -> list[str]:
-        names: list[str] = []
-        if len(self.panels.first) > 1:
-            names += ["jury_size", "jury_failed", "jury_disagreement"]
-        if self.panels.when is not None:
-            names.append("escalated")
-        if len(self.panels.every) > 1 and not self.ranks_groups():
-            names += [f"score_{name}" for name in (*self.panels.first, *self.panels.dearer)]
-        return names
+        self.judge_models, self.response_path = self.panels.every, self.paths["response"]
+        self.top_score = self.range[1]
+        scores = [] if self.ranks_groups() or len(self.panels.every) < 2 else [*self.panels.first, *self.panels.dearer]
+        self.metric_names = (
+            "place" if self.ranks_groups() else "score",
+            *self.panels.metric_names,
+            *(f"score_{name}" for name in scores),
+            *Usage.metric_names(),
+        )
 
     def ranks_groups(self) -> bool:
         """True with a listwise grader."""
@@ -135,7 +130,7 @@ class LLMJudge(BaseJudge):
             return super().compute_rewards(workflow_task, workflow_outputs)
         if len(workflow_outputs) < 2:
             raise JudgeError("a listwise judge ranks two or more outputs of a task, and got one", cause=Cause.INPUT)
-        return _loop.run(self._rank(workflow_task, workflow_outputs))
+        return loops.run(self._rank(workflow_task, workflow_outputs))
 
     async def _rank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
         shown = [self._values(task, output) for output in outputs]
@@ -186,26 +181,6 @@ class LLMJudge(BaseJudge):
             for prompt in group_prompts(grader, texts, self.settings.max_group_chars, inputs)
         ]
 
-    @property
-    def response_path(self) -> str:
-        """The path of the answer."""
-        return self.paths["response"]
-
-    @property
-    def judge_models(self) -> list[ChatModel]:
-        """All models that may be asked."""
-        return self.panels.every
-
-    @property
-    def top_score(self) -> float:
-        """The highest score of the range."""
-        return self.range[1]
-
-    async def aready(self) -> None:
-        """Asks the judge models' endpoints whether they answer."""
-        for endpoint in dict.fromkeys(model.endpoint for model in self.panels.every):
-            await probe(endpoint)
-
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: `missing`, for a field of the task that the judge model is shown."""
         optional = self.grader.optional if isinstance(self.grader, LLMGrader) else tuple(self.paths)
@@ -222,12 +197,7 @@ class LLMJudge(BaseJudge):
 
     def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
         values = {name: read_path(path, task, output) for name, path in self.paths.items()}
-        response = values.get("response")
-        if not isinstance(response, str | Trajectory):
-            raise JudgeError(
-                f"{self.paths['response']} must be a text or chat messages, got {type(response).__name__}",
-                cause=Cause.INPUT,
-            )
+        values["response"] = read_response(self.response_path, task, output)
         return {name: as_shown(value) for name, value in values.items()}
 
 

@@ -7,19 +7,26 @@ import math
 import reprlib
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import partial
 from numbers import Rational, Real
 from typing import Any
 
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.answer import MathVerdict, Verdict, acompare, check_reference, compare, compare_exact
-from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
-from agentscope_tuner.verify.math.pair import Pair
-from agentscope_tuner.verify.math.read import bare, reference
-from agentscope_tuner.verify.math.text import TooComplex
-from agentscope_tuner.verify.places import PlacedAnswer, find_answer
+from agentscope_tuner.verify.find import PlacedAnswer, find_answer, last_boxed
+from agentscope_tuner.verify.math.read import Pair, bare, reference
+from agentscope_tuner.verify.math.scan import TooComplex, is_missing, lost_backslash
+from agentscope_tuner.verify.math.verdict import (
+    MathVerdict,
+    Verdict,
+    acompare,
+    ajudge_place,
+    check_reference,
+    compare,
+    compare_exact,
+    judge_place,
+)
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -51,31 +58,40 @@ class MathAnswerAsJudge(BaseJudge):
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         task = workflow_task.task
-        truth, found = _reference(task), find_answer(final_answer(workflow_output), self._settings.answer_in)
+        truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
             # wrong whatever the reference is, which is not looked at
             return Reward(0.0, False, reason=found.where)
         settings, question = self._settings, asked(task)
+        if found.is_plain() and settings.equivalence != "exact":
+            return self._reward(
+                compare(found.text, truth, symbolic=self._symbolic, question=question, copied=settings.copied), found
+            )
         if settings.equivalence == "exact":
-            verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
+            compared = partial(compare_exact, ground_truth=truth, question=question, copied=settings.copied)
         else:
-            verdict = compare(found.text, truth, symbolic=self._symbolic, question=question, copied=settings.copied)
-        return self._reward(verdict, found)
+            compared = partial(
+                compare, ground_truth=truth, symbolic=self._symbolic, question=question, copied=settings.copied
+            )
+        return self._reward(judge_place(found, truth, question, compared), found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        task = workflow_task.task
-        truth, found = _reference(task), find_answer(final_answer(workflow_output), self._settings.answer_in)
+        settings, task = self._settings, workflow_task.task
+        if settings.equivalence == "exact":
+            return self.compute_reward(workflow_task, workflow_output)
+        truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
             # wrong whatever the reference is, which is not looked at
             return Reward(0.0, False, reason=found.where)
-        settings, question = self._settings, asked(task)
-        if settings.equivalence == "exact":
-            verdict = compare_exact(found.text, truth, question=question, copied=settings.copied)
-        else:
-            verdict = await acompare(
-                found.text, truth, symbolic=self._sandbox.acompare, question=question, copied=settings.copied
-            )
-        return self._reward(verdict, found)
+        question = asked(task)
+        compared = partial(
+            acompare, ground_truth=truth, symbolic=self._sandbox.acompare, question=question, copied=settings.copied
+        )
+        return self._reward(await ajudge_place(found, truth, question, compared), found)
+
+    def find(self, output: WorkflowOutput) -> PlacedAnswer:
+        """The answer that an output states, with what stands around it."""
+        return find_answer(final_answer(output), self._settings.answer_in, self._settings.think, by_value=True)
 
     def pair(self, task: Task, output: WorkflowOutput) -> Pair | None:
         """The answer and the reference, as the stages compare them; None where the output states no answer.
@@ -83,7 +99,7 @@ class MathAnswerAsJudge(BaseJudge):
         Raises:
             JudgeError: one of them is missing or unreadable.
         """
-        truth, found = _reference(task), find_answer(final_answer(output), self._settings.answer_in)
+        truth, found = _reference(task), self.find(output)
         return None if found.text is None else Pair.of(bare(found.text), reference(truth), asked(task))
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
@@ -120,14 +136,18 @@ class MathAnswerAsJudge(BaseJudge):
 
     def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
         equal, reason = verdict.outcome == "equal", verdict.reason
-        damage = None if equal else lost_backslash(found.raw)
-        if damage is not None:
-            reason = f"{reason}; the answer is damaged: it holds {damage}"
-        elif verdict.outcome == "undecided" and self._settings.on_undecided == "error":
-            raise JudgeError(reason, cause=Cause.UNDECIDED)
-        if len(self._settings.answer_in) > 1 or self._settings.answer_in[0] != "boxed":
+        if not equal:
+            damage = lost_backslash(found.raw)
+            if damage is not None:
+                reason = f"{reason}; the answer is damaged: it holds {damage}"
+            elif verdict.outcome == "undecided" and self._settings.on_undecided == "error":
+                raise JudgeError(reason, cause=Cause.UNDECIDED)
+        if self._settings.answer_in != ["boxed"]:
             reason = f"{reason}; answer read from {found.where}"
-        return Reward(1.0 if equal else 0.0, equal, reason=reason)
+        if equal:
+            return Reward(1.0, True, reason=reason)
+        metrics = {"unread": 1.0} if verdict.unread else None
+        return Reward(0.0, False, reason=reason, metrics=metrics)
 
 
 def asked(task: Task) -> str | None:

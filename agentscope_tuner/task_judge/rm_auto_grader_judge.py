@@ -6,21 +6,20 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage, metered
+from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.listwise import place_reward
-from agentscope_tuner.graders.reckoning import Estimate, Reckoner
-from agentscope_tuner.rubrics.config import WHERE, AutoGraderConfig, auto_grader_config
-from agentscope_tuner.rubrics.judging import expected, inputs_of, ranked, scored
-from agentscope_tuner.rubrics.learn import learn_once
-from agentscope_tuner.rubrics.samples import check_row
-from agentscope_tuner.rubrics.saved import check_proven, in_prompt, load, make_grader
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.reads import as_shown
+from agentscope_tuner.graders.rubrics.learn import learn_once
+from agentscope_tuner.graders.rubrics.propose import expected, inputs_of, ranked, scored
+from agentscope_tuner.graders.rubrics.samples import check_row
+from agentscope_tuner.graders.rubrics.saved import check_proven, in_prompt, load, make_grader
+from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig, auto_grader_config
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
+from agentscope_tuner.task_judge.llm.rollout_fields import as_shown
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -44,7 +43,7 @@ class RubricTasks:
         return True
 
 
-class AutoGraderJudge(BaseJudge):
+class AutoGraderJudge(ModelJudge):
     """`judge_type: rubrics_auto_grader`; configured under `astuner.task_judge.rubrics_auto_grader`, see
     AutoGraderConfig.
 
@@ -81,6 +80,8 @@ class AutoGraderJudge(BaseJudge):
             )
         self.grader = make_grader(_within_deadline(self.settings, config), in_prompt(self.saved.rubrics))
         _ = self.grader.model.endpoint  # fails now for a missing key, too
+        self.judge_models, self.top_score = [self.grader.model], self.settings.max_score
+        self.response_path = f"output.metadata.{self.settings.answer_field}"
 
     def ranks_groups(self) -> bool:
         """True with `grader_mode: listwise`."""
@@ -107,25 +108,6 @@ class AutoGraderJudge(BaseJudge):
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge and RubricTasks."""
         return RubricTasks(self.settings).check_task(task, output)
-
-    @property
-    def response_path(self) -> str:
-        """Where the answer is read."""
-        return f"output.metadata.{self.settings.answer_field}"
-
-    @property
-    def judge_models(self) -> list[ChatModel]:
-        """The model that judges."""
-        return [self.grader.model]
-
-    @property
-    def top_score(self) -> float:
-        """The highest score of the range."""
-        return self.settings.max_score
-
-    async def aready(self) -> None:
-        """Asks the judge model's endpoint whether it answers."""
-        await probe(self.grader.model.endpoint)
 
     def _answer(self, output: WorkflowOutput) -> str:
         key = self.settings.answer_field
@@ -187,7 +169,7 @@ class AutoGraderJudge(BaseJudge):
         if len(workflow_outputs) == 1:
             return [self.compute_reward(workflow_task, workflow_outputs[0])]
         answers = [self._answer(output) for output in workflow_outputs]
-        return _loop.run(self._rank(workflow_task, answers, len(answers)))
+        return loops.run(self._rank(workflow_task, answers, len(answers)))
 
     async def _rank(self, task: WorkflowTask, answers: list[str], rows: int) -> list[Reward]:
         with metered(rows) as meter:

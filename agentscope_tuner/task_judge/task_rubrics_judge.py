@@ -10,18 +10,17 @@ from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.endpoint import probe
 from agentscope_tuner.graders.client.usage import Usage, metered
+from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
-from agentscope_tuner.graders.prompt.guard import no_content
-from agentscope_tuner.graders.prompt.judge_prompt import Trajectory
-from agentscope_tuner.graders.reckoning import Estimate, Reckoner
-from agentscope_tuner.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts, Reward
-from agentscope_tuner.task_judge.criteria_panel import CriteriaPanel
-from agentscope_tuner.task_judge.judge_models import ModelsSection, build_panels
-from agentscope_tuner.task_judge.reads import USUAL_PATHS, as_shown, check_path, read_path
+from agentscope_tuner.graders.injection_defence import no_content
+from agentscope_tuner.graders.prompt import Trajectory
+from agentscope_tuner.graders.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
+from agentscope_tuner.task_judge.base_judge import Counts, Reward
+from agentscope_tuner.task_judge.llm.jury import CriteriaPanel
+from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
+from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 WHERE = f"{SECTION}.task_rubrics"
@@ -58,7 +57,7 @@ class TaskRubricsConfig(ModelsSection):
     filter_no_content: bool = True
 
 
-class TaskRubricsJudge(BaseJudge):
+class TaskRubricsJudge(ModelJudge):
     """`judge_type: task_rubrics`; configured under `astuner.task_judge.task_rubrics`, see TaskRubricsConfig.
 
     The reward is the score, 0.0 to 1.0; success is `success_threshold` or more. A criterion that cannot be
@@ -94,10 +93,11 @@ class TaskRubricsJudge(BaseJudge):
         except ValueError as exc:
             raise ConfigError(f"{WHERE}: {exc}") from exc
         self._counts: dict[str, tuple[int, int]] = {}
-        jury = ("jury_size", "jury_failed", "jury_disagreement") if len(self.panels.first) > 1 else ()
-        escalated = ("escalated",) if self.panels.when is not None else ()
+        self.judge_models, self.response_path = self.panels.every, mine.reads.response
+        # Criteria have no range of scores, so injected texts ask for ten points
+        self.top_score = 10.0
         counts = ("score", "criteria", "criteria_met", "criteria_quoted")
-        self.metric_names = (*counts, *jury, *escalated, *Usage.metric_names())
+        self.metric_names = (*counts, *self.panels.metric_names, *Usage.metric_names())
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
@@ -124,11 +124,7 @@ class TaskRubricsJudge(BaseJudge):
         """The criteria, the query and the response."""
         reads = self.settings.reads
         rubrics = self._rubrics(read_path(reads.rubrics, task, output))
-        response = read_path(reads.response, task, output)
-        if not isinstance(response, str | Trajectory):
-            raise JudgeError(
-                f"{reads.response} must be a text or chat messages, got {type(response).__name__}", cause=Cause.INPUT
-            )
+        response = read_response(reads.response, task, output)
         query = as_shown(read_path(reads.query, task, output))
         if query is None:
             cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
@@ -212,24 +208,6 @@ class TaskRubricsJudge(BaseJudge):
                 notes.append(f"criterion {'always' if met else 'never'} met in {seen} answers to {key}")
         more = len(notes) - _MOST_NOTES
         return notes[:_MOST_NOTES] + ([f"and {more} more criteria always or never met"] if more > 0 else [])
-
-    @property
-    def response_path(self) -> str:
-        """Where the answer is read."""
-        return self.settings.reads.response
-
-    @property
-    def judge_models(self) -> list[ChatModel]:
-        """All models that may be asked."""
-        return self.panels.every
-
-    # Criteria have no range of scores, so injected texts ask for ten points
-    top_score = 10.0
-
-    async def aready(self) -> None:
-        """Asks the judge models' endpoints whether they answer."""
-        for endpoint in dict.fromkeys(model.endpoint for model in self.panels.every):
-            await probe(endpoint)
 
 
 def _in_order(met: Sequence[Met], order: Sequence[int]) -> list[Met]:

@@ -1,20 +1,87 @@
-"""TextMatchJudge: short answers against their reference, as SQuAD compares them."""
+"""TextMatchJudge: short answers, compared as SQuAD does: normalised exact match, and F1 over words."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge, as_list, read_kwargs
-from agentscope_tuner.verify.math.damage import is_missing
-from agentscope_tuner.verify.places import after_thinking, find_answer
-from agentscope_tuner.verify.text.text_match import best_match
-from agentscope_tuner.verify.text.words import visible
+from agentscope_tuner.task_judge.text_judge import TextJudge, as_list
+from agentscope_tuner.verify.find import after_thinking, find_answer
+from agentscope_tuner.verify.math.scan import is_missing
+from agentscope_tuner.verify.text import UNSPACED, visible
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+_POINT, _MINUS = "\ue000", "\ue001"
+_NUMBER_POINT = re.compile(r"(?<=[0-9])\.(?=[0-9])|(?<![\w.])\.(?=[0-9])")
+_NUMBER_SIGN = re.compile(r"(?<![\w.\)\]])[-−](?=[$€£]?\.?[0-9])")
+# Signs between digits, except the comma of thousands and the decimal point
+_BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])[^\w\s,.{_POINT}{_MINUS}](?=[0-9])")
+_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = {"a", "an", "the"}
+_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+
+
+class TextMatch(NamedTuple):
+    """Attributes:
+    exact: SQuAD's exact match: the normalised texts are the same.
+    f1: SQuAD's F1, 0.0 to 1.0.
+    """
+
+    exact: bool
+    f1: float
+
+
+def best_match(answer: str, references: Iterable[str]) -> TextMatch:
+    """SQuAD's two metrics, each the best over all references.
+
+    F1 is the harmonic mean of precision and recall over the words. A repeated word counts each time, and the order of
+    words does not matter. So an answer of n words that contains all r words of a reference gets 2r / (n + r).
+    """
+    ours = normalised(answer)
+    counted = Counter(ours)
+    exact, best = False, 0.0
+    for reference in references:
+        theirs = normalised(reference)
+        common = (counted & Counter(theirs)).total()
+        # This equals 2pr / (p + r) with p = common / ours and r = common / theirs
+        best = max(best, 2 * common / (len(ours) + len(theirs)) if common else 0.0)
+        exact = exact or ours == theirs
+    return TextMatch(exact, best)
+
+
+def normalised(text: str) -> list[str]:
+    """The words of `text` in the form that SQuAD's evaluation compares (arXiv 1606.05250, section 6.1).
+
+    They are in lower case, without punctuation, and without the articles a, an and the. SQuAD's form is extended:
+
+    - punctuation of every script is removed, not only of ASCII;
+    - each character of a script without blanks, such as Han, is a word;
+    - a number keeps its sign and its decimal point, and other signs between digits separate them, because SQuAD reads
+      both 1.5 and 1/5 as 15;
+    - a text of nothing but articles or punctuation keeps them.
+    """
+    text = unicodedata.normalize("NFC", visible(text)).lower()
+    parted = _BETWEEN_DIGITS.sub(" ", _NUMBER_SIGN.sub(_MINUS, _NUMBER_POINT.sub(_POINT, text)))
+    bare = _without_punctuation(parted)
+    words = _WORD.findall(bare)
+    return [word for word in words if word not in _ARTICLES] or words or text.split()
+
+
+def _without_punctuation(text: str) -> str:
+    text = text.translate(_ASCII_PUNCTUATION)
+    if text.isascii():
+        return text
+    dropped = {character for character in set(text) if unicodedata.category(character).startswith("P")}
+    return text.translate(dict.fromkeys(map(ord, dropped)))
 
 
 class TextMatchConfig(StrictSection):
@@ -29,11 +96,11 @@ class TextMatchConfig(StrictSection):
     answer_in: list[Literal["boxed", "tag", "hash", "label"]] | None = Field(default=None, min_length=1)
 
 
-class TextMatchJudge(TextJudge):
+class TextMatchJudge(TextJudge[TextMatchConfig]):
     """The best match of the answer with `task.metadata["answer"]`, a text or a list of aliases.
 
     Success is an exact match.
-    Exact match and F1 are SQuAD's (arXiv 1606.05250), Chinese by characters; see `verify.text.text_match`. F1 rewards
+    Exact match and F1 are SQuAD's (arXiv 1606.05250), Chinese by characters; see `best_match`. F1 rewards
     words, whatever their order or meaning: an answer of n words that holds all r of the reference gets 2r / (n + r), so
     that naming four cities for one gets 0.4. `least` gives such answers 0.0. Training should end with an exact match.
 
@@ -41,19 +108,16 @@ class TextMatchJudge(TextJudge):
         JudgeError: of a verdict: the reference is no text.
     """
 
+    settings_class = TextMatchConfig
     metric_names = ("exact", "f1")
-
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self._settings = read_kwargs(TextMatchConfig, config)
 
     def verdict(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
         """See TextJudge."""
-        settings, references, text = self._settings, _references(task.task), final_answer(output)
+        settings, references, text = self.settings, self.reference(task.task), final_answer(output)
         answer: str | None = after_thinking(text)
         where = ""
         if settings.answer_in is not None:
-            answer, where, _ = find_answer(text, settings.answer_in)
+            answer, where = find_answer(text, settings.answer_in)[:2]
         if answer is None:
             return Reward(0.0, False, reason=where, metrics={"exact": 0.0, "f1": 0.0})
         exact, shared = best_match(answer, references)
@@ -61,15 +125,14 @@ class TextMatchJudge(TextJudge):
         reason = "an exact match" if exact else f"no exact match, F1 {shared:.3f}"
         return Reward(paid, exact, reason=reason, metrics={"exact": float(exact), "f1": shared})
 
-    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
-        """See BaseJudge: `missing` or `wrong type`."""
-        try:
-            _references(task)
-        except JudgeError as error:
-            value = task.metadata.get("answer")
-            missing = value is None or isinstance(value, str) or as_list(value) == []
-            return f"{'missing' if missing else 'wrong type'}: {error.message}"
-        return None
+    def reference(self, task: Task) -> list[str]:
+        """See TextJudge: the aliases of the right answer."""
+        return _references(task)
+
+    def reference_problem(self, task: Task, error: JudgeError) -> str:
+        """See TextJudge: `wrong type` where it is no text."""
+        value = task.metadata.get("answer")
+        return "missing" if value is None or isinstance(value, str) or as_list(value) == [] else "wrong type"
 
 
 def _references(task: Task) -> list[str]:

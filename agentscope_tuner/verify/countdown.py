@@ -1,14 +1,401 @@
-"""The countdown game: an equation must reach a target and use each given number exactly once."""
+"""The countdown game: an equation must reach a target and use each given number exactly once.
+
+Equations are arithmetic as models write it, in plain text and in LaTeX, also in chains joined by `=`. The text is
+hostile, so its length is bounded and it is read once, from left to right. Values are exact fractions, calculated with
+an explicit stack, so that deep nesting cannot exhaust Python's call stack. Nothing is handed to `eval`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
-from agentscope_tuner.verify.arithmetic import Expression, read_chain
-from agentscope_tuner.verify.arithmetic_tokens import NotArithmeticError
+_SHOWN = 80
+
+
+class NotArithmeticError(ValueError):
+    """The text cannot be read as arithmetic; the message quotes the unexpected part."""
+
+
+Kind = Literal["number", "operator", "open", "close"]
+
+
+class ArithmeticToken(NamedTuple):
+    r"""A number, an operator or a bracket.
+
+    Attributes:
+        kind: the sort of token.
+        text: the number, the operator, or the bracket as `(`, `[`, `)` or `]`.
+        form: the origin of a bracket. `(`, `[` and `\{` are printed; `{` only groups; `arg` stands around each part
+            of a fraction, and `frac` around the whole fraction.
+    """
+
+    kind: Kind
+    text: str
+    form: str = ""
+
+
+_DASHES = "−–—‐‑‒―﹣"
+_PLAIN = {
+    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys(map(ord, _DASHES), "-"),
+    **dict.fromkeys(map(ord, "×✕✖⨯·⋅∙•∗"), "*"),
+    **dict.fromkeys(map(ord, "÷∕⁄➗"), "/"),
+    **dict(zip(map(ord, "【】〔〕。"), "[][].", strict=True)),
+}
+# Models end an equation with a full stop, a tick, or both
+_STOP, _TICK, _GAP = r"(?:\.|\\text\{\s*\.\s*\})", r"(?:\\checkmark|[✓✔✅]\ufe0f?)", r"(?:\s|\\q?quad|\\[,;!])*"
+_ENDING = re.compile(
+    rf"(?<=[0-9)\]}}]){_GAP}(?:{_STOP}{_GAP}{_TICK}?|{_TICK}{_GAP}{_STOP}?)(?P<rest>[\s$}}]*|\s*\\[)\]]\s*)$"
+)
+
+
+def _plain(text: str) -> str:
+    """`text` with ASCII in place of full-width characters and other signs, without its final full stop or tick."""
+    return _ENDING.sub(r"\g<rest>", text.translate(_PLAIN))
+
+
+_ITEM = re.compile(
+    r"""
+    (?P<number>[0-9]{1,3}(?:(?:,|\{,\})[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)
+  | \\(?P<name>[a-zA-Z]+)
+  | \\(?P<escaped>[{}])
+  | (?P<space>[\s~$&]|\\[\\,;:!()\[\] ])
+  | (?P<sign>[-+*/=xX()\[\]{}])
+    """,
+    re.VERBOSE,
+)
+# commands that only change size or spacing
+_SPACES = re.compile(
+    r"left|right|[bB]igg?[lrm]?|displaystyle|textstyle|q?quad|(?:thin|med|thick|en)space|(?:no)?limits"
+)
+_SIGNS = {
+    "times": "*",
+    "cdot": "*",
+    "ast": "*",
+    "bullet": "*",
+    "div": "/",
+    "slash": "/",
+    "minus": "-",
+    "lbrack": "[",
+    "rbrack": "]",
+    "lparen": "(",
+    "rparen": ")",
+}
+_BRACES = {"lbrace": r"\{", "rbrace": r"\}"}
+# Commands that print their argument, and change only its style
+_WRAPPERS = re.compile(
+    r"text(?:bf|it|rm|sf|tt|normal)?|math(?:rm|bf|it|sf|tt|normal|op|bin|ord)|[mhf]box|boxed|boldsymbol|bm|operatorname"
+)
+_FRACTIONS = frozenset(("frac", "dfrac", "tfrac", "cfrac"))
+_ENVIRONMENT = re.compile(r"\s*\{(?:align|aligned|split|gather|gathered|equation|array)\*?\}(?:\{[lcr]*\})?")
+_BRACKETS = {"(": ("open", "("), "[": ("open", "["), ")": ("close", "("), "]": ("close", "[")}
+
+
+class _Scanner:
+    """One pass over the text.
+
+    `closers` is a stack with an entry for each LaTeX brace that is still open: `group`, or the argument in the braces
+    (`numerator`, `denominator` or `wrapped`).
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.tokens: list[ArithmeticToken] = []
+        self.closers: list[str] = []
+        # the argument that LaTeX expects next: `numerator`, `denominator` or `wrapped`; empty when it expects none
+        self.awaits = ""
+
+    def run(self) -> list[ArithmeticToken]:
+        while self.at < len(self.text):
+            match = _ITEM.match(self.text, self.at)
+            if match is None:
+                raise NotArithmeticError(f"unexpected {self.text[self.at]!r} in {short(self.text)}")
+            self.at = match.end()
+            group = match.lastgroup
+            found = match[str(group)]
+            if group == "space":
+                continue
+            if self.awaits and found != "{":
+                self._one_digit(match)
+            elif group == "number":
+                self._number(found)
+            elif group == "name":
+                self._command(found)
+            elif group == "escaped":
+                self._bracket("open" if found == "{" else "close", r"\{")
+            else:
+                self._sign(found)
+        if self.closers or self.awaits:
+            raise NotArithmeticError(f"{short(self.text)} ends inside a brace")
+        return self.tokens
+
+    def _number(self, found: str) -> None:
+        plain = re.sub(r"[,{}]", "", found)
+        if plain[0] == "0" and plain[1:2].isdigit():
+            raise NotArithmeticError(f"unexpected '0' at the start of {found!r}")
+        self.tokens.append(ArithmeticToken("number", plain))
+
+    def _one_digit(self, match: re.Match[str]) -> None:
+        r"""Read an argument without braces, which is one digit in LaTeX: `\frac12` is 1/2."""
+        if self.awaits == "wrapped" or match.lastgroup != "number" or not match[0][0].isdigit():
+            raise NotArithmeticError(f"unexpected {match[0]!r} in {short(self.text)}: an argument in braces is missing")
+        self.at = match.start() + 1
+        self.tokens.append(ArithmeticToken("open", "(", "arg"))
+        self.tokens.append(ArithmeticToken("number", match[0][0]))
+        self._argument_ends(self.awaits)
+
+    def _argument_ends(self, which: str) -> None:
+        self.tokens.append(ArithmeticToken("close", ")", "arg"))
+        if which == "numerator":
+            self.tokens.append(ArithmeticToken("operator", "/"))
+            self.awaits = "denominator"
+        else:
+            self.tokens.append(ArithmeticToken("close", ")", "frac"))
+            self.awaits = ""
+
+    def _command(self, name: str) -> None:
+        if name in _FRACTIONS:
+            self.tokens.append(ArithmeticToken("open", "(", "frac"))
+            self.awaits = "numerator"
+        elif _WRAPPERS.fullmatch(name):
+            self.awaits = "wrapped"
+        elif name in _SIGNS:
+            self._sign(_SIGNS[name])
+        elif name in _BRACES:
+            self._bracket("open" if name == "lbrace" else "close", r"\{")
+        elif name in ("begin", "end") and (environment := _ENVIRONMENT.match(self.text, self.at)):
+            self.at = environment.end()
+        elif not _SPACES.fullmatch(name):
+            shown = "\\" + name
+            raise NotArithmeticError(f"unexpected {shown!r} in {short(self.text)}")
+
+    def _sign(self, sign: str) -> None:
+        if sign == "{":
+            self.closers.append(self.awaits or "group")
+            if self.awaits != "wrapped":
+                self.tokens.append(ArithmeticToken("open", "(", "arg" if self.awaits else "{"))
+            self.awaits = ""
+            return
+        if sign == "}":
+            self._brace_closes()
+        elif sign in _BRACKETS:
+            self._bracket(*_BRACKETS[sign])
+        else:
+            self.tokens.append(ArithmeticToken("operator", "*" if sign in "xX" else sign))
+
+    def _brace_closes(self) -> None:
+        if not self.closers:
+            raise NotArithmeticError(f"unexpected '}}' in {short(self.text)}")
+        which = self.closers.pop()
+        if which == "group":
+            # Empty braces, as in `\times{}`, only end a command
+            if self.tokens[-1] == ArithmeticToken("open", "(", "{"):
+                self.tokens.pop()
+            else:
+                self.tokens.append(ArithmeticToken("close", ")", "{"))
+        elif which != "wrapped":
+            self._argument_ends(which)
+
+    def _bracket(self, kind: str, form: str) -> None:
+        self.tokens.append(
+            ArithmeticToken("open", "(", form) if kind == "open" else ArithmeticToken("close", ")", form)
+        )
+
+
+def tokenize(text: str) -> list[ArithmeticToken]:
+    """The tokens of `text`: numbers, operators (also `=`) and brackets; a fraction becomes a division in brackets.
+
+    Raises:
+        NotArithmeticError: the text holds anything else.
+    """
+    text = _plain(text)
+    # `--` is ambiguous: TeX prints it as one dash, arithmetic reads two signs
+    if "--" in text:
+        raise NotArithmeticError(f"unexpected '--' in {short(text)}: a minus of a minus needs brackets")
+    return _Scanner(text).run()
+
+
+def short(text: str, *, quoted: bool = True) -> str:
+    text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 20]}… ({len(text)} characters)"
+    return repr(text) if quoted else text
+
+
+MAX_CHARS = 500
+MAX_NODES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One expression, read but not yet calculated.
+
+    Attributes:
+        text: the expression as messages show it: `4 * (6 - 2)`.
+        postfix: numbers and operators in postfix order; `neg` is the unary minus.
+    """
+
+    text: str
+    postfix: tuple[Fraction | str, ...]
+
+    @property
+    def numbers(self) -> list[Fraction]:
+        """Every number that the expression contains, in the order of the text."""
+        return [item for item in self.postfix if isinstance(item, Fraction)]
+
+    @property
+    def is_calculation(self) -> bool:
+        """Whether at least one operator joins two numbers; the sign of a negative number does not count."""
+        return any(item in _OPERATIONS for item in self.postfix)
+
+    def value(self) -> Fraction:
+        """The exact value.
+
+        Raises:
+            ZeroDivisionError: the expression divides by zero.
+        """
+        stack: list[Fraction] = []
+        for item in self.postfix:
+            if isinstance(item, Fraction):
+                stack.append(item)
+            elif item == "neg":
+                stack.append(-stack.pop())
+            else:
+                right = stack.pop()
+                stack.append(_OPERATIONS[item](stack.pop(), right))
+        return stack[0]
+
+
+_OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3}
+
+
+def read_chain(text: str) -> list[Expression]:
+    """The expressions of a chain `a = b = c`, at least one.
+
+    Raises:
+        NotArithmeticError: `text` is no such chain, or exceeds a bound.
+    """
+    if len(text) > MAX_CHARS:
+        raise NotArithmeticError(f"{len(text)} characters, more than {MAX_CHARS}")
+    tokens = tokenize(text)
+    if not tokens:
+        raise NotArithmeticError("it is empty")
+    if len(tokens) > 1 and sum(token.kind in ("number", "operator") for token in tokens) > MAX_NODES:
+        raise NotArithmeticError(f"more than {MAX_NODES} operations and numbers")
+    steps: list[list[ArithmeticToken]] = [[]]
+    for token in tokens:
+        if token.text == "=":
+            steps.append([])
+        else:
+            steps[-1].append(token)
+    if len(steps) > 1 and not all(steps):
+        raise NotArithmeticError(f"beside '=' something is missing in {short(text)}")
+    return [_parsed(step) for step in steps]
+
+
+def evaluate(expression: str) -> Fraction:
+    """The exact value of one expression, for a calculator that hostile text may call.
+
+    Raises:
+        NotArithmeticError: `expression` is not arithmetic; the message quotes the unexpected part.
+        ZeroDivisionError: `expression` divides by zero.
+    """
+    steps = read_chain(expression)
+    if len(steps) > 1:
+        raise NotArithmeticError(f"unexpected '=' in {short(expression)}")
+    return steps[0].value()
+
+
+_PRINTED_BRACKETS = ("(", "[", r"\{")
+
+
+def _multiplies(left: ArithmeticToken, right: ArithmeticToken) -> bool:
+    r"""Whether two neighbours without a sign between them are a product.
+
+    Only a printed bracket between them makes the product clear: `2(4)`. LaTeX prints `2{4}` and `2\text{4}` as 24,
+    `2 4` is two numbers, and `2\frac{1}{2}` may mean two and a half.
+
+    Raises:
+        NotArithmeticError: the meaning of the two is unclear.
+    """
+    if left.kind not in ("number", "close") or right.kind not in ("number", "open"):
+        return False
+    if left.form in _PRINTED_BRACKETS or right.form in _PRINTED_BRACKETS:
+        return True
+    if left.form == "frac" and right.form != "{":
+        return True
+    raise NotArithmeticError(f"no sign between {left.text!r} and {right.text!r}")
+
+
+def _parsed(tokens: Sequence[ArithmeticToken]) -> Expression:
+    """Dijkstra's shunting yard algorithm: `waiting` holds operators and brackets whose right side is incomplete."""
+    if len(tokens) > 1 and tokens[0].text == "+" and tokens[1].kind != "operator":
+        tokens = tokens[1:]
+    whole = [tokens[0]]
+    for left, right in pairwise(tokens):
+        if _multiplies(left, right):
+            whole.append(ArithmeticToken("operator", "*"))
+        whole.append(right)
+    output: list[Fraction | str] = []
+    waiting: list[ArithmeticToken] = []
+    wants_operand = True
+    for token in whole:
+        if wants_operand != (token.kind in ("number", "open") or (wants_operand and token.text == "-")):
+            raise _out_of_place(token, whole)
+        if token.kind == "number":
+            output.append(Fraction(token.text))
+            wants_operand = False
+        elif token.kind == "open":
+            waiting.append(token)
+        elif token.kind == "close":
+            while waiting and waiting[-1].kind == "operator":
+                output.append(waiting.pop().text)
+            if not waiting or waiting.pop().form != token.form:
+                raise _out_of_place(token, whole)
+        elif wants_operand:
+            waiting.append(ArithmeticToken("operator", "neg"))
+        else:
+            while waiting and _PRECEDENCE.get(waiting[-1].text, 0) >= _PRECEDENCE[token.text]:
+                output.append(waiting.pop().text)
+            waiting.append(token)
+            wants_operand = True
+    while waiting and waiting[-1].kind == "operator":
+        output.append(waiting.pop().text)
+    if wants_operand or waiting:
+        raise NotArithmeticError(f"{_shown_tokens(whole)} is not complete")
+    return Expression(_shown_tokens(whole), tuple(output))
+
+
+def _out_of_place(token: ArithmeticToken, tokens: Sequence[ArithmeticToken]) -> NotArithmeticError:
+    return NotArithmeticError(f"{token.text!r} is out of place in {_shown_tokens(tokens)}")
+
+
+def _shown_tokens(tokens: Sequence[ArithmeticToken]) -> str:
+    parts: list[str] = []
+    before: ArithmeticToken | None = None
+    for token in tokens:
+        if token.form == "arg" and len(parts) > 1 and token.kind == "close" and parts[-2] == "(":
+            # a numerator or denominator that is a single number needs no brackets
+            del parts[-2]
+            before = token
+            continue
+        binary = before is not None and before.kind in ("number", "close") and token.kind == "operator"
+        parts.append(f" {token.text} " if binary else token.text)
+        before = token
+    return short("".join(parts), quoted=False)
+
 
 UNREADABLE, WELL_FORMED, RIGHT = 0.0, 0.1, 1.0
 _MOST_DIGITS = 40
@@ -54,7 +441,7 @@ def score(equation: str | None, target: Fraction | int, numbers: Sequence[Fracti
         return CountdownScore(UNREADABLE, f"not an equation: {exc}")
     problem = _problem(steps, Fraction(target), [Fraction(number) for number in numbers])
     if problem is None:
-        return CountdownScore(RIGHT, f"right: {_expression(steps).text} = {_shown(Fraction(target))}")
+        return CountdownScore(RIGHT, f"right: {_expression(steps).text} = {_shown_number(Fraction(target))}")
     given = {abs(Fraction(number)) for number in numbers}
     if any(step.is_calculation and not given.isdisjoint(step.numbers) for step in steps):
         return CountdownScore(WELL_FORMED, problem)
@@ -81,8 +468,8 @@ def _problem(steps: Sequence[Expression], target: Fraction, numbers: Sequence[Fr
         except ZeroDivisionError:
             return f"wrong value: {step.text} divides by zero"
         if value != target:
-            says = f"{step.text} = {_shown(value)}" if step is expression else f"it says = {step.text}"
-            return f"wrong value: {says}, not {_shown(target)}"
+            says = f"{step.text} = {_shown_number(value)}" if step is expression else f"it says = {step.text}"
+            return f"wrong value: {says}, not {_shown_number(target)}"
     if steps[-1] is not expression and steps[-1].is_calculation:
         return f"wrong value: the chain must end with the target, not with {steps[-1].text}"
     return None
@@ -157,10 +544,10 @@ def _lowest(above: int, below: int) -> _Size:
 
 
 def _listed(numbers: Sequence[Fraction]) -> str:
-    return "[" + ", ".join(map(_shown, numbers[:20])) + (", …]" if len(numbers) > 20 else "]")
+    return "[" + ", ".join(map(_shown_number, numbers[:20])) + (", …]" if len(numbers) > 20 else "]")
 
 
-def _shown(number: Fraction) -> str:
+def _shown_number(number: Fraction) -> str:
     # Python refuses to print a number of more than 4,300 digits, and a log should hold far fewer
     if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
         return f"a number of more than {_MOST_DIGITS} digits"

@@ -1,65 +1,97 @@
-"""Killable worker processes for the symbolic stage, with one queue: a comparison that may never end runs here.
+"""The sandbox: killable worker processes for formulas, with one queue before them. A comparison may never end.
 
-A pool starts on first use, and may be used from any thread and any event loop. It belongs to the process that started
-it; a forked child starts a pool of its own. A loaded machine must give the same verdicts as an idle machine, so the
-deadline counts the worker's CPU time. The time that a comparison waits in the queue does not count.
+A pool starts on first use, and may be used from any thread and any event loop. A loaded machine must give the same
+verdicts as an idle machine, so the deadline counts the worker's CPU time. The time that a comparison waits in the queue
+does not count.
 """
 
 from __future__ import annotations
 
 import asyncio
-import atexit
 import json
-import os
+import math
+import subprocess
 import sys
-import threading
-import weakref
-from collections import deque
+import time
 from concurrent.futures import Future
-from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
 
-from agentscope_tuner._child.ask import ChildLost, CpuTimeUp
+from agentscope_tuner._run.child import ChildProgram
+from agentscope_tuner._run.pool import (
+    POLICY,
+    CpuTimeUp,
+    PoolQuestion,
+    QuestionPool,
+    WallTimeUp,
+    Worker,
+    WorkerClosed,
+    WorkerLost,
+    close_all,
+)
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.queued_pair import QueuedPair, ReasonedVerdict, fail, first_guess, given_up, verdict_of
-from agentscope_tuner.verify.sandbox_process import SandboxProcess
-from agentscope_tuner.verify.turns import FairQueue, current_request
+from agentscope_tuner.verify.math.verdict import Verdict
 
+__all__ = ["DEADLINE", "Sandbox", "close_all", "shared"]
+
+ReasonedVerdict = tuple[Verdict, str]
+
+#: CPU seconds that one comparison may take.
 DEADLINE = 0.5
-_TRIES = 3
-# A worker that dies before it begins the comparison proves nothing about the answer: try again, but not for ever
-_MOST_STARTS = 20
+MEMORY_BYTES = 512 * 1024**2
+# A worker that gets no CPU, as in a stopped container, must not block a trainer for ever: so wall time is bounded, too
+_WALL_FACTOR = 40.0
 # A worker must never wait for this process, so comparisons are sent to it ahead of time. But a comparison that arrives
 # later waits for all of them, so their expected seconds and their number are bounded
 _AHEAD_SECONDS, _MOST_AHEAD = 0.01, 16
-# A thread ends after this many seconds without work
-_IDLE_SECONDS = 5.0
+_PACKAGE_PARENT = str(Path(__file__).parents[2])
 
 
-class Sandbox:
+@dataclass(eq=False, slots=True)
+class QueuedPair(PoolQuestion):
+    """A question to a worker: whether an answer equals the reference.
+
+    Attributes:
+        shown: the start of the answer, for error messages.
+        kind: the stage, `symbolic` or `sympy`, and the size of the texts; comparisons of one kind are expected to take
+            equally long.
+    """
+
+    shown: str = ""
+    kind: tuple[str, int] = ("", 0)
+
+
+class SandboxProcess(Worker[QueuedPair]):
+    """One process of `sandbox_worker`.
+
+    Attributes:
+        cpu: the process's CPU clock at its last message. It begins the next comparison before this process has read the
+            last reply, so only its own clock can tell when a comparison began.
+        loading: whether it imports sympy, which takes longer than a comparison's deadline.
+    """
+
+    cpu = 0.0
+    loading = False
+
+
+class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
     """A pool of workers.
 
     Args:
         workers: the most worker processes at once, 1 or more.
         deadline: CPU seconds that one comparison may take.
+
+    Attributes:
+        least_wall_seconds: seconds that a comparison may take at least, whatever CPU time it is given.
     """
 
+    loads = "the symbolic stage"
+    least_wall_seconds = 20.0
+
     def __init__(self, workers: int = 1, deadline: float = DEADLINE) -> None:
-        self.workers = workers
+        super().__init__(workers)
         self.deadline = deadline
-        self._reset()
-        _LIVE.add(self)
-
-    def _reset(self) -> None:
-        """Start anew, without workers or queued comparisons, and with new locks.
-
-        A forked child needs this: the workers belong to its parent, and a lock may have been held when it was forked.
-        """
-        self._changed = threading.Condition()
-        self._queue: FairQueue[QueuedPair] = FairQueue()
-        self._threads = self._idle_threads = 0
-        self._idle: list[SandboxProcess] = []
-        self._all: set[SandboxProcess] = set()
         self._usual: dict[tuple[str, int], float] = {}
 
     def compare(
@@ -79,7 +111,7 @@ class Sandbox:
         Raises:
             JudgeError: no worker could be started, or too many workers died on this pair.
         """
-        verdict = self._ask(answer, ground_truth, question, stage)
+        verdict = self._begun(answer, ground_truth, question, stage)
         try:
             return verdict.result()
         except BaseException:
@@ -91,204 +123,126 @@ class Sandbox:
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
     ) -> ReasonedVerdict:
         """`compare` for callers inside an event loop; it blocks no thread."""
-        return await asyncio.wrap_future(self._ask(answer, ground_truth, question, stage))
+        return await asyncio.wrap_future(self._begun(answer, ground_truth, question, stage))
 
-    def _ask(self, answer: str, truth: str, question: str | None, stage: str) -> Future[ReasonedVerdict]:
+    def _begun(self, answer: str, truth: str, question: str | None, stage: str) -> Future[ReasonedVerdict]:
         message = {"answer": answer, "truth": truth, "question": question, "stage": stage, "seconds": self.deadline}
         kind = (stage, (len(answer) + len(truth)).bit_length())
-        comparison = QueuedPair(
-            json.dumps(message).encode(), answer[:80], stage, kind, 0.0, current_request(), Future()
-        )
-        with self._changed:
-            comparison.seconds = self._usual.get(kind) or first_guess(*kind)
-            self._queue.add(comparison, comparison.request, comparison.seconds)
-            # A thread that was just woken still counts as idle, and its comparison still counts as queued. So compare
-            # the two numbers: more queued comparisons than idle threads need another thread
-            if len(self._queue) > self._idle_threads and self._threads < self.workers:
-                self._start_thread(comparison)
-            self._changed.notify()
-        return comparison.verdict
-
-    def _start_thread(self, comparison: QueuedPair) -> None:
-        try:
-            threading.Thread(target=self._run, name="astuner-sandbox", daemon=True).start()
-        except RuntimeError as exc:
-            if not self._threads:
-                comparison.verdict.cancel()
-                raise JudgeError(f"no thread could be started: {exc}", cause=Cause.WORKER) from exc
-        else:
-            self._threads += 1
-
-    def _run(self) -> None:
-        """Have workers compute the queued comparisons; end when no comparison arrives for `_IDLE_SECONDS`."""
-        changed = self._changed
-        while True:
-            with changed:
-                while (first := self._next()) is None:
-                    self._idle_threads += 1
-                    woken = changed.wait(_IDLE_SECONDS)
-                    self._idle_threads -= 1
-                    if not woken and not self._queue:
-                        self._threads -= 1
-                        return
-            under_way = deque([first])
-            try:
-                self._serve(under_way)
-            # boundary: no error of any kind may leave a caller waiting for ever
-            except BaseException as exc:  # noqa: BLE001
-                fail(under_way.popleft() if under_way else first, exc)
-            with changed:
-                for comparison in under_way:
-                    self._queue.charge(comparison.request, -comparison.seconds)
-                    self._queue.add(comparison, comparison.request, comparison.seconds)
-
-    def _next(self) -> QueuedPair | None:
-        """The next comparison whose caller still waits. The caller of this method holds the lock."""
-        while (found := self._queue.take()) is not None:
-            if found.verdict.running() or found.verdict.set_running_or_notify_cancel():
-                return found
-            self._queue.charge(found.request, -found.seconds)
-        return None
-
-    def _serve(self, under_way: deque[QueuedPair]) -> None:
-        """Have one worker compute `under_way` and queued pairs; the pairs left in `under_way` have no verdict."""
-        worker = self._take()
-        try:
-            worker.put(under_way[0].question, needs_sympy=under_way[0].stage == "sympy")
-            while under_way:
-                self._send_ahead(worker, under_way)
-                reply, seconds = worker.answer(self.deadline)
-                self._report(under_way.popleft(), reply, seconds)
-        except CpuTimeUp:
-            self._discard(worker, replace=True)
-            self._report(under_way.popleft(), None, self.deadline)
-        except ChildLost as exc:
-            # When another thread closed the pool, the worker's end proves nothing about the answer
-            begun = self._discard(worker) and exc.begun
-            under_way[0].died += begun
-            under_way[0].not_begun += not begun
-            if under_way[0].died >= _TRIES or under_way[0].not_begun >= _MOST_STARTS:
-                raise given_up(under_way[0]) from exc
-        except BaseException:
-            # The worker's replies no longer match the questions, so it cannot be used again
-            self._discard(worker)
-            raise
-        else:
-            with self._changed:
-                # A closed pool has forgotten the worker: it must not come back as idle
-                if worker in self._all:
-                    self._idle.append(worker)
-
-    def _send_ahead(self, worker: SandboxProcess, under_way: deque[QueuedPair]) -> None:
-        while len(under_way) < 2 or (
-            len(under_way) < _MOST_AHEAD and sum(ahead.seconds for ahead in under_way) < _AHEAD_SECONDS
-        ):
-            with self._changed:
-                more = self._next()
-            if more is None:
-                return
-            under_way.append(more)
-            worker.put(more.question, needs_sympy=more.stage == "sympy")
-
-    def _report(self, comparison: QueuedPair, reply: dict[str, Any] | None, seconds: float) -> None:
-        """Hand the worker's reply to the caller of `comparison`; `reply` is None when its CPU time was used up."""
-        with self._changed:
-            self._queue.charge(comparison.request, seconds - comparison.seconds)
-            usual = self._usual.get(comparison.kind, seconds)
-            self._usual[comparison.kind] = max(1e-6, usual + 0.1 * (seconds - usual))
-        if reply is None:
-            late = f"undecided: the {comparison.stage} stage took more than {self.deadline} s of CPU time"
-            comparison.verdict.set_result(("undecided", late))
-            return
-        try:
-            comparison.verdict.set_result(verdict_of(reply))
-        except JudgeError as exc:
-            comparison.verdict.set_exception(exc)
-
-    def _take(self) -> SandboxProcess:
-        if _ended:
-            raise JudgeError("no symbolic worker is started any more: this process ends", cause=Cause.INTERRUPTED)
-        with self._changed:
-            if self._idle:
-                return self._idle.pop()
-        try:
-            worker = SandboxProcess()
-        except OSError as exc:
-            raise JudgeError(
-                f"the symbolic worker could not be started with {sys.executable!r}: {exc}", cause=Cause.WORKER
-            ) from exc
-        with self._changed:
-            self._all.add(worker)
-        return worker
-
-    def _discard(self, worker: SandboxProcess, *, replace: bool = False) -> bool:
-        """End a worker.
-
-        Args:
-            worker: the worker to end.
-            replace: start another worker now, so that the next comparison does not wait for its start.
-
-        Returns:
-            Whether the worker still belonged to the pool.
-        """
-        with self._changed:
-            owned = worker in self._all
-            self._all.discard(worker)
-        worker.end()
-        if replace:
-            # Without this worker the next comparison starts its own, so an error here may pass
-            with suppress(JudgeError):
-                fresh = self._take()
-                with self._changed:
-                    self._idle.append(fresh)
-        return owned
+        seconds = self._usual.get(kind) or _first_guess(*kind)
+        return self.ask(QueuedPair(json.dumps(message).encode(), seconds=seconds, shown=answer[:80], kind=kind))
 
     def pids(self) -> list[int]:
         """The process ids of the workers that run now."""
-        with self._changed:
-            return [worker.child.pid for worker in self._all]
+        return [worker.child.pid for worker in self.workers]
 
-    def close(self) -> None:
-        """End every worker. The pool may be used again."""
-        with self._changed:
-            workers, self._all, self._idle = self._all, set(), []
-        for worker in workers:
-            worker.end()
+    # See Pool
+
+    def start(self) -> SandboxProcess:
+        return SandboxProcess(
+            ChildProgram(
+                "agentscope_tuner.verify.sandbox_worker",
+                [MEMORY_BYTES],
+                path=[_PACKAGE_PARENT, *(entry for entry in sys.path if entry)],
+                isolated=True,
+            ),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def started(self, worker: SandboxProcess, message: bytes) -> None:
+        reply = json.loads(message)
+        if "error" in reply:
+            raise JudgeError(f"the symbolic worker could not start: {reply['error']}", cause=Cause.WORKER)
+        worker.cpu = reply["cpu"]
+
+    def has_room(self, worker: SandboxProcess) -> bool:
+        return len(worker.jobs) < 2 or (
+            len(worker.jobs) < _MOST_AHEAD and sum(ahead.seconds for ahead in worker.jobs) < _AHEAD_SECONDS
+        )
+
+    def cpu_seconds(self) -> float:
+        """CPU seconds that a worker may use for one comparison."""
+        return self.deadline
+
+    def left(self, worker: SandboxProcess) -> float:
+        if not worker.jobs:
+            return math.inf
+        allowed = self.cpu_seconds()
+        wall = POLICY.start_seconds if worker.loading else max(self.least_wall_seconds, allowed * _WALL_FACTOR)
+        left = worker.since + wall - time.monotonic()
+        if left <= 0:
+            # It was given no CPU, which says nothing about the comparison
+            raise WallTimeUp(begun=False)
+        if worker.loading:
+            return left
+        try:
+            cpu_left = worker.cpu + allowed - worker.child.cpu_seconds()
+        except OSError as exc:
+            raise WorkerLost(begun=True) from exc
+        if cpu_left <= 0:
+            raise CpuTimeUp(begun=True)
+        # CPU time passes no faster than wall time, so the limit cannot be reached earlier
+        return min(left, cpu_left + 0.001)
+
+    def answered(self, worker: SandboxProcess, message: bytes) -> None:
+        reply = json.loads(message)
+        before, worker.cpu = worker.cpu, reply["cpu"]
+        worker.loading = "loading" in reply
+        if not ("loading" in reply or "loaded" in reply):
+            self._settle(worker.jobs.popleft(), reply, worker.cpu - before)
+
+    def lost(self, worker: SandboxProcess, loss: WorkerLost) -> None:
+        if isinstance(loss, CpuTimeUp):
+            late = worker.jobs.popleft()
+            reason = f"undecided: the {late.kind[0]} stage took more than {self.deadline} s of CPU time"
+            self._settle(late, {"outcome": "undecided", "reason": reason}, self.deadline)
+            # The next comparison should not wait for a worker's start
+            self.start_worker()
+            loss = WorkerClosed()
+        super().lost(worker, loss)
+
+    def given_up(self, question: QueuedPair, loss: WorkerLost) -> JudgeError:
+        toll = question.toll
+        return JudgeError(
+            f"{toll.deaths + toll.losses} symbolic workers died or starved one after another, "
+            f"{toll.deaths} of them on the answer {question.shown!r}",
+            cause=Cause.WORKER,
+        )
+
+    def _settle(self, comparison: QueuedPair, reply: dict[str, Any], seconds: float) -> None:
+        """Hand a worker's reply to the caller, and learn how long such a comparison takes."""
+        self.charge(comparison, seconds - comparison.seconds)
+        usual = self._usual.get(comparison.kind, seconds)
+        self._usual[comparison.kind] = max(1e-6, usual + 0.1 * (seconds - usual))
+        try:
+            comparison.answer.set_result(_verdict_of(reply))
+        except JudgeError as exc:
+            comparison.answer.set_exception(exc)
 
 
-_LIVE: weakref.WeakSet[Sandbox] = weakref.WeakSet()
+def _first_guess(stage: str, size: int) -> float:
+    """Expected seconds of the first comparison of a kind: longer texts take longer, and sympy ten times as long."""
+    return 2.0**size * (1e-3 if stage == "sympy" else 1e-4)
+
+
+def _verdict_of(reply: dict[str, Any]) -> ReasonedVerdict:
+    """The verdict and its reason from a worker's reply.
+
+    Raises:
+        JudgeError: the reply holds an error, or no known verdict.
+    """
+    if "judge_error" in reply:
+        raise JudgeError(str(reply["judge_error"]), cause=Cause(reply.get("cause", Cause.BUG)))
+    outcome = reply.get("outcome")
+    if outcome not in ("equal", "different", "undecided"):
+        raise JudgeError(f"the symbolic worker answered {reply!r}", cause=Cause.BUG)
+    return cast("Verdict", outcome), str(reply.get("reason", ""))
+
+
 _shared: dict[tuple[int, float], Sandbox] = {}
-_shared_lock = threading.Lock()
-_ended = False
 
 
 def shared(workers: int = 1, deadline: float = DEADLINE) -> Sandbox:
     """The process's pool with these settings; all judges with the same settings share it."""
-    with _shared_lock:
-        if (workers, deadline) not in _shared:
-            _shared[workers, deadline] = Sandbox(workers, deadline)
-        return _shared[workers, deadline]
-
-
-def close_all() -> None:
-    """End every worker of every pool of this process."""
-    for sandbox in list(_LIVE):
-        sandbox.close()
-
-
-def _end_all() -> None:
-    global _ended
-    # Set the flag first: otherwise a thread would replace the worker that it loses
-    _ended = True
-    close_all()
-
-
-def _reset_all() -> None:
-    global _shared_lock
-    _shared_lock = threading.Lock()
-    for sandbox in list(_LIVE):
-        sandbox._reset()
-
-
-atexit.register(_end_all)
-os.register_at_fork(after_in_child=_reset_all)
+    # One step of the dictionary, so that two threads get one pool without a lock, which a fork could copy while held
+    return _shared.get((workers, deadline)) or _shared.setdefault((workers, deadline), Sandbox(workers, deadline))

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import resource
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner._child.entry import ParentChannel
+from agentscope_tuner._run.child_entry import ParentChannel
 
 if TYPE_CHECKING:
     from agentscope_tuner.verify.math.symbolic import SymbolicComparer
@@ -23,14 +24,15 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
 
     Args:
         channel: brings questions `{"answer", "truth", "question", "stage", "seconds"}`, where `seconds` is the parent's
-            deadline in CPU time, and `{"prepare": "sympy"}`, which imports sympy. It takes replies
-            `{"outcome", "reason"}` or `{"judge_error"}`, each with this process's CPU clock as `cpu`.
+            deadline in CPU time. It takes replies `{"outcome", "reason"}` or `{"judge_error"}`, each with this
+            process's CPU clock as `cpu`. Around the import of sympy, which is no part of a comparison's time, it takes
+            `{"loading"}` and `{"loaded"}`.
         memory_bytes: the limit on this process's address space.
     """
     try:
         _limit(resource.RLIMIT_AS, memory_bytes)
         _limit(resource.RLIMIT_CORE, 0)
-        from agentscope_tuner.verify.math.decide import warm_up
+        from agentscope_tuner.verify.math.symbolic import warm_up
 
         warm_up()
     # boundary: any error that keeps the worker from starting goes to the parent, which raises JudgeError
@@ -38,21 +40,24 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
         channel.send(_message({"error": f"{type(exc).__name__}: {exc}"}))
         return
     channel.send(_message({"ready": True}))
-    for question in channel:
-        channel.send(_message(_answer(json.loads(question.decode()))))
+    has_sympy = False
+    for message in channel:
+        question = json.loads(message.decode())
+        if question["stage"] == "sympy" and not has_sympy:
+            channel.send(_message({"loading": "sympy"}))
+            _load_sympy()
+            has_sympy = True
+            channel.send(_message({"loaded": "sympy"}))
+        channel.send(_message(_answer(question)))
 
 
-def _prepare_sympy() -> dict[str, Any]:
-    """Import the modules of the sympy stage, so that the import does not count as a comparison's time."""
+def _load_sympy() -> None:
     _allow_cpu(_IMPORT_SECONDS)
-    try:
+    # An import that fails is tried again, and reported, by the comparison that needs it
+    with suppress(Exception):
         from agentscope_tuner.verify.math import algebra
 
         algebra.warm_up()
-    # boundary: any error that keeps sympy from loading goes to the parent, which raises JudgeError
-    except Exception as exc:  # noqa: BLE001
-        return {"error": f"{type(exc).__name__}: {exc}"}
-    return {"ready": True}
 
 
 def _allow_cpu(seconds: float) -> None:
@@ -84,11 +89,9 @@ def _message(reply: dict[str, Any]) -> bytes:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from agentscope_tuner.errors import JudgeError
-    from agentscope_tuner.verify.math.decide import decide
-    from agentscope_tuner.verify.math.pair import Pair
+    from agentscope_tuner.verify.math.read import Pair
+    from agentscope_tuner.verify.math.symbolic import decide
 
-    if request.get("prepare"):
-        return _prepare_sympy()
     _allow_cpu(request["seconds"])
     try:
         outcome, reason = decide(

@@ -1,4 +1,4 @@
-r"""Detects boxes that their own sentence takes back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`.
+r"""Boxes that the words around them take back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`.
 
 A solution may discuss wrong attempts elsewhere. So only a bounded number of words directly before and behind the box
 are read.
@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import re
 
-from agentscope_tuner.verify.box_neighbours import (
-    is_first_of_two,
-    is_joined_before,
-    is_joined_behind,
-    is_second_of_two,
-    sign_of,
-)
 from agentscope_tuner.verify.labels import labelled
 
 _BEFORE, _AFTER = 100, 400
 _SPACES = re.compile(r"\s+")
 # Formula delimiters, emphasis and brackets that may stand between a word and a box
-_OPENING = ' \t\r\n\f\v\u00a0\u3000$*_`:：,，([{“"\\'
+_OPENING = ' -−\t\r\n\f\v\u00a0\u3000$*_`:：,，([{“"\\'
 _OPENING_COMMAND = re.compile(r"\\(?:[;!]|displaystyle|quad|qquad|Large|large|mathbf|bf)\Z")
 _ENDING = " \t\r\n$*_`)]}.\\"
 _CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
@@ -75,7 +68,6 @@ _NO_OTHER_BEHIND = re.compile(
     r"|[\s$*,]*(?:there\s+(?:is|are)\s+)?(?:no|none|nothing|nobody)\b",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(r"\d[\d.,/]*")
 _CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 # Applied to values only, because a task may ask for the wrong statement: `the wrong answer is \boxed{B}`
 _CALLED_WRONG_BEFORE = re.compile(
@@ -133,6 +125,19 @@ _COUNTED = re.compile(r"(?:[\u4e00-\u9fff]{1,4}|[a-zA-Z]{1,15}(?:\s[a-zA-Z]{1,15
 _VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
 
 
+# Words that deny, suppose or multiply what follows them
+_TURNING = _DENIALS | frozenset(
+    """no nor or half twice double triple thrice tenfold hälfte doppelte dreifache moitié doble mitad triplo metade
+    dobro metà doppio yarısı katı""".split()  # noqa: SIM905
+)
+
+
+def is_turned(near: str) -> bool:
+    """Whether words just before a box may deny it, suppose it, or make another value of it."""
+    near = near.lower().replace(":", " ")
+    return not _TURNING.isdisjoint(near.split()) or "n't" in near or "n’t" in near
+
+
 def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     """Whether the words around a box deny it, suppose it, question it, or take it back.
 
@@ -154,28 +159,7 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
         return behind != "" and _is_asked(_words_behind(behind))
     if (denials and any(_calls_wrong(before, at) for at in denials)) or _is_hidden(near, start):
         return True
-    if is_joined_before(near, text, start, end) or is_second_of_two(near, behind, start, inside):
-        return True
-    return behind != "" and (
-        is_joined_behind(near, text, start, end)
-        or is_first_of_two(near, behind, inside)
-        or _is_corrected(_words_behind(behind), text[end:], inside)
-    )
-
-
-def negated(text: str, start: int, end: int, inside: str) -> str | None:
-    r"""The value of a box with the minus sign before it, as in `x=-\boxed{7}`; None where no words leave such a value.
-
-    Args:
-        text: the whole output.
-        start: where the box begins.
-        end: where it ends.
-        inside: the text in the box.
-    """
-    at = sign_of(text[max(start - _BEFORE, 0) : start], start, inside)
-    if at is None or is_taken_back(text[:at] + text[start:], at, end - start + at, inside):
-        return None
-    return f"-{inside}" if _PLAIN.fullmatch(inside) else f"-\\left({inside}\\right)"
+    return behind != "" and _is_corrected(_words_behind(behind), text[end:], inside)
 
 
 def _words_behind(behind: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 from benchmarks.bars import at_least
 
 ROOT = Path(__file__).parents[2]

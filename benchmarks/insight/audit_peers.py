@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentscope_tuner.insight.audit.run import attacked
-from agentscope_tuner.insight.audit.scoreboard import scoreboard
-from agentscope_tuner.insight.audit.subjects import subjects_of
-from agentscope_tuner.records.reader import read_lines
-from agentscope_tuner.records.task_rows import parse_tasks
+from agentscope_tuner.lab.audit.run import attacked, scoreboard
+from agentscope_tuner.lab.audit.subjects import subjects_of
+from agentscope_tuner.records import read_lines
+from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from agentscope_tuner.insight.watch.run_watch import RunWatch
-from agentscope_tuner.insight.watch.second_opinion import SecondOpinion
+from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
+from agentscope_tuner.lab.watch.run_watch import RunWatch
 from agentscope_tuner.records.scored_rows import ScoredRow
 from benchmarks.insight.rival_monitors import reward_scope, rewardspy
 from benchmarks.insight.traces import TRACES, TraceStep, trace_steps
@@ -47,7 +47,7 @@ def watched(steps: Sequence[TraceStep], *, rate: float, seed: int) -> tuple[int 
     def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
         return [honest[row.id] for row in rows]
 
-    opinion = SecondOpinion(ask, rate=rate, most=rate, seed=seed)
+    opinion = SecondOpinion(ask, Sampling(rate=rate, most=rate, seed=seed))
     watch = RunWatch(opinion)
     first: dict[str, int] = {}
     for step in steps:

@@ -6,7 +6,7 @@ import re
 from difflib import SequenceMatcher
 
 from agentscope_tuner.task_judge.base_judge import BaseJudge
-from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 FULL_LENGTH = 40

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.insight.agree import agreement
-from agentscope_tuner.insight.compare import compare
-from agentscope_tuner.records.reader import read_lines
+from agentscope_tuner.lab.agree import agreement
+from agentscope_tuner.lab.compare import compare
+from agentscope_tuner.records import read_lines
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
 from benchmarks.bars import at_most
 

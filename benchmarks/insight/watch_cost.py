@@ -13,12 +13,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentscope_tuner.insight.watch.run_rows import RunRows, by_step
-from agentscope_tuner.insight.watch.run_watch import RunWatch
-from agentscope_tuner.insight.watch.second_opinion import SecondOpinion
+from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
+from agentscope_tuner.lab.watch.run_rows import RunRows, by_step
+from agentscope_tuner.lab.watch.run_watch import RunWatch
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import ScoredRow
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.run_log import RunLog
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_most
@@ -73,7 +73,7 @@ def print_logged() -> None:
 def watched(rows: int) -> None:
     """The watch over rows of ids, tasks and answers of their own, with second opinions that find nothing."""
     lines = (Line("rows:1", scored_line(number, right=number % 3 == 0)) for number in range(rows))
-    opinion = SecondOpinion(lambda chosen: [True] * len(chosen))
+    opinion = SecondOpinion(lambda chosen: [True] * len(chosen), Sampling())
     spent, sizes = 0.0, []
     ready: Iterator[ScoredRow] = RunRows(Path("-")).scored(lines)
     watch = RunWatch(opinion)

@@ -25,9 +25,9 @@ from typing import Any
 
 import openai
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
-from agentscope_tuner.graders.prompt.wording import closing, score_form, score_schema
+from agentscope_tuner.graders.prompt import closing, reply_form
 from benchmarks.bars import at_least, at_most
 
 CONCURRENCY = 64
@@ -90,7 +90,7 @@ async def all_rows(rows: Sequence[int], work: Callable[[int], Awaitable[Any]]) -
 def timed(rows: Sequence[int], work: Callable[[int], Awaitable[Any]]) -> tuple[float, float, list[Any]]:
     """Seconds, CPU seconds of this process, results."""
     wall, cpu = time.perf_counter(), time.process_time()
-    results = _loop.run(all_rows(rows, work))
+    results = loops.run(all_rows(rows, work))
     return time.perf_counter() - wall, time.process_time() - cpu, results
 
 
@@ -130,8 +130,9 @@ def clean(stub: str | None, rounds: int, rows: int) -> bool:
     with server(stub, "--latency-ms", "50") as url:
         subject = grader(url)
         client = openai.AsyncOpenAI(base_url=url, api_key="none", http_client=openai.DefaultAioHttpClient())
-        ending = closing(LanguageEnum.EN, "0123456789abcdef", score_form(LanguageEnum.EN, 0, 10))
-        schema = {"name": "verdict", "strict": True, "schema": score_schema(0, 10)}
+        wanted = reply_form(LanguageEnum.EN, 0, 10, (), 0, False)
+        ending = closing(LanguageEnum.EN, "0123456789abcdef", wanted.words)
+        schema = {"name": "verdict", "strict": True, "schema": wanted.schema}
 
         async def bare(row: int) -> Any:
             filled = {"rubrics": RUBRICS, "query": "Why?", "response": answer(row)}
@@ -148,7 +149,7 @@ def clean(stub: str | None, rounds: int, rows: int) -> bool:
 
         timed(range(CONCURRENCY), bare), timed(range(CONCURRENCY), ours)
         pairs = [(timed(range(rows), bare), timed(range(rows), ours)) for _ in range(rounds)]
-        _loop.run(client.close())
+        loops.run(client.close())
     speed = median(mine[0] and theirs[0] / mine[0] for theirs, mine in pairs)
     cpu = median(mine[1] / theirs[1] for theirs, mine in pairs)
     theirs, mine = median(rows / pair[0][0] for pair in pairs), median(rows / pair[1][0] for pair in pairs)

@@ -19,11 +19,11 @@ from typing import Any
 
 import openai
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.chat_settings import ChatSettings
+from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
-from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_least
 from benchmarks.llm.bench import CONCURRENCY, answer, server
@@ -39,7 +39,7 @@ def timed(work: Callable[[], Awaitable[Any]]) -> tuple[float, float]:
         await work()
 
     wall, cpu = time.perf_counter(), time.process_time()
-    _loop.run(run())
+    loops.run(run())
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
@@ -93,7 +93,7 @@ def main() -> int:
         ]
         timed(lambda: bare(20)), timed(lambda: ours(20))
         pairs = [(timed(lambda: bare(options.rows)), timed(lambda: ours(options.rows))) for _ in range(options.rounds)]
-        _loop.run(client.close())
+        loops.run(client.close())
     calls = options.rows * len(CRITERIA)
     ratio = median(theirs[0] / mine[0] for theirs, mine in pairs)
     cpu = median(mine[1] / theirs[1] for theirs, mine in pairs)

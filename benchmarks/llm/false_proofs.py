@@ -27,8 +27,8 @@ from typing import Any
 
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import AstunerError
-from agentscope_tuner.rubrics.config import auto_grader_config
-from agentscope_tuner.rubrics.learn import learn_and_save
+from agentscope_tuner.graders.rubrics.learn import learn_and_save
+from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from tests.judge_server import Body, Canned, JudgeServer, draw, prompt_of, verdict
 
 #: Label of the sample with this number and quality, and what the judge scores it by rubrics.

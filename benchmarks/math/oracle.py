@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import sympy
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 from benchmarks.math.random_formulas import Tree, changes, edited, grown, latex, rewrites
 

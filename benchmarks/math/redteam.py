@@ -7,6 +7,11 @@ mended; docs/math_equivalence.md has that score and says which. A row has a
 `equal`: true where the answer is right, false where it is wrong, null where the reference is no answer and no verdict
 may be given. With `second`, the answer counts as paid only if it is paid for both references, one judge call each.
 
+Rounds of 330 wrong and 170 right rows, in 16 languages, are written with the source open by others than who mends, and
+scored before they are read. `round1`: 10.6 % of the wrong paid, 28.2 % of the right refused at first contact; the judge
+was then mended from it. `round2`: 9.4 % and 20.6 % at first contact. `round3` has not been scored: score it once, after
+the next mend.
+
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
 """
@@ -25,6 +30,8 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
+# Rows of one author, scored at first contact before a mender reads them: --half names one
+ROUNDS = ("round1", "round2", "round3")
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
@@ -143,12 +150,12 @@ def show(half: str, chosen: Sequence[dict[str, Any]], failures: bool, only: str,
 def main() -> int:
     """0 when each half is within the bars."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=HALVES, help="one half alone")
+    parser.add_argument("--half", choices=(*HALVES, *ROUNDS), help="one half, or one round, alone")
     parser.add_argument("--failures", action="store_true", help="also print what was judged against its label")
     parser.add_argument("--only", default="", help="of the failures, those that contain this text")
     parser.add_argument("--alone", action="store_true", help="without Math-Verify, which takes most of the time")
     asked = parser.parse_args()
-    halves = [(half, rows(half)) for half in HALVES if asked.half in (None, half)]
+    halves = [(half, rows(half)) for half in ([asked.half] if asked.half else HALVES)]
     within = [show(half, chosen, asked.failures, asked.only, not asked.alone) for half, chosen in halves if chosen]
     return 0 if all(within) else 1
 

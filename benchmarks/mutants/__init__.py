@@ -1,1 +1,1 @@
-"""How many changes of the deciding modules the tests notice: `make mutants`."""
+"""How many changes of the package the tests notice: `make mutants`."""

@@ -1,4 +1,4 @@
-"""How many changes of the deciding modules the tests notice: a seeded sample of mutmut's mutants, each run alone.
+"""How many changes of the package the tests notice: a seeded sample of mutmut's mutants, each run alone.
 
 Each mutant is one change of one function or class, written into a copy of the tree. Only tests that reach the changed
 lines run, those of the module's own wing first and of them tables of quick cases, in a process forked from one that has
@@ -28,7 +28,7 @@ from benchmarks.mutants.changes import Change, Mutant
 
 OUT = Path("out/mutants")
 COPIED = ("agentscope_tuner", "tests", "benchmarks", "configs", "docs", "tutorial", "deploy")
-COPIED_FILES = ("README.md", "README.zh.md", "CHANGELOG.md", "setup.cfg", "pyproject.toml", "Makefile")
+COPIED_FILES = ("README.md", "README.zh.md", "CHANGELOG.md", "setup.cfg", "pyproject.toml", "Makefile", "noxfile.py")
 # Of tests that take more seconds together the quickest are run: the rest might notice a survivor, too
 BUDGET = 120.0
 SURVIVED, UNREACHED, TIMED_OUT, KILLED = "survived", "unreached", "timed out", "killed"
@@ -106,12 +106,12 @@ def _result(fork: forked.Fork, mutant: Mutant, changed: Change, code: int) -> Re
     return Result(mutant.path, mutant.index, outcome, by, round(seconds, 2), changed.difference)
 
 
-def report(seed: int, drawn: int, results: list[Result]) -> None:
+def report(name: str, drawn: int, results: list[Result]) -> None:
     """Print the numbers; write the survivors down."""
     count = Counter(result.outcome for result in results)
     killed = count[KILLED] + count[TIMED_OUT]
     print(
-        f"seed {seed}: {drawn} drawn, {len(results)} run, {count[KILLED]} killed, {count[TIMED_OUT]} timed out, "
+        f"seed {name}: {drawn} drawn, {len(results)} run, {count[KILLED]} killed, {count[TIMED_OUT]} timed out, "
         f"{count[SURVIVED]} survived, {count[UNREACHED]} reached by no test; "
         f"{killed / max(1, len(results)):.1%} of those run are killed or timed out"
     )
@@ -121,26 +121,28 @@ def report(seed: int, drawn: int, results: list[Result]) -> None:
         alive = sum(result.path.rpartition("/")[0] == part for result in lived)
         print(f"  {part}: {total - alive} of {total}")
     text = "\n".join(f"{one.path} {one.index} {one.outcome}\n```diff\n{one.difference}\n```\n" for one in lived)
-    (OUT / f"survivors-{seed}.md").write_text(text, encoding="utf-8")
-    print(f"survivors: {OUT}/survivors-{seed}.md")
+    (OUT / f"survivors-{name}.md").write_text(text, encoding="utf-8")
+    print(f"survivors: {OUT}/survivors-{name}.md")
 
 
 def main() -> None:
     """Run a sample and print what survived."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sample", type=int, default=300, help="mutants that are drawn, each as likely as any other")
+    parser.add_argument("--sample", type=int, default=150, help="mutants that are drawn, each as likely as any other")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e6, help="no mutant is begun later")
+    parser.add_argument("--within", nargs="*", default=[], metavar="PATH", help="modules and folders to draw from")
     parser.add_argument("--again", action="store_true", help="run the survivors of this seed once more")
     parser.add_argument("--reach", action="store_true", help="measure anew which tests reach which lines")
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
     OUT.mkdir(parents=True, exist_ok=True)
-    every = changes.population(OUT / "population.json")
+    every = changes.population(OUT / "population.json", given.within)
     sample = random.Random(given.seed).sample(every, min(given.sample, len(every)))
     print(f"{len(sample)} of {len(every)} mutants", flush=True)
-    kept = OUT / f"results-{given.seed}.jsonl"
+    name = "-".join([str(given.seed), *(place.strip("/").replace("/", ".") for place in given.within)])
+    kept = OUT / f"results-{name}.jsonl"
     known = [Result(**json.loads(line)) for line in kept.read_text().splitlines()] if kept.exists() else []
     if given.again:
         known = [result for result in known if result.outcome in (KILLED, TIMED_OUT)]
@@ -155,7 +157,7 @@ def main() -> None:
             file.write(json.dumps(asdict(result)) + "\n")
             file.flush()
             print(f"{len(results)} {result.outcome} {result.path} {result.index} {result.seconds} s", flush=True)
-    report(given.seed, len(sample), list(results.values()))
+    report(name, len(sample), list(results.values()))
     sys.stdout.flush()
 
 

@@ -17,25 +17,23 @@ from pathlib import Path
 
 from coverage import CoverageData
 
-# the tests that judge; those of the repository's own texts would notice a change for its letters
-TESTS = "tests/core"
+# The core's tests, and those that need a socket or agentscope and no other environment
+TESTS = ("tests/core", "tests/with_servers/env", "tests/with_servers/serve", "tests/with_agentscope")
 CASES = "tests/cases"
+# Tests of the repository's own texts would notice a change for its letters
 OF_TEXTS = ("tests/core/house", "tests/core/docs")
-# a module of this folder, and the wings whose tests run before all others that reach it
+# The wing of a module is the folder of tests/core that is named as the module's own; these have others, too
 WINGS = {
-    "agentscope_tuner/verify/text": ("tests/core/verify", "tests/core/task_judge"),
-    "agentscope_tuner/verify": ("tests/core/verify",),
-    "agentscope_tuner/rules": ("tests/core/rules",),
-    "agentscope_tuner/task_judge": ("tests/core/task_judge",),
-    "agentscope_tuner/records": ("tests/core/records",),
-    "agentscope_tuner/graders": ("tests/core/graders",),
+    "verify/text": ("tests/core/verify", "tests/core/task_judge"),
+    "storage": ("tests/core/records",),
+    "env_service": ("tests/core/env_service", "tests/with_servers/env"),
+    "service": ("tests/core/service", "tests/with_servers/serve"),
+    "model_tuner": ("tests/with_agentscope",),
 }
-# Modules that run in child processes, where coverage does not see which test asks: the line at which a test sends
-# its question stands for all of them
-IN_CHILDREN = {
-    "agentscope_tuner/verify": ("agentscope_tuner/verify/sandbox.py", "def _ask("),
-    "agentscope_tuner/task_judge": ("agentscope_tuner/task_judge/judging_process.py", "def ask("),
-}
+# Modules that run in child processes, where coverage does not see which test asks: the line at which the pool takes a
+# question stands for all of them
+IN_CHILDREN = ("agentscope_tuner/verify", "agentscope_tuner/task_judge")
+POOL, TAKES_A_QUESTION = "agentscope_tuner/_run/pool.py", "self.soon(self._add, question)"
 SETTINGS = """
 [run]
 source = agentscope_tuner
@@ -75,7 +73,8 @@ def measure(tree: Path, out: Path, *, anew: bool) -> None:
 
 def _test_files(tree: Path) -> list[Path]:
     texts = [tree / place for place in OF_TEXTS]
-    return sorted(file for file in (tree / TESTS).rglob("test_*.py") if not any(map(file.is_relative_to, texts)))
+    files = [file for tests in TESTS for file in (tree / tests).rglob("test_*.py")]
+    return sorted(file for file in files if not any(map(file.is_relative_to, texts)))
 
 
 def _digest(path: Path, cases: bytes) -> str:
@@ -104,28 +103,35 @@ class Reach:
 
     def of(self, path: str, lines: range) -> list[str]:
         """The tests that a change of these lines could fail: the wing's first, and of those of the quickest cases."""
-        folder = next(folder for folder in WINGS if path.startswith(folder))
-        here = self.by_line.get(path, {})
+        wing, here = wing_of(path), self.by_line.get(path, {})
         reached = {test for line in lines for test in here.get(line, ())}
-        if not reached and any(line in here for line in lines):
-            # run by another thread, which has no test of its own: any test that reaches the module may have asked it to
+        if unseen := not reached:
+            # Run by another thread or process, which has no test of its own: whatever reaches the module, or its
+            # wing, may have asked it to
             reached = {test for tests in here.values() for test in tests}
-        for asked, (sender, where) in IN_CHILDREN.items():
-            if path.startswith(asked) and (asked != folder or not reached or "/math/" in path):
-                reached |= self._through(sender, where)
+            reached |= {test for test in self.cases if test.startswith(wing)}
+        asked = next((folder for folder in IN_CHILDREN if path.startswith(folder)), None)
+        if asked and (unseen or wing != wing_of(asked) or "/math/" in path):
+            reached |= self._through_the_pool()
         reached -= self.failed
-        return sorted(reached, key=partial(self._turn, WINGS[folder]))
+        return sorted(reached, key=partial(self._turn, wing))
 
-    def _turn(self, wings: tuple[str, ...], test: str) -> tuple[bool, float, str]:
-        return not test.startswith(wings), self.seconds.get(test, 0.0) / max(1, self.cases[test]), test
+    def _turn(self, wing: tuple[str, ...], test: str) -> tuple[bool, float, str]:
+        return not test.startswith(wing), self.seconds.get(test, 0.0) / max(1, self.cases[test]), test
 
-    def _through(self, sender: str, where: str) -> set[str]:
-        source = Path(sender).read_text(encoding="utf-8").splitlines()
-        start = next(number for number, line in enumerate(source, 1) if where in line)
-        found: set[str] = set()
-        for line in range(start + 1, start + 8):
-            found |= self.by_line.get(sender, {}).get(line, set())
-        return found
+    def _through_the_pool(self) -> set[str]:
+        lines = Path(POOL).read_text(encoding="utf-8").splitlines()
+        found = [number for number, line in enumerate(lines, 1) if line.strip() == TAKES_A_QUESTION]
+        if not found:
+            raise SystemExit(f"{POOL} has no line {TAKES_A_QUESTION!r}: name the one at which it takes a question")
+        return self.by_line.get(POOL, {}).get(found[0], set())
+
+
+def wing_of(path: str) -> tuple[str, ...]:
+    """The folders of tests that cover a module, from its path."""
+    module = path.removeprefix("agentscope_tuner/").removesuffix(".py")
+    named = next((wing for place, wing in WINGS.items() if module.startswith(place)), None)
+    return named or (f"tests/core/{module.partition('/')[0].lstrip('_')}",)
 
 
 def load(tree: Path, out: Path) -> Reach:

@@ -24,8 +24,8 @@ from agentscope_tuner import BaseJudge, Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import final_json, score_of
+from agentscope_tuner.service.admission import ServiceSettings
 from agentscope_tuner.service.app import create_app
-from agentscope_tuner.service.settings import ServiceSettings
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.judge_server import Canned, JudgeServer, verdict
 

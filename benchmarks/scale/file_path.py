@@ -22,7 +22,7 @@ from pathlib import Path
 
 from agentscope_tuner import WorkflowTask, load_judge
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import score_blocks
+from agentscope_tuner.engines.local import score
 from agentscope_tuner.records import ScoredFile, Summary, read_rows
 from agentscope_tuner.records.blocks import read_blocks
 from benchmarks.bars import at_least
@@ -79,7 +79,7 @@ def scored(source: Path, jobs: int) -> Callable[[], None]:
         with (
             source.open("rb") as stream,
             ScoredFile(target) as output,
-            closing(score_blocks(judge, read_blocks(stream, source.name), jobs=jobs)) as blocks,
+            closing(score(judge, read_blocks(stream, source.name), jobs=jobs)) as blocks,
         ):
             for block in blocks:
                 output.write(block.data)

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import score_blocks
+from agentscope_tuner.engines.local import score
 from agentscope_tuner.records import Summary
 from agentscope_tuner.records.blocks import read_blocks
 from benchmarks.bars import at_least
@@ -30,7 +30,7 @@ def waiting(source: Path, port: int, jobs: int) -> float:
     """Rows a second of the judge that waits, start-up included: it is a thread's."""
     summary, started = Summary(), time.perf_counter()
     with source.open("rb") as stream:
-        for block in score_blocks(LineJudge(config(STUB, port=port)), read_blocks(stream, source.name), jobs=jobs):
+        for block in score(LineJudge(config(STUB, port=port)), read_blocks(stream, source.name), jobs=jobs):
             summary.merge(block.summary)
     assert summary.verdicts == summary.rows, summary.failures
     return summary.rows / (time.perf_counter() - started)

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import score_blocks
+from agentscope_tuner.engines.local import score
 from agentscope_tuner.records.blocks import Block, TextBlock
 from benchmarks.bars import at_most
 from benchmarks.scale.workload import MATH, config, exact_lines
@@ -52,7 +52,7 @@ def main() -> None:
     looks = [(options.rows // 10, "10 %"), (options.rows // 2, "50 %"), (options.rows, "100 %")]
     started, sums, verdicts = time.perf_counter(), [], 0
     rows, looked = 0, 0
-    for block in score_blocks(LineJudge(config(MATH)), blocks(options.rows), jobs=options.jobs):
+    for block in score(LineJudge(config(MATH)), blocks(options.rows), jobs=options.jobs):
         rows += block.summary.rows
         verdicts += block.summary.successes
         while looked < len(looks) and rows >= looks[looked][0]:

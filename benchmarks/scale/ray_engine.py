@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import score_blocks
-from agentscope_tuner.on_ray.files import score_files
-from agentscope_tuner.on_ray.session import ray_module, session
+from agentscope_tuner.engines.local import score
+from agentscope_tuner.engines.ray.files import score_files
+from agentscope_tuner.engines.ray.session import ray_module, session
 from agentscope_tuner.records import Line, Summary
-from agentscope_tuner.records.blocks import read_blocks
+from agentscope_tuner.records.blocks import LineBlock, read_blocks
 from benchmarks.bars import at_least
 from benchmarks.scale.file_path import Cost
 from benchmarks.scale.served import all_cpu_seconds
@@ -49,7 +49,7 @@ def local(settings: dict[str, Any], jobs: int) -> Way:
     def judge_file(source: Path, target: Path) -> int:
         summary = Summary()
         with source.open("rb") as stream, (target / "scored.jsonl").open("wb") as scored:
-            for block in score_blocks(judge, read_blocks(stream, source.name), jobs=jobs):
+            for block in score(judge, read_blocks(stream, source.name), jobs=jobs):
                 scored.write(block.data)
                 summary.merge(block.summary)
         return summary.verdicts
@@ -77,7 +77,7 @@ class LineActor:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
         lines = [Line("", text.encode()) for text in batch["text"]]
-        return {"scored": [self._judge.judge([line])[0].line.decode() for line in lines]}
+        return {"scored": [self._judge.judge(LineBlock((line,), 1))[0].data.decode() for line in lines]}
 
 
 def ray_rows(settings: dict[str, Any], jobs: int) -> Way:

@@ -20,15 +20,15 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, _loop, load_judge
+from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner._run import loops
 from agentscope_tuner._version import __version__
 from agentscope_tuner.config import resolve
 from agentscope_tuner.env_service import EnvServiceClient
 from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.rules import compile_rules
-from agentscope_tuner.verify.math import decide
-from agentscope_tuner.verify.math.pair import Pair
-from agentscope_tuner.verify.math.read import bare, reference
+from agentscope_tuner.verify.math import symbolic as decide
+from agentscope_tuner.verify.math.read import Pair, bare, reference
 from benchmarks.judge import COUNTDOWN, EIGHT_RULES, MATH, PROSE
 from benchmarks.llm.bench import CONCURRENCY, answer, server
 from benchmarks.scale.capacity import KEPT
@@ -134,9 +134,9 @@ def llm_rubrics(rows: int) -> float:
 
             await asyncio.gather(*map(one, range(count)))
 
-        _loop.run(all_of(20))
+        loops.run(all_of(20))
         before = time.process_time()
-        _loop.run(all_of(rows))
+        loops.run(all_of(rows))
         return (time.process_time() - before) / rows
 
 

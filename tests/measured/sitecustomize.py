@@ -27,7 +27,7 @@ SLOWER = 4.0
 
 
 def children(module: ModuleType) -> None:
-    """Change `agentscope_tuner._child.process`: children have a `site`, and are asked to end before they are killed."""
+    """Change `agentscope_tuner._run.child`: children have a `site`, and are asked to end before they are killed."""
     kind, start, kill = module.ChildProcess, module.ChildProcess.__init__, module.ChildProcess.kill
     command = module.ChildProgram.command
     measured: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -60,14 +60,13 @@ def children(module: ModuleType) -> None:
 
 
 def sandbox(module: ModuleType) -> None:
-    """Change `agentscope_tuner.verify.sandbox_process`: a worker may use the CPU time that a measured one needs."""
-    answer = module.SandboxProcess.answer
-    module.SandboxProcess.answer = lambda worker, deadline: answer(worker, SLOWER * deadline)
+    """Change `agentscope_tuner.verify.sandbox`: a worker may use the CPU time that a measured one needs."""
+    module.Sandbox.cpu_seconds = lambda pool: SLOWER * pool.deadline
 
 
 CHANGES: dict[str, Callable[[ModuleType], None]] = {
-    "agentscope_tuner._child.process": children,
-    "agentscope_tuner.verify.sandbox_process": sandbox,
+    "agentscope_tuner._run.child": children,
+    "agentscope_tuner.verify.sandbox": sandbox,
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import asdict
 from typing import Any, TypeVar
@@ -19,8 +18,8 @@ from agentscope.tool import FunctionTool, Toolkit
 from pydantic import BaseModel
 
 from agentscope_tuner import ConfigError, ModelTuner
+from agentscope_tuner._http.transport import Client, Connections
 from agentscope_tuner.model_tuner import ModelCall
-from agentscope_tuner.model_tuner.direct import DirectCompletions
 from tests.judge_server import Body, Canned, JudgeServer
 from tests.with_agentscope.chat_replies import Say, each, in_turn, last_text
 
@@ -259,12 +258,10 @@ def test_an_endless_answer_is_read_no_further_and_is_a_failed_try(status: int, r
     endless = Say(how=Canned(status=status, raw=json.dumps({"error": "x" * 3_000_000})))
 
     async def run(url: str) -> None:
-        http = openai.DefaultAioHttpClient()
+        http: Any = Client(Connections(most=0, most_bytes=2_000_000))
         async with openai.AsyncOpenAI(base_url=url, api_key="x", http_client=http, max_retries=retries) as client:
-            asked = DirectCompletions(client, http, ssl.create_default_context(), most_bytes=2_000_000)
             with pytest.raises(openai.APIConnectionError) as caught:
-                await asked.create(model="policy", messages=[])
-            await asked.aclose()
+                await client.chat.completions.create(model="policy", messages=[])
         assert "the answer is longer than 2000000 bytes" in str(caught.value.__cause__)
 
     with JudgeServer(in_turn(endless)) as server:
@@ -321,6 +318,31 @@ def test_a_whole_response_without_a_finish_reason_is_no_answer_either() -> None:
         assert tuner.calls[0].error is not None
 
     with_tuner(in_turn(Say("half an", finish=None)), work)
+
+
+def test_an_endpoint_that_does_not_accept_is_given_up_within_seconds() -> None:
+    async def work(tuner: ModelTuner, server: JudgeServer) -> None:
+        inner: Any = tuner.inner
+        assert (inner.client.timeout.connect, inner.client.timeout.read) == (5.0, 600)
+
+    with_tuner(in_turn(Say("x")), work)
+
+
+def test_a_record_stays_as_it_was_when_the_agent_changes_its_tools_and_the_reader_its_row() -> None:
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+
+    async def work(tuner: ModelTuner, server: JudgeServer) -> None:
+        await tuner(HELLO, tools=[tool])
+        tool["function"]["name"] = "changed"  # type: ignore[index]
+        (call,) = tuner.calls
+        assert call.tools is not None
+        assert call.tools[0]["function"]["name"] == "look"
+        row = call.to_dict()
+        row["tools"][0]["function"]["name"] = row["messages"][0]["role"] = "changed"
+        assert call.tools[0]["function"]["name"] == "look"
+        assert call.messages[0]["role"] == "user"
+
+    with_tuner(in_turn(Say("x")), work)
 
 
 def test_a_stream_that_nobody_reads_on_is_abandoned() -> None:

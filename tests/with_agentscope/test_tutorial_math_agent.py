@@ -16,6 +16,7 @@ import pytest
 
 from agentscope_tuner import ModelTuner, Task, Workflow, WorkflowOutput, WorkflowTask, load_judge
 from tests.judge_server import Body, JudgeServer
+from tests.targets import TARGETS
 from tests.with_agentscope.chat_replies import Say, each, in_turn, last_text
 from tutorial.example_math_agent.workflow import SHOTS, CheckedMathWorkflow, MathAgentWorkflow
 
@@ -99,7 +100,7 @@ def test_both_pages_show_the_same_and_the_workflow_as_it_is() -> None:
     ((shown),) = [body for language, body in PAGE if language == "python"]
     source = (FOLDER / "workflow.py").read_text(encoding="utf-8")
     assert [line for line in shown.splitlines() if line not in source] == []
-    assert "tutorial-math-agent:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "tutorial-math-agent" in TARGETS
 
 
 def test_the_pages_commands_run_one_after_the_other(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.engines.ray.files import score_files
+from agentscope_tuner.engines.ray.pool import RayJudge
 from agentscope_tuner.errors import Cause, DeadlineError
-from agentscope_tuner.on_ray.files import score_files
-from agentscope_tuner.on_ray.pool import RayJudge
 from tests.with_ray.rollouts import scored, write
 
 pytestmark = pytest.mark.usefixtures("small_ray")

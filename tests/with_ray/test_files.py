@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, load_judge
-from agentscope_tuner.on_ray.files import score_files
-from agentscope_tuner.on_ray.partition_source import input_files
-from agentscope_tuner.on_ray.partitions import damage
+from agentscope_tuner.engines.ray.files import score_files
+from agentscope_tuner.engines.ray.partitions import damage, input_files
 from agentscope_tuner.records import Summary
 from tests.with_ray.rollouts import config, rollouts, scored, write
 

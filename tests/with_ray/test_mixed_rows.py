@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentscope_tuner import Rollout, WorkflowTask
-from agentscope_tuner.on_ray.files import score_files
-from agentscope_tuner.on_ray.pool import RayJudge
+from agentscope_tuner.engines.ray.files import score_files
+from agentscope_tuner.engines.ray.pool import RayJudge
 from tests.mixed_rows import CONFIG, DIGEST, digest, mixed_rows, write_rows
 from tests.with_ray.rollouts import scored
 

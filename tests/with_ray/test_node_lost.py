@@ -10,7 +10,7 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 
-from agentscope_tuner.on_ray.files import score_files
+from agentscope_tuner.engines.ray.files import score_files
 from tests.with_ray.rollouts import config, scored, write
 
 ANSWERS = ["x" * (index % 11) for index in range(1200)]

@@ -13,7 +13,7 @@ import pytest
 import ray
 
 from agentscope_tuner import ConfigError, JudgeError, WorkflowOutput, WorkflowTask
-from agentscope_tuner.on_ray.pool import RayJudge
+from agentscope_tuner.engines.ray.pool import RayJudge
 from tests.with_ray.rollouts import config, rollout
 
 pytestmark = pytest.mark.usefixtures("small_ray")

@@ -76,7 +76,9 @@ def test_responses_are_judged(response: Any, reward: float, tmp_path: Path) -> N
     output = asyncio.run(judge(task=task, response=response, auxiliary_models={}, logger=logging.getLogger("tuner")))
     assert isinstance(output, JudgeOutput)
     assert output.reward == reward
-    assert set(output.metrics or {}) == {"success", "filtered", "failed", "judge_seconds"}
+    # what the judge measured stands under its own name: an answer that it could not read is marked
+    of_every_judge = {name for name in output.metrics or {} if "/" not in name}
+    assert of_every_judge == {"success", "filtered", "failed", "judge_seconds"}
 
 
 def test_the_function_reaches_a_rays_worker(tmp_path: Path) -> None:

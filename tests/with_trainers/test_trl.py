@@ -21,8 +21,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from agentscope_tuner import ConfigError, JudgeError, Rollout, WorkflowTask
 from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func, stop_when_gamed
-from agentscope_tuner.insight.watch.scalars import TensorBoardScalars
-from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.lab.watch.scalars import TensorBoardScalars
+from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.mixed_rows import CONFIG as MIXED

@@ -27,7 +27,7 @@ from agentscope_tuner import ConfigError, WorkflowTask
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.verl import compute_score_sync
 from agentscope_tuner.records import parse_line
-from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pythons import pythons
+from noxfile import PYTHONS
 from tests.readme import COMMANDS as EVERY_COMMAND
 from tests.readme import ROOT, SESSION, written_files
 
@@ -81,7 +81,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.fixture(scope="module", params=pythons(), ids=lambda path: Path(path).name)
+@pytest.fixture(scope="module", params=PYTHONS.values(), ids=PYTHONS)
 def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(request.param, wheel, tmp_path_factory.mktemp("empty"))
 

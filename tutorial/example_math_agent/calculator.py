@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentscope_tuner.verify.arithmetic import MAX_CHARS, evaluate
+from agentscope_tuner.verify.countdown import MAX_CHARS, evaluate
 
 _PLACES = 6
 

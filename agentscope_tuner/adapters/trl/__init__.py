@@ -8,11 +8,21 @@ verdict becomes None. With a second reward function they sum the rewards of both
 `combined` makes one function of several, which answers None where any of them has no verdict.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from agentscope_tuner.adapters.rollout import batch_metrics
 from agentscope_tuner.adapters.trl.combined import combined
-from agentscope_tuner.adapters.trl.functions import AsyncRewardFunc, RewardFunc, async_reward_func, reward_func
-from agentscope_tuner.adapters.trl.stop import stop_when_gamed
-from agentscope_tuner.adapters.trl.trainer import check_reward_funcs
+from agentscope_tuner.adapters.trl.functions import (
+    AsyncRewardFunc,
+    RewardFunc,
+    async_reward_func,
+    check_reward_funcs,
+    reward_func,
+)
+
+if TYPE_CHECKING:
+    from agentscope_tuner.lab.watch.live import stop_when_gamed
 
 __all__ = [
     "AsyncRewardFunc",
@@ -24,3 +34,10 @@ __all__ = [
     "reward_func",
     "stop_when_gamed",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # The one door to the lab: a training that is not watched never loads it
+    if name == "stop_when_gamed":
+        return import_module("agentscope_tuner.lab.watch.live").stop_when_gamed
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

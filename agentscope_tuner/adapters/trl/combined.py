@@ -13,9 +13,17 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from agentscope_tuner import _loop
-from agentscope_tuner.adapters.trl.functions import AsyncRewardFunc, RewardFunc, pairs_of, reward_func
-from agentscope_tuner.adapters.trl.trainer import LogExtra, LogMetric, caller_of, warn_beside
+from agentscope_tuner._run import loops
+from agentscope_tuner.adapters.trl.functions import (
+    AsyncRewardFunc,
+    LogExtra,
+    LogMetric,
+    RewardFunc,
+    caller_of,
+    pairs_of,
+    reward_func,
+    warn_beside,
+)
 from agentscope_tuner.config import Settings, Source
 from agentscope_tuner.errors import ConfigError, JudgeError
 
@@ -140,7 +148,7 @@ class Combined:
             else:
                 answer = part(**given, **known)
                 (waiting if inspect.isawaitable(answer) else answers)[place] = answer
-        for place, answer in zip(waiting, _loop.run(_all(list(waiting.values()))) if waiting else (), strict=True):
+        for place, answer in zip(waiting, loops.run(_all(list(waiting.values()))) if waiting else (), strict=True):
             part = self._parts[place]
             answers[place] = part.log(answer, log_metric, log_extra) if isinstance(part, AsyncRewardFunc) else answer
         return [

@@ -1,18 +1,236 @@
-"""One judge as a reward function, sync and async."""
+"""One judge as a reward function of TRL, sync and async, and what a trainer gets where a verdict failed.
+
+Which trainer calls, and how it treats a missing reward, is read in TRL 1.16.0. GRPO, RLOO and AsyncGRPO leave a
+completion out when no reward function scored it, and count a missing reward as 0 when another function did. OnlineDPO
+and SDPO count every missing reward as 0. A2PO takes no missing reward: its tensor of rewards refuses None.
+
+Judges that rank get whole advantage groups, also where several processes share a group.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, truth_of
-from agentscope_tuner.adapters.trl.listwise import ajudge_groups, judge_groups, process_group
-from agentscope_tuner.adapters.trl.trainer import Caller, LogExtra, LogMetric, caller_of, warn_beside
 from agentscope_tuner.config import Source
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+
+LogMetric = Callable[[str, float], None]
+LogExtra = Callable[[str, list[Any]], None]
+
+# The first TRL release whose GRPO and RLOO leave out a completion without a score
+_LEAVES_OUT_SINCE = (1, 10)
+
+
+class NamedFunction(Protocol):
+    """A reward function of this package: TRL logs it under its `__name__`."""
+
+    __name__: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The trainer behind one call of a reward function.
+
+    Attributes:
+        group_size: completions of one prompt, side by side in the batch; None where the call does not tell.
+        beside: names of the trainer's other reward functions, where the called one counts.
+        leaves_none_out: whether a completion without any score is left out of the advantages.
+    """
+
+    group_size: int | None
+    beside: tuple[str, ...]
+    leaves_none_out: bool
+
+    def rewards_or_raise(self, name: str, rewards: Sequence[float | None], errors: Sequence[str]) -> list[float | None]:
+        """The rewards; raises where the trainer would count a missing reward as 0.
+
+        Args:
+            name: the reward function's name.
+            rewards: one for each completion, None without a verdict.
+            errors: why there is no verdict, at least for the first such completion.
+
+        Raises:
+            JudgeError: a verdict failed, and the trainer would count it as 0.
+        """
+        failed = sum(reward is None for reward in rewards)
+        if not failed or (self.leaves_none_out and not self.beside):
+            return list(rewards)
+        why = next((error for error in errors if error), "no reason given")
+        if self.beside:
+            raise JudgeError(
+                f"{name} has no verdict on {failed} of {len(rewards)} completions, and beside {', '.join(self.beside)} "
+                f"TRL would count that as 0: give the trainer one adapters.trl.combined([...], weights=[...]). {why}"
+            )
+        raise JudgeError(
+            f"{name} has no verdict on {failed} of {len(rewards)} completions, and this trainer counts a missing "
+            f"reward as 0 (OnlineDPO and SDPO do, and GRPO before TRL 1.10). {why}"
+        )
+
+
+def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMetric | None) -> Caller:
+    """The calling trainer, known by the arguments that it gives its reward functions.
+
+    GRPO and RLOO lend their own method as `log_metric`, which leads to the trainer. OnlineDPO and SDPO give their state
+    and no `log_metric`; AsyncGRPO gives neither, and so does a call of the user's own.
+    """
+    trainer = getattr(log_metric, "__self__", None)
+    if not isinstance(getattr(trainer, "reward_funcs", None), list):
+        counts_as_zero = log_metric is None and type(trainer_state).__name__ == "TrainerState"
+        return Caller(None, (), not counts_as_zero)
+    return Caller(_group_size(trainer), _beside(function, trainer), _release() >= _LEAVES_OUT_SINCE)
+
+
+def check_reward_funcs(trainer: object) -> None:
+    """Warn where a judge's bare reward function stands beside others in `trainer`; call it when the trainer is built.
+
+    Under GRPO and RLOO the first batch warns as well. AsyncGRPO does not tell a reward function about the others, so
+    there only this check can warn.
+    """
+    # AsyncGRPO keeps the reward functions in its rollout worker
+    holder = trainer if hasattr(trainer, "reward_funcs") else getattr(trainer, "rollout_worker", None)
+    for function in getattr(holder, "reward_funcs", ()):
+        if getattr(function, "may_fail", False):
+            warn_beside(function.__name__, _beside(function, holder))
+
+
+def warn_beside(name: str, beside: Sequence[str]) -> None:
+    """Warn that beside other reward functions a failed verdict of `name` counts as 0."""
+    if beside:
+        warnings.warn(
+            f"the reward function {name} stands beside {', '.join(beside)}: TRL sums what they answer and counts a "
+            "missing part as 0, so a failed verdict will end training. "
+            "Give the trainer one adapters.trl.combined([...], weights=[...]) instead",
+            stacklevel=2,
+        )
+
+
+def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
+    functions = list(getattr(trainer, "reward_funcs", ()))
+    places = [place for place, other in enumerate(functions) if other is function]
+    weights = getattr(trainer, "reward_weights", None)
+    # a function of weight 0 only observes: without a verdict it adds 0 either way
+    if not places or (weights is not None and float(weights[places[0]]) == 0.0):
+        return ()
+    # The names include environments that give rewards
+    named = list(getattr(trainer, "reward_func_names", ())) or [_name(other) for other in functions]
+    return tuple(name for place, name in enumerate(named) if place != places[0])
+
+
+def _name(function: object) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _group_size(trainer: Any) -> int | None:
+    training = getattr(getattr(trainer, "model", None), "training", True)
+    size = getattr(trainer, "num_generations" if training else "num_generations_eval", None)
+    return size if isinstance(size, int) and size > 0 else None
+
+
+def _release() -> tuple[int, ...]:
+    """The numbers of the installed TRL's version. TRL is loaded already, since one of its trainers calls."""
+    version = getattr(sys.modules.get("trl"), "__version__", "")
+    numbers = [part for part in version.split(".")[:2] if part.isdigit()]
+    # A build without a version is the user's own
+    return tuple(int(part) for part in numbers) or _LEAVES_OUT_SINCE
+
+
+Group = list[int]
+T = TypeVar("T")
+
+
+def process_group() -> Any:
+    """`torch.distributed` where several ranks train together, else None."""
+    # Looked up, not imported: if torch is not loaded there is no process group, and the import takes seconds
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
+        return None
+    return torch.distributed if torch.distributed.get_world_size() > 1 else None
+
+
+def groups_of(pairs: Sequence[Pair], size: int | None) -> list[Group]:
+    """The advantage groups of a batch, each as the places of its completions.
+
+    Args:
+        pairs: the whole batch, of all ranks in order.
+        size: how many completions of a prompt the trainer puts side by side. If it is None, or the batch is no multiple
+            of it, the completions of one prompt are a group, wherever they stand. Columns do not tell groups apart,
+            since some of them are made per completion.
+    """
+    if size is not None and len(pairs) % size == 0:
+        return [list(range(start, start + size)) for start in range(0, len(pairs), size)]
+    found: dict[Hashable, Group] = {}
+    for place, pair in enumerate(pairs):
+        found.setdefault(_prompt(pair), []).append(place)
+    return list(found.values())
+
+
+def refusals(pairs: Sequence[Pair], groups: Sequence[Group]) -> list[str | None]:
+    """For each group, why it must not be ranked; None where it may be."""
+    named: dict[str, set[Hashable]] = {}
+    for pair in pairs:
+        if pair[0].task.metadata.get("task_id") not in (None, ""):
+            named.setdefault(pair[0].task_id, set()).add(_prompt(pair))
+    return [_refusal(pairs, group, named) for group in groups]
+
+
+def _refusal(pairs: Sequence[Pair], group: Group, named: dict[str, set[Hashable]]) -> str | None:
+    if len(group) == 1:
+        return "a judge that ranks needs a group, and this prompt has one completion: set num_generations to 2 or more"
+    if len({_prompt(pairs[place]) for place in group}) > 1:
+        return f"the trainer's group of {len(group)} completions holds several prompts, which cannot be ranked together"
+    shared = next((pairs[place][0].task_id for place in group if len(named.get(pairs[place][0].task_id, ())) > 1), None)
+    return None if shared is None else f"two prompts share the task_id {shared!r}: give each task an id of its own"
+
+
+def judge_groups(judge: ConfiguredJudge, pairs: Sequence[Pair], size: int | None) -> list[Judgement]:
+    """A verdict for each pair of this rank. The rank that holds a group's first completion judges all of it."""
+    ranks = process_group()
+    everyones = [list(pairs)] if ranks is None else _gathered(ranks, list(pairs))
+    rank = 0 if ranks is None else ranks.get_rank()
+    whole = [pair for theirs in everyones for pair in theirs]
+    first = sum(len(theirs) for theirs in everyones[:rank])
+    groups = groups_of(whole, size)
+    reasons = refusals(whole, groups)
+    verdicts: dict[int, Judgement] = {}
+    for number in own_groups(groups, first, first + len(pairs)):
+        own, reason = [whole[place] for place in groups[number]], reasons[number]
+        found = judge.judge_group(own) if reason is None else [refused(judge, pair, reason) for pair in own]
+        verdicts.update(zip(groups[number], found, strict=True))
+    for theirs in [] if ranks is None else _gathered(ranks, verdicts):
+        verdicts |= theirs
+    return [verdicts[place] for place in range(first, first + len(pairs))]
+
+
+def _gathered(ranks: Any, mine: T) -> list[T]:
+    """What each rank holds, in the order of the ranks."""
+    found: list[Any] = [None] * ranks.get_world_size()
+    ranks.all_gather_object(found, mine)
+    return found
+
+
+def own_groups(groups: Sequence[Group], first: int, end: int) -> list[int]:
+    """The numbers of the groups that begin at `first` or later and before `end`."""
+    return [number for number, group in enumerate(groups) if first <= group[0] < end]
+
+
+def refused(judge: ConfiguredJudge, pair: Pair, reason: str) -> Judgement:
+    """A failed verdict on a pair that the judge is not asked about."""
+    return Judgement.failed(JudgeError(reason, task_id=pair[0].task_id, judge=judge.name, cause=Cause.INPUT))
+
+
+def _prompt(pair: Pair) -> Hashable:
+    task = pair[0].task
+    return repr(task.init_messages) if task.init_messages else task.main_query
+
 
 Rewards = list[float | None]
 
@@ -38,7 +256,7 @@ def async_reward_func(config: Source) -> AsyncRewardFunc:
     return AsyncRewardFunc(config)
 
 
-class Bare:
+class _JudgeFunc:
     """A picklable callable. TRL logs it under its `__name__`, which is the judge's name.
 
     Logged over a batch, each under `<name>/`: the metrics of `batch_metrics`. The completions table gets a column of
@@ -59,13 +277,28 @@ class Bare:
         # A judge may hold pools and connections, so the other process loads its own judge
         return type(self), (self._config,), {"__name__": self.__name__}
 
-    def _caller(self, trainer_state: object, log_metric: LogMetric | None) -> Caller:
+    def _begun(
+        self,
+        prompts: Sequence[Prompt],
+        completions: Sequence[Prompt],
+        *,
+        trainer_state: object = None,
+        environments: Sequence[object] | None = None,
+        log_metric: LogMetric | None = None,
+        log_extra: LogExtra | None = None,
+        **columns: Sequence[Any],
+    ) -> tuple[list[Pair], int | None, Callable[[Sequence[Judgement]], Rewards]]:
+        """The pairs of a call, the size of its groups, and what makes its answer of their verdicts."""
         caller = caller_of(self, trainer_state, log_metric)
         self.at_step(trainer_state)
         if not self._warned:
             self._warned = True
             warn_beside(self.__name__, caller.beside)
-        return caller
+
+        def answer(judgements: Sequence[Judgement]) -> Rewards:
+            return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
+
+        return pairs_of(prompts, completions, columns, environments), caller.group_size, answer
 
     def at_step(self, trainer_state: object) -> None:
         """The step that the next verdicts are logged with."""
@@ -74,7 +307,11 @@ class Bare:
     def log(
         self, judgements: Sequence[Judgement], log_metric: LogMetric | None, log_extra: LogExtra | None
     ) -> tuple[Rewards, list[str]]:
-        """The rewards, None without a verdict, and why verdicts are missing; metrics and reasons go to the loggers."""
+        """The rewards, and why verdicts are missing; metrics and reasons go to the loggers.
+
+        A reward is None without a verdict, which TRL leaves out of the advantages, or 0.0 where `on_error: zero` was
+        asked for by name.
+        """
         if log_metric is not None:
             for metric, value in batch_metrics(judgements).items():
                 log_metric(f"{self.__name__}/{metric}", value)
@@ -84,20 +321,11 @@ class Bare:
         return rewards, [judgement.error or "" for judgement in judgements]
 
 
-class RewardFunc(Bare):
+class RewardFunc(_JudgeFunc):
     """The reward function that `reward_func` returns."""
 
     def __call__(
-        self,
-        prompts: Sequence[Prompt],
-        completions: Sequence[Prompt],
-        completion_ids: Sequence[Sequence[int]] | None = None,
-        *,
-        trainer_state: object = None,
-        environments: Sequence[object] | None = None,
-        log_metric: LogMetric | None = None,
-        log_extra: LogExtra | None = None,
-        **columns: Sequence[Any],
+        self, prompts: Sequence[Prompt], completions: Sequence[Prompt], completion_ids: object = None, **given: Any
     ) -> Rewards:
         """One reward for each completion, in order; None for a failed verdict.
 
@@ -105,18 +333,16 @@ class RewardFunc(Bare):
             prompts: texts, or lists of chat messages.
             completions: likewise; the final answer is the text, or the last message when the assistant wrote it.
             completion_ids: the completions' tokens; not used.
-            trainer_state: TRL's; tells which trainer calls.
-            environments: one for each completion where TRL ran an `environment_factory`; the judge's `gym_env`.
-            log_metric: TRL's; the metrics of this batch go there.
-            log_extra: TRL's; the reasons go there.
-            columns: the dataset's other columns, one value for each completion; they become `task.metadata`.
+            given: `trainer_state`, which tells which trainer calls; `environments`, one for each completion where TRL
+                ran an `environment_factory`: the judge's `gym_env`; `log_metric` and `log_extra`, which take the
+                metrics and reasons of this batch. All others are the dataset's columns, one value for each completion,
+                and become `task.metadata`.
 
         Raises:
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0.
         """
-        caller = self._caller(trainer_state, log_metric)
-        judgements = self.judgements(pairs_of(prompts, completions, columns, environments), caller.group_size)
-        return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
+        pairs, size, answer = self._begun(prompts, completions, **given)
+        return answer(self.judgements(pairs, size))
 
     def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
         """A verdict each, in order."""
@@ -125,20 +351,11 @@ class RewardFunc(Bare):
         return self._judge.judge_batch(pairs)
 
 
-class AsyncRewardFunc(Bare):
+class AsyncRewardFunc(_JudgeFunc):
     """The reward function that `async_reward_func` returns."""
 
     async def __call__(
-        self,
-        prompts: Sequence[Prompt],
-        completions: Sequence[Prompt],
-        completion_ids: Sequence[Sequence[int]] | None = None,
-        *,
-        trainer_state: object = None,
-        environments: Sequence[object] | None = None,
-        log_metric: LogMetric | None = None,
-        log_extra: LogExtra | None = None,
-        **columns: Sequence[Any],
+        self, prompts: Sequence[Prompt], completions: Sequence[Prompt], completion_ids: object = None, **given: Any
     ) -> Rewards:
         """As `RewardFunc.__call__`.
 
@@ -146,9 +363,8 @@ class AsyncRewardFunc(Bare):
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0.
             ConfigError: a listwise judge over several ranks, whose exchange of groups must not leave the main thread.
         """
-        caller = self._caller(trainer_state, log_metric)
-        judgements = await self.judgements(pairs_of(prompts, completions, columns, environments), caller.group_size)
-        return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
+        pairs, size, answer = self._begun(prompts, completions, **given)
+        return answer(await self.judgements(pairs, size))
 
     async def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
         """A verdict each, in order."""
@@ -158,7 +374,8 @@ class AsyncRewardFunc(Bare):
             raise ConfigError(
                 f"{self._judge.name} ranks whole groups, which ranks share: use reward_func, not its twin"
             )
-        return await ajudge_groups(self._judge, pairs, group_size)
+        # Ranking is a call that blocks
+        return await loops.in_thread(judge_groups, self._judge, pairs, group_size)
 
 
 def pairs_of(

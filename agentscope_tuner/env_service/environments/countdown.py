@@ -6,9 +6,9 @@ import random
 from fractions import Fraction
 from typing import Any
 
-from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list, text_of
+from agentscope_tuner.env_service.environment import check_task_id, query_list, text_of
 from agentscope_tuner.verify import countdown
-from agentscope_tuner.verify.boxed import last_boxed
+from agentscope_tuner.verify.find import last_boxed
 
 MAX_TURNS = 5
 MAX_TARGET = 999

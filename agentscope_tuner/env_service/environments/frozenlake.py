@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list, text_of
+from agentscope_tuner.env_service.environment import check_task_id, query_list, text_of
 from agentscope_tuner.errors import ConfigError, install
 
 try:

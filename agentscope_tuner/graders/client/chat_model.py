@@ -3,7 +3,8 @@
     model = ChatModel(ChatSettings(model_name="qwen-plus"))
     answer = await model.ask(prompt, parse)
 
-The model is asked until a reply parses, within the verdict's deadline. A failure never becomes a value.
+The model is asked until a reply parses, within the verdict's deadline. A failure never becomes a value. Equal questions
+asked at the same time share one request, and all callers get its answer.
 """
 
 from __future__ import annotations
@@ -17,19 +18,44 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.errors import GraderError
-from agentscope_tuner.graders.client import transport
-from agentscope_tuner.graders.client.calls import record_call
-from agentscope_tuner.graders.client.chat_settings import ChatSettings
-from agentscope_tuner.graders.client.endpoint import Endpoint, resolve
-from agentscope_tuner.graders.client.flight import Flight
+from agentscope_tuner.graders.client import requests
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
-from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint, resolve
+from agentscope_tuner.graders.client.usage import Usage, record_call
 from agentscope_tuner.graders.client.verdict_cache import ReplyStore, VerdictCache
-from agentscope_tuner.graders.prompt.template import ChatMessage
+from agentscope_tuner.graders.template import ChatMessage
 
 T = TypeVar("T")
+
+
+class Flight(Generic[T]):
+    """A question that is being asked, shared by its callers. When the last caller stops waiting, it is cancelled."""
+
+    def __init__(
+        self, work: Coroutine[Any, Any, T], flights: dict[tuple[str, int], Any], place: tuple[str, int]
+    ) -> None:
+        self._task = asyncio.get_running_loop().create_task(work)
+        self._task.add_done_callback(self._remove)
+        self._flights, self._place = flights, place
+        self._waiting = 0
+        flights[place] = self
+
+    def _remove(self, _: object = None) -> None:
+        if self._flights.get(self._place) is self:
+            del self._flights[self._place]
+
+    async def join(self) -> T:
+        """Wait for the answer as one more caller; raises the question's error."""
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self._task)
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not self._task.done():
+                self._remove()  # a later caller must not join a question that is being cancelled
+                self._task.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +109,7 @@ class ChatModel:
         self.settings = settings
         self._store = store
         self._budget_name = budget_name
-        self._state_of: tuple[int, transport.SharedState | None] = (0, None)
+        self._state_of: tuple[int, requests.SharedState | None] = (0, None)
         self._last_schema: tuple[Mapping[str, Any] | None, str] = (None, "null")
 
     def __repr__(self) -> str:
@@ -130,7 +156,7 @@ class ChatModel:
         return answer
 
     async def _on_loop(self, asking: Coroutine[Any, Any, T]) -> T:
-        loop = _loop.get_loop()
+        loop = loops.get_loop()
         if asyncio.get_running_loop() is loop:
             return await asking
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
@@ -141,13 +167,13 @@ class ChatModel:
         Raises:
             GraderError: the endpoint did not give one embedding for each text.
         """
-        return await self._on_loop(transport.embed(self.settings, self._state, self.endpoint, model_name, texts))
+        return await self._on_loop(requests.embed(self._state, model_name, texts))
 
     @property
-    def _state(self) -> transport.SharedState:
+    def _state(self) -> requests.SharedState:
         # A forked child must not use its parent's connections, so each process has a state of its own
         if self._state_of[0] != os.getpid():
-            self._state_of = (os.getpid(), transport.shared_state(self.settings, self.endpoint, self._budget_name))
+            self._state_of = (os.getpid(), requests.shared_state(self.settings, self.endpoint, self._budget_name))
         state = self._state_of[1]
         assert state is not None
         return state
@@ -178,16 +204,14 @@ class ChatModel:
 
     async def _fetch_and_keep(
         self,
-        state: transport.SharedState,
+        state: requests.SharedState,
         store: ReplyStore | None,
         key: str,
         prompt: Prompt,
         parse: Callable[[Reply], T],
     ) -> Answer[T]:
         try:
-            reply, value, usage = await transport.fetch(
-                self.settings, state, self.endpoint, self._body(prompt), prompt.schema, parse
-            )
+            reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse)
         except GraderError as exc:
             state.breaker.failed(exc)
             raise

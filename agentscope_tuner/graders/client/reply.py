@@ -1,16 +1,119 @@
-"""Reads a verdict from a judge model's reply. A doubtful reply is a ReplyError, not a verdict."""
+"""Reads a verdict from a judge model's reply. A doubtful reply is a ReplyError, not a verdict.
+
+JSON that repeats JSON of the judged text is no verdict, but a quotation; the two are compared by meaning, not by
+spelling.
+"""
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-from agentscope_tuner.graders.client.quotation import Quotable
+from agentscope_tuner.graders.injection_defence import lower_letters, plain
 from agentscope_tuner.graders.schema import check_permutation
+
+# A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
+_QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
+_PAIR = re.compile(
+    rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
+    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;{{}}\[\]\n]|$))",
+    re.DOTALL,
+)
+_UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
+_WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
+
+_AROUND_VALUES = " \t\r\n\"'“”‘’`\\*_"
+_MOST_PAIRS = 20_000
+
+Pair = tuple[str, object]
+
+
+class Quotable:
+    """The key-value pairs in the judged texts; the texts are searched when the pairs are first needed."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._pairs: set[Pair] | None = None
+        self._letters: list[str] = []
+
+    def repeats(self, verdict: dict[str, Any]) -> bool:
+        """Whether the judged texts hold every key of `verdict` with its value, in any spelling."""
+        leaves = list(_leaves("", verdict))
+        if not self._letters:
+            self._texts = [_one_spelling(text) for text in self._texts]
+            self._letters = [lower_letters(text) for text in self._texts]
+        if not leaves or not all(any(key in letters for letters in self._letters) for key, _ in leaves):
+            return False  # true of most verdicts, and much cheaper than a search for pairs
+        if self._pairs is None:
+            self._pairs = {pair for text in self._texts for pair in islice(_pairs_in(text), _MOST_PAIRS)}
+        return all(self._holds((key, _leaf_meaning(value))) for key, value in leaves)
+
+    def _holds(self, pair: Pair) -> bool:
+        assert self._pairs is not None
+        if pair in self._pairs:
+            return True
+        # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
+        value = pair[1]
+        return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
+
+
+def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(str(name), inner)
+    elif isinstance(value, list) and value and not any(isinstance(item, dict | list) for item in value):
+        yield lower_letters(key), value
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(key, inner)
+    else:
+        yield lower_letters(key), value
+
+
+def _leaf_meaning(value: Any) -> object:
+    return tuple(map(_meaning, value)) if isinstance(value, list) else _meaning(value)
+
+
+def _pairs_in(text: str) -> Iterator[Pair]:
+    position = 0
+    while match := _PAIR.search(text, position):
+        key = lower_letters(match[2])
+        if match[3] is not None:
+            yield key, tuple(_meaning(item) for item in match[3].split(","))
+        else:
+            yield key, _meaning(match[5])
+        # The value may itself hold a pair, as in {"verdict": {"score": 10}}: go on right behind the key
+        position = max(match.end(2), match.start() + 1)
+
+
+def _one_spelling(text: str) -> str:
+    """`text` with entities and escapes resolved, in NFKC form, without invisible characters."""
+    unescaped = html.unescape(text) if "&" in text else text
+    if "\\" in unescaped:
+        unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
+    return plain(unescaped.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _meaning(value: object) -> object:
+    """A form in which equal values are equal: numbers as floats, words without case and punctuation."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return float(value) if abs(value) <= sys.float_info.max else str(value)
+    text = _one_spelling(str(value)).strip(_AROUND_VALUES)
+    try:
+        number = float(text)
+        return number if math.isfinite(number) else text
+    except (ValueError, OverflowError):
+        return _WORDS.get(text.casefold(), lower_letters(text))
+
 
 # A verdict has a few hundred characters: refuse a reply long before a megabyte
 _MAX_CHARS = 200_000
@@ -18,6 +121,8 @@ _MAX_BRACES = 2_000
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 _THINK_OPEN = re.compile(r"<\s*think(?:ing)?\s*>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"<\s*/\s*think(?:ing)?\s*>", re.IGNORECASE)
+# A text without any of these quotes no key with its value
+_COULD_BE_JSON = frozenset("{:=｛：∶＝")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
 # Models write LaTeX such as \( or \alpha into JSON strings with single backslashes
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
@@ -77,32 +182,12 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
     text = without_thinking(reply.text)
     objects = list(_objects(text))
-    if objects and any("{" in echo or ":" in echo or "=" in echo for echo in map(_plain_colons, echoes)):
+    if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = Quotable(echoes)
         objects = [value for value in objects if not judged.repeats(value)]
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
     return objects[-1]
-
-
-def read_score(
-    reply: Reply, echoes: Sequence[str], labels: dict[str, float], low: float, high: float, by_logprobs: bool
-) -> tuple[float, str]:
-    """The score of a pointwise reply, and its reason.
-
-    With `by_logprobs` the score comes from the probabilities of `labels`. Otherwise it is the score of the label that
-    the reply names, or without `labels` the number that it writes.
-
-    Raises:
-        ReplyError: see `label_score`, `final_json`, `label_of`, `score_of`.
-    """
-    if by_logprobs:
-        score = label_score(reply, labels)
-        return score, f"expected score {score:g} by the probabilities of {', '.join(labels)}"
-    verdict = final_json(reply, echoes)
-    if labels:
-        return labels[label_of(verdict, list(labels))], reason_of(verdict)
-    return score_of(verdict, low, high), reason_of(verdict)
 
 
 def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
@@ -234,10 +319,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
-
-
-def _plain_colons(text: str) -> str:
-    return text if text.isascii() else text.replace("：", ":").replace("∶", ":").replace("＝", "=").replace("｛", "{")
 
 
 def _excerpt(text: str, limit: int = 160) -> str:

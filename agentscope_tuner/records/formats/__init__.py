@@ -1,34 +1,105 @@
-"""Turns rows of trainers' data sets and dumps into rollouts; each format has one file.
+"""Turns rows of trainers' data sets and dumps into rollouts; `trainers` reads each trainer's own form.
 
-A row that cannot be read becomes a line with its problem, as a broken line of a rollout file does.
+A reward that a trainer wrote beside a rollout becomes the row's judgement. A row that cannot be read becomes a line
+with its problem, as a broken line of a rollout file does.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.records.formats import nemo_gym, openrlhf, slime, trinity, trl, verl
-from agentscope_tuner.records.formats.columns import id_of, without_nan
-from agentscope_tuner.records.formats.dumped import dumped_judgement, mapped_judgement
-from agentscope_tuner.records.formats.mapping import ColumnMap
-from agentscope_tuner.records.formats.sample import Pair, as_rollout
+from agentscope_tuner.records.formats import trainers
+from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, without_nan
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import step_of
 
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "verl": ("score", "reward"),
+    "openrlhf": ("reward", "rewards", "score"),
+    "nemo-gym": ("reward",),
+    "slime": ("reward",),
+    "trinity": ("reward",),
+}
+_SUCCESS = ("acc", "is_success", "success", "is_correct")
+_NO_REWARDS = ("step", "advantage", "index", "idx", "id")
+
+
+def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The judgement from the reward in a row of the format `name`; None where the format dumps no reward.
+
+    A reward that is missing, not finite or masked by the trainer is a failed verdict, not 0. `is_success` is None where
+    the trainer does not tell it.
+    """
+    if name == "trl":
+        reward = _trl_reward(row)
+        if reward is None and "advantage" not in row:
+            return None
+    else:
+        key = next((key for key in _KEYS[name] if key in row), None)
+        if key is None:
+            return None
+        reward = _written(row[key])
+    if row.get("mask_sample"):
+        return _failed(str(row.get("failure_reason") or "the trainer masked this sample"))
+    if reward is None:
+        return _failed("the dump holds no reward for this sample")
+    success = next((bool(row[key]) for key in _SUCCESS if isinstance(row.get(key), bool | int | float)), None)
+    return {"status": "judged", "reward": reward, "is_success": success, "reason": f"as {name} dumped it"}
+
+
+def mapped_judgement(value: object) -> dict[str, Any]:
+    """The judgement from a reward whose column the user has named."""
+    reward = _written(value)
+    if reward is None:
+        return _failed(f"the named column holds no number, but {value!r:.60}")
+    return {"status": "judged", "reward": reward, "is_success": None, "reason": "as the named column says"}
+
+
+def _trl_reward(row: Mapping[str, Any]) -> float | None:
+    """TRL names each column of rewards after its function. A single column is the reward; several are added, without
+    weights.
+
+    Other numbers that a reward function logs look the same: `--map column=judgement.reward` names the reward.
+    """
+    if "reward" in row:
+        return _number(row["reward"])
+    names = [name for name in row if name not in _NO_REWARDS and _number(row[name]) is not None]
+    return sum(float(row[name]) for name in names) if names else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _written(value: object) -> float | None:
+    """A number, also where it was written as a text, as verl writes numpy's numbers."""
+    try:
+        return _number(float(value) if isinstance(value, str) else value)
+    except ValueError:
+        return None
+
+
+def _failed(why: str) -> dict[str, Any]:
+    return {"status": "failed", "reward": None, "is_success": None, "reason": why, "error": why, "cause": "input"}
+
+
 #: The formats by the names that `--format` takes.
 FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
-    "trl": trl.read,
-    "verl": verl.read,
-    "openrlhf": openrlhf.read,
-    "nemo-gym": nemo_gym.read,
-    "slime": slime.read,
-    "trinity": trinity.read,
+    "trl": trainers.read_trl,
+    "verl": trainers.read_verl,
+    "openrlhf": trainers.read_openrlhf,
+    "nemo-gym": trainers.read_nemo_gym,
+    "slime": trainers.read_slime,
+    "trinity": trainers.read_trinity,
 }
 
 #: `--format auto`: the first row of a file decides the format.

@@ -1,4 +1,8 @@
-"""Turns a trainer's sample into a task and an output: texts, chat messages, data set columns, ground truths."""
+"""A trainer's sample as a task and an output: its texts, chat messages, columns and ground truth.
+
+Data sets hold a column under one of several names, miss it, or fill it with NaN; `ColumnMap` puts columns that `--map`
+names into their places in a rollout.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,147 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+_ID_KEYS = ("id", "uid", "request_id", "index", "idx")
+
+
+def without_nan(value: Any) -> Any:
+    """`value` without NaN cells, which are a table's empty cells; in a list they become None."""
+    if isinstance(value, Mapping):
+        return {str(key): without_nan(inner) for key, inner in value.items() if not is_nan(inner)}
+    if isinstance(value, list):
+        return [None if is_nan(inner) else without_nan(inner) for inner in value]
+    return value
+
+
+def is_nan(value: object) -> bool:
+    """Whether a cell is NaN, a table's empty cell."""
+    return isinstance(value, float) and math.isnan(value)
+
+
+def first(row: Mapping[str, Any], *names: str) -> tuple[str, Any]:
+    """The first of `names` that the row has, and the value under it.
+
+    Raises:
+        JudgeError: the row has none of them.
+    """
+    found = next((name for name in names if row.get(name) is not None), None)
+    if found is None and (null := next((name for name in names if name in row), None)):
+        raise JudgeError(f"the row's {null!r} is null", cause=Cause.INPUT)
+    if found is None:
+        raise JudgeError(f"the row has no {' or '.join(names)}, only {sorted(row)!r}", cause=Cause.INPUT)
+    return found, row[found]
+
+
+def required(row: Mapping[str, Any], name: str) -> Any:
+    """The value of a column.
+
+    Raises:
+        JudgeError: the row does not have it.
+    """
+    return first(row, name)[1]
+
+
+def text_of(value: object, name: str) -> str:
+    """`value`, which must be a text.
+
+    Raises:
+        JudgeError: the value is no text.
+    """
+    if not isinstance(value, str):
+        raise JudgeError(f"{name} must be a text, got {value!r:.100}", cause=Cause.INPUT)
+    return value
+
+
+def truth_of(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The ground truth as metadata, from the first of `names` that the row has; empty where it has none."""
+    found = next((row[name] for name in names if row.get(name) is not None), None)
+    return {} if found is None else ground_truth_metadata(found)
+
+
+def id_of(row: Mapping[str, Any], otherwise: str) -> str:
+    """The row's own id as text, where it has one; integers are ids, also those that a table turned into floats."""
+    for name in _ID_KEYS:
+        value = row.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    return otherwise
+
+
+_QUERY, _ANSWER = "task.main_query", "output.metadata.final_answer"
+_TEXTS = ("id", "task.task_id", _QUERY)
+_PLACES = (*_TEXTS, "task.init_messages", "task.env_type", "judgement.reward")
+_METADATA = ("task.metadata.", "output.metadata.")
+
+
+class ColumnMap:
+    """The columns that `--map` names, and their places.
+
+    Args:
+        pairs: pairs `column=path`. A column may name a nested field, `reward_model.ground_truth`; a path is one of
+            `id`, `task.main_query`, `task.task_id`, `task.init_messages`, `task.env_type`, `task.metadata.<key>`,
+            `output.metadata.<key>`, of which `output.metadata.final_answer` is the answer, and `judgement.reward`, the
+            reward that a trainer has dumped. Chat messages may stand for the query and for the answer.
+
+    Raises:
+        ConfigError: a pair that is not `column=path`, or a path that a rollout does not have.
+    """
+
+    def __init__(self, pairs: Sequence[str]) -> None:
+        self._pairs: list[tuple[str, str]] = []
+        for pair in pairs:
+            column, equals, path = pair.partition("=")
+            if not (column and equals and path):
+                raise ConfigError(f"--map must read column=path, such as prompt=task.main_query, got {pair!r}")
+            if path not in _PLACES and not any(path.startswith(place) and path != place for place in _METADATA):
+                places = ", ".join([*_PLACES, *(place + "<key>" for place in _METADATA)])
+                raise ConfigError(f"--map {pair!r}: a rollout has no {path!r}; its places are {places}")
+            self._pairs.append((column, path))
+
+    def apply(self, row: Mapping[str, Any], rollout: dict[str, Any]) -> None:
+        """Put the row's columns into `rollout`.
+
+        Raises:
+            JudgeError: the row does not have a column.
+        """
+        for column, path in self._pairs:
+            for place, value in _placed(path, _found(row, column)):
+                *parents, last = place.split(".", 2) if ".metadata." in place else place.split(".")
+                inner = rollout
+                for parent in parents:
+                    inner = inner.setdefault(parent, {})
+                inner[last] = value
+
+
+def _placed(path: str, value: Any) -> list[tuple[str, Any]]:
+    """The value for its place: a number becomes text where a text belongs; chat messages are kept, with their text."""
+    if path in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool):
+        return [(path, str(value))]
+    if path == _QUERY and is_chat(value):
+        return [(path, as_rollout(value, "", {})[0].task.main_query), ("task.init_messages", value)]
+    if path == _ANSWER and is_chat(value):
+        return [(path, final_text(value)), ("output.metadata.messages", value)]
+    return [(path, value)]
+
+
+def _found(row: Mapping[str, Any], column: str) -> Any:
+    if row.get(column) is not None:
+        return row[column]
+    value: Any = row
+    for part in column.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if value is None and column in row:
+        raise JudgeError(f"the row's {column!r} is null", cause=Cause.INPUT)
+    if value is None:
+        raise JudgeError(f"the row has no {column!r}, only {sorted(row)!r}", cause=Cause.INPUT)
+    return value
+
 
 Pair = tuple[WorkflowTask, WorkflowOutput]
 

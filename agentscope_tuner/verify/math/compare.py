@@ -1,19 +1,72 @@
-"""Compare two readings by their kinds; each stage compares the leaves in its own way.
+"""Two readings compared by their kinds, and their leaves by exact arithmetic, in time linear in the text.
 
 Each pair of kinds that may be equal has a rule here. A pair without a rule is different. A statement is compared with a
 solution only if the reference is the statement: else an answer could leave the equation unsolved.
+
+No answer may be equal to two different references. So where one side has a sign and the other has not, the sign gets a
+single meaning. The side without the sign, and the question, choose it; the two meanings are never both tried.
 """
 
 from __future__ import annotations
 
-from agentscope_tuner.verify.math.dummy import with_names_of
-from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.names import is_equal_names, label, named_value
-from agentscope_tuner.verify.math.node import Collection, Node, Number, Quotient, Relation, Symbol, UndefinedCall
-from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome, all_of
-from agentscope_tuner.verify.math.progression import same_progression, with_dummy_of, with_letter_of
+from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
+
+from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
+from agentscope_tuner.verify.math.kinds import (
+    as_set,
+    asked_amount,
+    grids,
+    has_unit,
+    listings,
+    points,
+    ratio_equation,
+    ratio_named,
+    regions,
+    same_family,
+    same_parameter,
+    same_quantity,
+    same_ratio,
+    unordered,
+    without_letter,
+)
+from agentscope_tuner.verify.math.node import (
+    CONSTANTS,
+    DIFFERENT,
+    EQUAL,
+    PI,
+    RATIONAL_OPERATIONS,
+    UNKNOWN,
+    Apply,
+    Collection,
+    Degrees,
+    Digits,
+    Negation,
+    Node,
+    Number,
+    Outcome,
+    Percent,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sum,
+    Symbol,
+    UndefinedCall,
+    all_of,
+    close,
+    difference,
+    is_applied,
+    is_equation,
+    is_joined,
+    is_relation,
+    literal,
+    symbols,
+    walk,
+)
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.reading import (
+from agentscope_tuner.verify.math.resolve import (
     Chain,
     Family,
     Grid,
@@ -25,23 +78,147 @@ from agentscope_tuner.verify.math.reading import (
     Statement,
     Value,
     Wording,
+    resolve,
+    same_progression,
+    with_dummy_of,
+    with_letter_of,
 )
-from agentscope_tuner.verify.math.resolve import resolve
-from agentscope_tuner.verify.math.same_family import same_family, same_parameter
-from agentscope_tuner.verify.math.same_listing import grids, listings, unordered
-from agentscope_tuner.verify.math.same_quantity import (
-    asked_amount,
-    has_unit,
-    ratio_equation,
-    ratio_named,
-    same_quantity,
-    same_ratio,
-    without_letter,
-)
-from agentscope_tuner.verify.math.same_set import as_set, points, regions
-from agentscope_tuner.verify.math.tree import difference, is_equation, is_joined, is_relation, symbols, walk
+from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, label, named_value, renamed
+
+_COUNTING = frozenset({"n", "k", "m", "l", "j"})
+_CONSTANTS = frozenset({"C", "c", "K", "C_1", "c_1", "C_{1}", "c_{1}"})
+
+
+def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
+    """The answer with its dummy name replaced by the reference's, where each side has exactly one such name."""
+    mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
+    if len(mine) != 1 or len(theirs) != 1:
+        return ans
+    (wanted,), (found,) = mine, theirs
+    if question is not None and {wanted, found} & question.letters:
+        return ans
+    alike = ({wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)) or (
+        {wanted, found} <= _CONSTANTS and _is_free(ref, wanted) and _is_free(ans, found)
+    )
+    return renamed(ans, found, wanted) if alike else ans
+
+
+def _is_periodic(node: Node, name: str) -> bool:
+    """Whether the name is a factor beside pi, as in `2k\\pi`."""
+    return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
+
+
+def _is_free(node: Node, name: str) -> bool:
+    """Whether the name occurs once, as a whole term or factor: then it is a constant of integration."""
+    constant = Symbol(name)
+    return isinstance(node, (Sum, Product)) and constant in node.args and list(walk(node)).count(constant) == 1
+
+
+Pair = tuple[Node, Node]
+
+
+def meant(ref: Node, ans: Node, question: Question | None) -> Pair | None:
+    """The two sides, with a percent or degree sign removed if the other side left it out; None if it cannot fit."""
+    match ref, ans:
+        case (Percent(), Percent()) | (Degrees(), Degrees()):
+            return _unmarked(ref), _unmarked(ans)
+        case Percent(), _:
+            worked_out = _is_worked_out(ref, ans, question, of_answer=False)
+        case _, Percent() if question is not None and question.asks_fraction and not question.asks_percent:
+            # The question asks for a fraction or a decimal, not for a percentage
+            return None
+        case _, Percent():
+            worked_out = _is_worked_out(ans, ref, question, of_answer=True)
+        case Degrees(), _:
+            # A bare number counts degrees, unless it has pi: radians are written with pi
+            worked_out = PI in walk(ans)
+        case _, Degrees(inside) if PI in walk(inside):
+            # degrees are not written in multiples of pi
+            return None
+        case _, Degrees():
+            worked_out = question is not None and question.speaks_of_radians
+        case _:
+            return ref, ans
+    if worked_out:
+        return ref, ans
+    if question is None and isinstance(ans, (Percent, Degrees)) and _is_small(ref) and literal(ref) != 0:
+        # The reference 0.5 is a part of one, so `0.5\%` cannot be equal to it. `50\%` already means 50, `30^\circ`
+        # already means 30: a second meaning would let one answer fit two references
+        return None
+    return _unmarked(ref), _unmarked(ans)
+
+
+def _unmarked(node: Node) -> Node:
+    return node.inside if isinstance(node, (Percent, Degrees)) else node
+
+
+def _is_worked_out(marked: Percent, bare: Node, question: Question | None, of_answer: bool) -> bool:
+    """Whether the bare side is the value of the percentage (0.5 for `50\\%`), not the number before the sign (50).
+
+    The answer's percentage means its number if the question asks for a percentage, or if there is no question. The
+    reference must not choose here: then `50\\%` would be equal to two references, 0.5 and 50. A reference's percentage
+    may be answered either way.
+    """
+    number = literal(marked.inside)
+    if of_answer:
+        return question is not None and not question.asks_percent
+    if question is not None and question.asks_percent and number is not None and abs(number) < 1:
+        return False
+    return literal(bare) is None or _is_small(bare)
+
+
+def _is_small(node: Node) -> bool:
+    value = literal(node)
+    return value is not None and abs(value) < 1
+
+
+def is_bare_log(node: Node) -> bool:
+    return is_applied(node, "log") and len(node.args) == 1
+
+
+def log_bases(ref: Node, ans: Node, question: Question | None) -> tuple[int | None, ...]:
+    r"""The bases in which to read a `\log` without a base, the same base on both sides; None stands for e.
+
+    Base 10 is tried after e only if both sides are combinations of logarithms: two such sides that agree in one base
+    are the same answer. The result is empty if the answer's `\log` has no meaning: the question names no base, and the
+    two sides are not both such combinations with a logarithm in the reference.
+    """
+    bare_ref, bare_ans = (any(map(is_bare_log, walk(side))) for side in (ref, ans))
+    if not bare_ref and not bare_ans:
+        return (None,)
+    if question is not None and question.log_base is not None:
+        return (question.log_base,)
+    plain = is_log_sum(ref) and is_log_sum(ans)
+    has_log = any(is_applied(n, "ln", "log") for n in walk(ans if bare_ref else ref))
+    if bare_ref:
+        natural = any(is_applied(n, "ln") for n in walk(ref))
+        # An answer without a logarithm cannot share the ambiguity: then the base is e alone
+        return (None, 10) if plain and has_log and not natural else (None,)
+    return (None,) if has_log and plain else ()
+
+
+def is_log_sum(node: Node) -> bool:
+    """Whether the node is made of rational operations on logarithms of rational expressions, and of nothing else."""
+    if is_applied(node, "log", "ln"):
+        return all(map(_is_rational, node.args))
+    if isinstance(node, RATIONAL_OPERATIONS):
+        return all(map(is_log_sum, node.args))
+    if isinstance(node, Power):
+        return is_log_sum(node.base) and isinstance(node.exponent, Number)
+    return _is_rational(node)
+
+
+def _is_rational(node: Node) -> bool:
+    return all(
+        isinstance(n, (Number, *RATIONAL_OPERATIONS, Power))
+        or is_applied(n, "abs")
+        or (isinstance(n, Symbol) and n.name not in CONSTANTS)
+        for n in walk(node)
+    )
+
 
 MAX_ELEMENTS = 100
+_MOST_REPEATED = 12
 ELLIPSIS = Symbol("\\ldots")
 
 
@@ -121,6 +298,8 @@ class Comparer:
             return self.leaf(amount, ans)
         if (amount := asked_amount(ref, ans, self.question)) is not None:
             return self.leaf(ref, amount)
+        if self.question is not None and self.question.keeps_order and (found := _same_order(ref, ans)) is not None:
+            return found
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # The terms that the dots leave out are not known
             return UNKNOWN
@@ -241,6 +420,58 @@ class Comparer:
         return DIFFERENT
 
 
+def _same_order(ref: Node, ans: Node) -> Outcome | None:
+    """Whether two products of letters are the same word; None where neither holds a product of two letters."""
+    if not any(isinstance(n, Product) and len(symbols(n)) > 1 for side in (ref, ans) for n in walk(side)):
+        return None
+    mine, theirs = _ordered_terms(ref), _ordered_terms(ans)
+    return EQUAL if mine is not None and mine == theirs else DIFFERENT
+
+
+def _ordered_terms(node: Node) -> Counter[tuple[tuple[str, int], ...]] | None:
+    """The words of a sum of products, each with its sign and its letters in order; None for another formula."""
+    found: Counter[tuple[tuple[str, int], ...]] = Counter()
+    for term in node.args if isinstance(node, Sum) else (node,):
+        sign, inside = (-1, term.inside) if isinstance(term, Negation) else (1, term)
+        if isinstance(inside, Product) and isinstance(inside.args[0], Negation):
+            sign, inside = -sign, Product((inside.args[0].inside, *inside.args[1:]))
+        letters = _letters_of(inside)
+        if letters is None:
+            return None
+        found[letters] += sign
+    return found
+
+
+def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
+    """The letters of a word with their powers, neighbours of one letter joined: `aab^{-1}` is a^2 b^{-1}."""
+    match node:
+        case Symbol(name):
+            return ((name, 1),)
+        case Number(value):
+            return () if value == 1 else ((str(value), 1),)
+        case Power(base, exponent):
+            times, inside = literal(exponent), _letters_of(base)
+            if inside is None or times is None or times.denominator != 1 or abs(times) > _MOST_REPEATED:
+                return None
+            turned = tuple((name, -power) for name, power in reversed(inside)) if times < 0 else inside
+            return _joined_letters(turned * abs(int(times)))
+        case Product(args):
+            parts = [_letters_of(a) for a in args]
+            known = [part for part in parts if part is not None]
+            return None if len(known) < len(parts) else _joined_letters(tuple(one for part in known for one in part))
+    return None
+
+
+def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    found: list[tuple[str, int]] = []
+    for name, power in letters:
+        if found and found[-1][0] == name:
+            power += found.pop()[1]
+        if power:
+            found.append((name, power))
+    return tuple(found)
+
+
 def _is_equal_chain(reading: Reading) -> bool:
     """Whether the reading is a chain that states that several names are equal."""
     return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
@@ -297,3 +528,154 @@ def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
 
 def _is_collection(reading: Reading) -> bool:
     return isinstance(reading, Region) or (isinstance(reading, Listing) and reading.kind in ("set", "list"))
+
+
+_ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
+_WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
+_SWAPPED = {">": "<", ">=": "<="}
+
+
+class _Facts(NamedTuple):
+    """The facts about one expression at the random point.
+
+    They are kept for reuse: each element of a list is compared with all elements of the other list.
+    """
+
+    node: Node
+    value: Fraction | None
+    opaque: bool
+    rational: bool
+    symbolic: bool
+
+
+class CheapComparer(Comparer):
+    """Decides the pairs that rational arithmetic can decide; the outcome of all others is UNKNOWN.
+
+    Args:
+        seed: the two texts; they choose the evaluation points.
+        question: chooses between the meanings of a sign, such as percent.
+    """
+
+    def __init__(self, seed: str, question: Question | None = None) -> None:
+        self.seed = seed
+        self.question = question
+        self.work = ExactBudget()
+        self._closed = ClosedForms()
+        # Keyed by identity, because hashing a tree walks all of it. The entry keeps its node alive, so no id is reused
+        self._known: dict[int, _Facts] = {}
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome:
+        if isinstance(ref, Digits) or isinstance(ans, Digits):
+            return based(ref, ans)
+        pair = meant(ref, ans, self.question)
+        return DIFFERENT if pair is None else self._numbers(*pair)
+
+    def _facts(self, node: Node) -> _Facts:
+        known = self._known.get(id(node))
+        if known is None:
+            point = Exact(self.seed, self.work)
+            try:
+                value = point.value(node)
+            except Unknown:
+                value = None
+            known = _Facts(node, value, point.opaque, is_rational(node), bool(symbols(node)))
+            self._known[id(node)] = known
+        return known
+
+    def _numbers(self, ref_node: Node, ans_node: Node) -> Outcome:
+        ref, ans = self._facts(ref_node), self._facts(ans_node)
+        if ref.value is None or ans.value is None:
+            return UNKNOWN
+        if ref.value == ans.value:
+            return EQUAL
+        if ref.opaque or ans.opaque:
+            # At a random point a root has an arbitrary value, so unequal values prove nothing
+            return UNKNOWN if ref.symbolic or ans.symbolic else self._closed.same(ref_node, ans_node)
+        if ref.rational and ans.rational:
+            return EQUAL if close(ref_node, ref.value, ans_node, ans.value) else DIFFERENT
+        if ref.symbolic or ans.symbolic:
+            return DIFFERENT
+        return self._closed.same(ref_node, ans_node)
+
+    def roughly(self, exact: Node, rough: Node) -> Outcome:
+        known, other = self._facts(exact), self._facts(rough)
+        if known.value is None or other.value is None or known.opaque or other.opaque:
+            return UNKNOWN
+        if not (known.rational and other.rational):
+            return UNKNOWN
+        return EQUAL if near(known.value, other.value) else DIFFERENT
+
+    def statement(self, ref: Node, ans: Node) -> Outcome:
+        ref_pair, ans_pair = oriented(ref), oriented(ans)
+        if ref_pair is None or ans_pair is None or ref_pair[0] != ans_pair[0]:
+            return UNKNOWN
+        ratios = set()
+        try:
+            for seed in (self.seed + "+", self.seed + "-"):
+                point = Exact(seed, self.work)
+                below = point.value(ref_pair[1])
+                above = point.value(ans_pair[1])
+                if not below or not above:
+                    return UNKNOWN
+                ratios.add(above / below)
+        except Unknown:
+            return UNKNOWN
+        if len(ratios) > 1 or (ref_pair[0] not in ("=", "!=") and min(ratios) < 0):
+            return UNKNOWN
+        return EQUAL
+
+    def solution(self, ref: Node, ans: Node) -> Outcome:
+        return UNKNOWN
+
+    def region(self, ref: Node, ans: Node) -> Outcome:
+        return UNKNOWN
+
+    def order(self, left: Node, right: Node) -> int:
+        mine, theirs = self._facts(left), self._facts(right)
+        if mine.value is None or theirs.value is None:
+            raise NotSolved
+        if mine.value == theirs.value:
+            return 0
+        if not (mine.rational and theirs.rational) or mine.opaque or theirs.opaque:
+            raise NotSolved
+        return 1 if mine.value > theirs.value else -1
+
+
+def oriented(node: Node) -> tuple[str, Node] | None:
+    """The relation as an operator (`=`, `!=`, `<` or `<=`) and a difference to compare with zero.
+
+    None for any other node, also for a chain of relations.
+    """
+    match node:
+        case Relation((left, right), (">" | ">=" as name,)):
+            return _SWAPPED[name], difference(right, left)
+        case Relation((left, right), ("=" | "!=" | "<" | "<=" as name,)):
+            return name, difference(left, right)
+    return None
+
+
+def is_rational(node: Node) -> bool:
+    """Whether the expression is made of numbers, rational operations and functions of whole numbers like factorials."""
+    return all(
+        isinstance(n, _ARITHMETIC) or (isinstance(n, Apply) and n.function in _WHOLE_FUNCTIONS) for n in walk(node)
+    )
+
+
+def based(ref: Node, ans: Node) -> Outcome:
+    """Compare digits in a base: an answer may leave out the reference's base, but not name another base."""
+    match ref, ans:
+        case Digits(), Digits():
+            return EQUAL if ref.base == ans.base and int(ref.text) == int(ans.text) else DIFFERENT
+        case Digits(), Number(value):
+            return EQUAL if value == int(ref.text) else DIFFERENT
+        case Number(value), Digits():
+            try:
+                return EQUAL if value == in_base(ans) else DIFFERENT
+            except Unknown:
+                return DIFFERENT
+    return DIFFERENT
+
+
+def near(exact: Fraction, rough: Fraction) -> bool:
+    r"""Whether `rough` is within two percent of `exact`, as people round after a `\approx`."""
+    return abs(exact - rough) * 50 <= abs(exact)

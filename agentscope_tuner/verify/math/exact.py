@@ -1,25 +1,44 @@
-"""Exact values: rational arithmetic at random points, in the caller's process.
+r"""Exact values in the caller's process: rational arithmetic at random points, powers, constants in closed form.
 
 Each free symbol, and each function of known arguments, is replaced by a large pseudo-random integer. Then the formula
 is evaluated exactly. Two rational functions that agree at such a point are equal, with a probability of error below
 2^-50 (Schwartz 1980, Zippel 1979). The integers depend on the two compared texts, so nobody can write an answer that
 fits known points. Two formulas that disagree are different, if only symbols and pi were replaced.
+
+The functions $x$ and $e^{ix}$ are algebraically independent. So a symbol's angle may have a value that does not depend
+on the symbol's own value: a rational point of the unit circle. Two expressions that differ at these points are
+different. Two that agree there are equal, apart from the small chance of error of every random point.
+
+A product of powers of rational numbers has only one form as a product of powers of primes. So equal exponents prove
+that two products are equal, and different exponents prove that they differ.
+
+Such a constant is a sum of rational multiples of $\sqrt d\,\pi^k$ and $\sqrt d\,\ln p$ (d without square factors, p
+prime). The roots are linearly independent over the rationals (Besicovitch 1940). Over the algebraic numbers, the powers
+of pi are independent (Lindemann 1882), and so are 1, pi and the logarithms of primes (Baker 1966). So two sums are
+equal exactly if their terms are equal. A sum of logarithms and other powers of pi is not covered, and stays undecided.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from fractions import Fraction
-from math import comb, factorial, isqrt, prod
+from math import comb, factorial, gcd, isqrt, prod
+from typing import NamedTuple
 
-from agentscope_tuner.verify.math import angles
+from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.node import (
+    CONSTANTS,
+    DIFFERENT,
+    EQUAL,
+    UNKNOWN,
     Apply,
     Degrees,
     Digits,
     Negation,
     Node,
     Number,
+    Outcome,
     Percent,
     Power,
     Product,
@@ -27,7 +46,73 @@ from agentscope_tuner.verify.math.node import (
     Sum,
     Symbol,
     UndefinedCall,
+    decimals,
+    is_decimal,
+    literal,
+    walk,
+    with_args,
 )
+
+Angle = dict[str, int]
+_PI = "\\pi"
+_MOST_HALVES, _MOST_SYMBOLS = 24, 4
+FUNCTIONS = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
+
+
+def angle(node: Node) -> Angle | None:
+    """The argument in halves: for each symbol and pi, how many halves of it. None for a constant or another form."""
+    found: dict[str, Fraction] = {}
+    if not _collect(node, Fraction(2), found):
+        return None
+    halves = {name: times for name, times in found.items() if times}
+    if any(times.denominator != 1 or abs(times) > _MOST_HALVES for times in halves.values()):
+        return None
+    is_constant = not halves.keys() - {_PI}
+    if is_constant or len(halves) > _MOST_SYMBOLS:
+        return None
+    return {name: int(times) for name, times in halves.items()}
+
+
+def _collect(node: Node, times: Fraction, found: dict[str, Fraction]) -> bool:
+    match node:
+        case Symbol(name) if name == _PI or (name not in CONSTANTS and name != "\\ldots" and "\\mathbb" not in name):
+            found[name] = found.get(name, Fraction(0)) + times
+            return True
+        case Negation(inside):
+            return _collect(inside, -times, found)
+        case Sum(terms):
+            return all(_collect(term, times, found) for term in terms)
+        case Quotient(above, below):
+            divisor = literal(below)
+            return divisor is not None and divisor != 0 and _collect(above, times / divisor, found)
+        case Product(factors):
+            known = [(factor, literal(factor)) for factor in factors]
+            rest = [factor for factor, value in known if value is None]
+            times *= prod(value for _, value in known if value is not None)
+            return len(rest) == 1 and _collect(rest[0], times, found)
+    return False
+
+
+def on_circle(halves: Angle, tangent: Callable[[str], int]) -> tuple[Fraction, Fraction]:
+    """The cosine and the sine of an angle.
+
+    Args:
+        tangent: gives for a symbol's name the tangent of a quarter of its angle.
+    """
+    real, imaginary, size = 1, 0, 1
+    for name, times in halves.items():
+        if name == _PI:
+            for _ in range(times % 4):
+                real, imaginary = -imaginary, real
+            continue
+        t = tangent(name)
+        # (1 + ti)^2, divided by its absolute value, is the point at half of the symbol's angle
+        a, b = 1 - t * t, 2 * t if times > 0 else -2 * t
+        for _ in range(abs(times)):
+            real, imaginary = real * a - imaginary * b, real * b + imaginary * a
+        size *= (1 + t * t) ** abs(times)
+    return Fraction(real, size), Fraction(imaginary, size)
+
 
 MAX_BITS = 20_000
 # The budget of one comparison: about 0.1 s of arithmetic with large numbers
@@ -208,7 +293,7 @@ class Exact:
         return abs(inside) if constant else self.apply("abs", abs(inside))
 
     def function(self, name: str, operands: tuple[Node, ...]) -> Fraction:
-        if name in angles.FUNCTIONS and (halves := angles.angle(operands[0])) is not None:
+        if name in FUNCTIONS and (halves := angle(operands[0])) is not None:
             return self.of_angle(name, halves)
         args = tuple(map(self.value, operands))
         if name == "factorial" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
@@ -230,8 +315,8 @@ class Exact:
             return self.apply("ln", args[0]) / self.apply("ln", args[1])
         return self.apply(name, *args)
 
-    def of_angle(self, name: str, halves: angles.Angle) -> Fraction:
-        cosine, sine = angles.on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
+    def of_angle(self, name: str, halves: Angle) -> Fraction:
+        cosine, sine = on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
         self.work.spend(cosine)
         if name == "sin":
             return sine
@@ -286,3 +371,299 @@ def in_base(node: Digits) -> Fraction:
     for digit in node.text:
         value = value * base + int(digit)
     return Fraction(value)
+
+
+_MAX_NODES = 60
+_LARGEST_PRIME = 10_000
+_MAX_BITS = 400
+
+
+Exponents = dict[int, Fraction]
+
+
+class NotFactored(Exception):
+    """The expression is not a product of powers of rational numbers, or a number in it is too large to factor."""
+
+
+def same_powers(ref: Node, ans: Node) -> Outcome:
+    """Compare two constants by their primes, or two expressions with the constants in them replaced by their primes."""
+    if sum(1 for side in (ref, ans) for _ in walk(side)) > _MAX_NODES:
+        return UNKNOWN
+    mine, theirs = _powers(ref), _powers(ans)
+    if mine is not None and theirs is not None:
+        if mine == theirs:
+            return EQUAL
+        # A decimal may be the other side, rounded
+        return UNKNOWN if any(is_decimal(n) for side in (ref, ans) for n in walk(side)) else DIFFERENT
+    return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
+
+
+def _named(node: Node) -> Node:
+    found = _powers(node) if isinstance(node, (Power, Product, Quotient)) else None
+    if found is not None:
+        return Symbol(repr(found))
+    return with_args(node, tuple(map(_named, node.args)))
+
+
+def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
+    """The sign of a constant and the exponents of its primes; None for any other node."""
+    try:
+        sign, primes = _factored(node)
+    except NotFactored:
+        return None
+    return sign, tuple(sorted((p, e) for p, e in primes.items() if e))
+
+
+def _factored(node: Node) -> tuple[int, Exponents]:
+    match node:
+        case Number(value):
+            return _rational(value)
+        case Negation(inside):
+            sign, primes = _factored(inside)
+            return -sign, primes
+        case Product(args) | Quotient(args=args):
+            sign, found = 1, Exponents()
+            for at, arg in enumerate(args):
+                one, primes = _factored(arg)
+                sign *= one
+                divides = at > 0 and isinstance(node, Quotient)
+                for prime, times in primes.items():
+                    found[prime] = found.get(prime, Fraction(0)) + (-times if divides else times)
+            return sign, found
+        case Power(base, exponent):
+            sign, primes = _factored(base)
+            times = _exponent(exponent)
+            if sign < 0 and times.denominator != 1:
+                raise NotFactored
+            return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
+    raise NotFactored
+
+
+def _exponent(node: Node) -> Fraction:
+    found = literal(node)
+    if isinstance(node, Power):
+        base, times = literal(node.base), literal(node.exponent)
+        if base is not None and times is not None and times.denominator == 1 and 0 <= times <= _MAX_BITS:
+            found = base ** int(times)
+    if isinstance(node, Product):
+        found = Fraction(1)
+        for arg in node.args:
+            found *= _exponent(arg)
+    if found is None or found.numerator.bit_length() > 10 * _MAX_BITS:
+        raise NotFactored
+    return found
+
+
+def _rational(value: Fraction) -> tuple[int, Exponents]:
+    if value == 0:
+        raise NotFactored
+    found = primes_of(abs(value.numerator))
+    for prime, times in primes_of(value.denominator).items():
+        found[prime] = found.get(prime, Fraction(0)) - times
+    return (1 if value > 0 else -1), found
+
+
+def primes_of(number: int) -> Exponents:
+    """The primes of a positive number and their exponents.
+
+    Raises:
+        NotFactored: the number is too large.
+    """
+    if number.bit_length() > _MAX_BITS:
+        raise NotFactored
+    found = Exponents()
+    divisor = 2
+    while divisor * divisor <= number and divisor <= _LARGEST_PRIME:
+        while number % divisor == 0:
+            found[divisor] = found.get(divisor, Fraction(0)) + 1
+            number //= divisor
+        divisor += 1 + (divisor > 2)
+    if number >= _LARGEST_PRIME**2:
+        # The rest may be a product of primes over the bound
+        raise NotFactored
+    if number > 1:
+        found[number] = found.get(number, Fraction(0)) + 1
+    return found
+
+
+_MOST_TERMS, _MOST_BITS, _MOST_POWER, _MOST_ROOTS = 32, 400, 12, 4
+# These bounds allow about a tenth of a second for one comparison
+_MOST_STEPS, _MOST_FACTORING, _LARGE = 20_000, 500, 10_000
+
+
+class Term(NamedTuple):
+    r"""The irrational factor of one term of a sum.
+
+    Attributes:
+        root: the number under the square root; 1 for no root.
+        pi: the exponent of pi.
+        log: the prime inside `ln`; 0 for no logarithm.
+    """
+
+    root: int = 1
+    pi: int = 0
+    log: int = 0
+
+
+Form = dict[Term, Fraction]
+_UNIT = Term()
+
+
+class _NotClosed(Exception):
+    """The constant has another form, or is too large."""
+
+
+class ClosedForms:
+    """The closed forms of one comparison's constants. Each is computed once; a budget of steps covers all of them."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_STEPS
+        # Keyed by identity, because hashing a tree walks all of it. The entry keeps its node alive, so no id is reused
+        self._known: dict[int, tuple[Node, Form | None]] = {}
+
+    def same(self, ref: Node, ans: Node) -> Outcome:
+        """Whether two constants are the same number; UNKNOWN if a side has no closed form or may be rounded."""
+        mine, theirs = self._of(ref), self._of(ans)
+        if mine is None or theirs is None:
+            return UNKNOWN
+        if mine == theirs:
+            return EQUAL
+        if decimals(ref) or decimals(ans):
+            return UNKNOWN
+        terms = mine.keys() | theirs.keys()
+        if any(t.log for t in terms) and any(t.pi not in (0, 1) or (t.pi and t.log) for t in terms):
+            return UNKNOWN
+        return DIFFERENT
+
+    def _of(self, node: Node) -> Form | None:
+        if id(node) not in self._known:
+            try:
+                found: Form | None = self._form(node)
+            except (_NotClosed, NotFactored):
+                found = None
+            self._known[id(node)] = node, found
+        return self._known[id(node)][1]
+
+    def _spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise _NotClosed
+
+    def _form(self, node: Node) -> Form:
+        self._spend(1)
+        match node:
+            case Number(value):
+                return _bounded({_UNIT: value})
+            case Symbol("\\pi"):
+                return {Term(pi=1): Fraction(1)}
+            case Negation(inside):
+                return _scaled(self._form(inside), Fraction(-1))
+            case Percent(inside):
+                return _scaled(self._form(inside), Fraction(1, 100))
+            case Sum(terms):
+                return self._sum(terms)
+            case Product(factors):
+                found = {_UNIT: Fraction(1)}
+                for factor in factors:
+                    found = self._product(found, self._form(factor))
+                return found
+            case Quotient(above, below):
+                return self._product(self._form(above), self._inverse(self._form(below)))
+            case Power(base, exponent):
+                return self._power(self._form(base), literal(exponent))
+            case Apply("ln", (inside,)):
+                return self._logarithm(self._form(inside))
+        raise _NotClosed
+
+    def _sum(self, terms: tuple[Node, ...]) -> Form:
+        found: Form = {}
+        for node in terms:
+            for term, value in self._form(node).items():
+                found[term] = found.get(term, Fraction(0)) + value
+            self._spend(len(found))
+        return _bounded(found)
+
+    def _product(self, left: Form, right: Form) -> Form:
+        self._spend(len(left) * len(right))
+        found: Form = {}
+        for mine, a in left.items():
+            for theirs, b in right.items():
+                if mine.log and theirs.log:
+                    raise _NotClosed
+                common = gcd(mine.root, theirs.root)
+                term = Term(mine.root * theirs.root // common**2, mine.pi + theirs.pi, mine.log or theirs.log)
+                found[term] = found.get(term, Fraction(0)) + a * b * common
+        return _bounded(found)
+
+    def _inverse(self, form: Form, roots: int = 0) -> Form:
+        """The form's reciprocal.
+
+        Multiplying a sum of roots by its conjugate removes one prime from under the roots. Repeating this for each
+        prime makes the denominator rational.
+        """
+        if not form or roots > _MOST_ROOTS or any(term.log for term in form):
+            raise _NotClosed
+        if len(form) == 1:
+            ((term, value),) = form.items()
+            return {Term(term.root, -term.pi): 1 / (value * term.root)}
+        prime = next((p for term in form for p in self._primes(term.root)), None)
+        if prime is None:
+            # A sum of several powers of pi has no reciprocal of this form
+            raise _NotClosed
+        conjugate = {term: -value if term.root % prime == 0 else value for term, value in form.items()}
+        return self._product(conjugate, self._inverse(self._product(form, conjugate), roots + 1))
+
+    def _power(self, base: Form, exponent: Fraction | None) -> Form:
+        if exponent is None or abs(exponent) > _MOST_POWER or exponent.denominator > 2:
+            raise _NotClosed
+        if exponent.denominator == 2:
+            base, exponent = self._root(base), exponent * 2
+        if exponent < 0 or not base:
+            base = self._inverse(base)
+        found = {_UNIT: Fraction(1)}
+        for _ in range(abs(int(exponent))):
+            found = self._product(found, base)
+        return found
+
+    def _root(self, form: Form) -> Form:
+        value = form.get(_UNIT)
+        if value is None or len(form) != 1 or value < 0:
+            raise _NotClosed
+        # sqrt(a/b) = sqrt(ab)/b
+        primes = self._primes(value.numerator * value.denominator)
+        outside = prod(prime ** int(times // 2) for prime, times in primes.items())
+        inside = prod(prime for prime, times in primes.items() if times % 2)
+        return {Term(inside): Fraction(outside, value.denominator)}
+
+    def _logarithm(self, form: Form) -> Form:
+        if len(form) != 1:
+            raise _NotClosed
+        ((term, value),) = form.items()
+        if value <= 0 or term.pi or term.log:
+            raise _NotClosed
+        found: Form = {}
+        for number, sign in ((value.numerator, Fraction(1)), (value.denominator, Fraction(-1)), (term.root, _HALF)):
+            for prime, times in self._primes(number).items():
+                key = Term(log=prime)
+                found[key] = found.get(key, Fraction(0)) + sign * times
+        return _bounded(found)
+
+    def _primes(self, number: int) -> Exponents:
+        # The cost of the trial divisions: a small number needs few, and a large one as many as the bound allows
+        self._spend(_MOST_FACTORING if number > _LARGE else 1 + number.bit_length())
+        return primes_of(number)
+
+
+def _bounded(form: Form) -> Form:
+    found = {term: value for term, value in form.items() if value}
+    if len(found) > _MOST_TERMS or any(_bits(v) > _MOST_BITS for v in found.values()):
+        raise _NotClosed
+    return found
+
+
+def _bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def _scaled(form: Form, times: Fraction) -> Form:
+    return {term: value * times for term, value in form.items()}

@@ -6,8 +6,9 @@ As in textbooks, odd roots of negative numbers are real. Every other power takes
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 from mpmath import mp
 
@@ -28,12 +29,120 @@ from agentscope_tuner.verify.math.node import (
     Sum,
     Symbol,
     UndefinedCall,
+    is_endless,
+    is_equation,
+    is_symbol,
 )
-from agentscope_tuner.verify.math.numeric_functions import CONSTANTS, FUNCTIONS, MAX_GAMMA, SEVERAL, check_range
-from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value, matrix_sum, product
-from agentscope_tuner.verify.math.sympy_shapes import is_endless
-from agentscope_tuner.verify.math.text import TooComplex
-from agentscope_tuner.verify.math.tree import is_equation, is_symbol
+from agentscope_tuner.verify.math.scan import TooComplex
+
+# mpmath's numbers are untyped: a Value is an mpf, an mpc, or a matrix as rows of them
+Value = Any
+
+
+class OutOfRange(TooComplex):
+    """A value so large or so small that adding another term to it changes no digit."""
+
+
+class NotANumber(Exception):
+    """The expression has no value at this point: it is undefined or infinite, or its kind of node has no value."""
+
+
+def matrix_sum(terms: Sequence[Value]) -> Value:
+    """The sum of matrices.
+
+    Raises:
+        NotANumber: their sizes differ, or a term is not a matrix.
+    """
+    if not all(isinstance(t, list) for t in terms) or len({(len(t), len(t[0])) for t in terms}) != 1:
+        raise NotANumber("a sum of matrices of different sizes")
+    return [[mp.fsum(cells) for cells in zip(*rows, strict=True)] for rows in zip(*terms, strict=True)]
+
+
+def product(left: Value, right: Value) -> Value:
+    """The product of two values, of which either may be a matrix.
+
+    Raises:
+        NotANumber: two matrices whose sizes do not allow a product.
+    """
+    if isinstance(left, list) and isinstance(right, list):
+        return _matrix_product(left, right)
+    if isinstance(left, list):
+        left, right = right, left
+    return [[left * cell for cell in row] for row in right] if isinstance(right, list) else left * right
+
+
+def _matrix_product(left: list[list[Value]], right: list[list[Value]]) -> Value:
+    if len(left[0]) != len(right):
+        raise NotANumber("a product of matrices that do not fit")
+    return [
+        [mp.fsum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*right, strict=True)]
+        for row in left
+    ]
+
+
+MAX_GAMMA = 5_000
+MAX_ANGLE = 10**9
+SATURATED = 400
+
+
+def check_range(name: str, args: Sequence[Value]) -> None:
+    """Refuse an argument at which the function takes long to compute, or no longer changes measurably.
+
+    Raises:
+        TooComplex: an argument is out of range.
+    """
+    size = max((abs(a) for a in args), default=0)
+    if name in ("sin", "cos", "tan", "cot", "sec", "csc") and size > MAX_ANGLE:
+        raise OutOfRange(f"{name} out of range")
+    if name in ("sinh", "cosh", "tanh", "coth", "sech", "csch", "erf") and size > SATURATED:
+        raise OutOfRange(f"{name} out of range")
+    if name in ("binom", "doublefact") and size > MAX_GAMMA:
+        raise OutOfRange("a binomial or a factorial out of range")
+
+
+def _whole(args: Sequence[Value]) -> list[int]:
+    if not all(mp.isint(a) for a in args):
+        raise NotANumber("whole numbers are needed")
+    return [int(mp.re(a)) for a in args]
+
+
+def _real(args: Sequence[Value]) -> list[Value]:
+    if any(mp.im(a) != 0 for a in args):
+        raise NotANumber("real numbers are needed")
+    return [mp.re(a) for a in args]
+
+
+def _gcd(args: Sequence[Value]) -> Value:
+    from math import gcd
+
+    return mp.mpf(gcd(*_whole(args)))
+
+
+def _lcm(args: Sequence[Value]) -> Value:
+    from math import lcm
+
+    return mp.mpf(lcm(*_whole(args)))
+
+
+SEVERAL: dict[str, Callable[[Sequence[Value]], Value]] = {
+    "max": lambda args: max(_real(args)),
+    "min": lambda args: min(_real(args)),
+    "gcd": _gcd,
+    "lcm": _lcm,
+    "binom": lambda args: mp.binomial(*args),
+    "floor": lambda args: mp.floor(*_real(args)),
+    "ceil": lambda args: mp.ceil(*_real(args)),
+    "sgn": lambda args: mp.sign(*_real(args)),
+}
+FUNCTIONS: dict[str, Callable[[Value], Value]] = {
+    "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "cot": mp.cot, "sec": mp.sec, "csc": mp.csc,
+    "arcsin": mp.asin, "arccos": mp.acos, "arctan": mp.atan, "arccot": mp.acot, "arcsec": mp.asec, "arccsc": mp.acsc,
+    "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "coth": mp.coth, "sech": mp.sech, "csch": mp.csch,
+    "arcsinh": mp.asinh, "arccosh": mp.acosh, "arctanh": mp.atanh,
+    "doublefact": mp.fac2, "ln": mp.log, "erf": mp.erf, "Re": mp.re, "Im": mp.im, "conj": mp.conj, "arg": mp.arg,
+}  # fmt: skip
+CONSTANTS: dict[str, Callable[[], Value]] = {"\\pi": lambda: +mp.pi, "e": lambda: +mp.e, "i": lambda: mp.mpc(0, 1)}
+
 
 MAX_STEPS = 150_000
 # Beyond these bounds a value hides every term that is added to it
@@ -283,3 +392,62 @@ def _digits(node: Digits) -> Value:
 
 def _negative(found: Value) -> Value:
     return [[-cell for cell in row] for row in found] if isinstance(found, list) else -found
+
+
+class NumericPair:
+    """Two values at one point, compared at mpmath's current precision.
+
+    Attributes:
+        hidden: the binary magnitudes of terms too small for this precision (see `Numeric`).
+        real, one_real: whether both values are real, and whether exactly one is.
+        fractions: both values as exact fractions, where both are single real numbers.
+        refuted: whether the values differ by more than the tolerance; also true where their shapes differ.
+        sure: whether the tolerance is small beside the values, so that agreement proves something.
+        vanished: whether the tolerance is small in itself: then values that small are zero.
+    """
+
+    def __init__(self, values: list[Value], scale: Value, hidden: list[int]) -> None:
+        self.hidden = hidden
+        self.real, self.one_real = True, False
+        self.fractions: tuple[Fraction, Fraction] | None = None
+        self.refuted, self.sure, self.vanished = True, True, False
+        if [isinstance(v, list) for v in values] in ([True, False], [False, True]):
+            return
+        cells = [_cells(v) for v in values]
+        if cells[0][0] != cells[1][0]:
+            return
+        left, right = cells[0][1], cells[1][1]
+        size = max(abs(v) for v in (*left, *right))
+        tolerance = max(scale, size) * mp.mpf(10) ** (15 - mp.dps)
+        reals = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
+        self.real, self.one_real = all(reals), reals[0] != reals[1]
+        self.refuted = any(abs(a - b) > tolerance for a, b in zip(left, right, strict=True))
+        # after cancellation only more digits separate zero from a small difference
+        self.sure = tolerance <= size * mp.mpf(10) ** -20
+        self.vanished = tolerance <= mp.mpf(10) ** (-mp.dps // 2)
+        if self.real and len(left) == 1:
+            self.fractions = (_fraction(left[0]), _fraction(right[0]))
+
+    def agrees(self) -> bool:
+        """Whether two values that were not refuted agree at the highest precision.
+
+        They agree if they have the same digits, or if all digits cancelled on both sides.
+
+        Raises:
+            OutOfRange: the terms are too large to compare at this precision.
+        """
+        if not self.sure and not self.vanished:
+            raise OutOfRange("terms too large to tell with 1,000 digits")
+        return True
+
+
+def _cells(value: Value) -> tuple[tuple[int, int], list[Value]]:
+    if not isinstance(value, list):
+        return (0, 0), [value]
+    return (len(value), len(value[0])), [cell for row in value for cell in row]
+
+
+def _fraction(value: Value) -> Fraction:
+    sign, mantissa, exponent, _ = mp.mpf(mp.re(value))._mpf_
+    two = Fraction(2) ** int(exponent)
+    return Fraction(-mantissa if sign else mantissa) * two

@@ -1,23 +1,285 @@
-r"""Facts about the task's question: its formulas, its words, the signs and names that it uses.
+"""Facts about the task's question: its formulas, its words, the signs and names that it uses.
 
 These facts never make an answer right. They only narrow the meaning of a word or a sign, and they show which formulas
 cannot be answers because the question itself gives them.
+
+A policy that only writes these words as a formula has done no work, so such formulas count as the question's own.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-from agentscope_tuner.verify.math.asked import AskedAmount, asked_amount_of, asked_units
 from agentscope_tuner.verify.math.canonical import Key, key
-from agentscope_tuner.verify.math.in_words import numbers_said
-from agentscope_tuner.verify.math.node import Node, Relation, Symbol, UndefinedCall
-from agentscope_tuner.verify.math.question_formulas import formulas_of
-from agentscope_tuner.verify.math.tree import CONSTANTS, symbols, walk
-from agentscope_tuner.verify.math.unit import PhysicalUnit, singular
+from agentscope_tuner.verify.math.node import (
+    CONSTANTS,
+    MARKS,
+    Array,
+    Collection,
+    Node,
+    Relation,
+    Symbol,
+    UndefinedCall,
+    is_joined,
+    symbols,
+    walk,
+)
+from agentscope_tuner.verify.math.parse import parse_tokens
+from agentscope_tuner.verify.math.scan import Kept, Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.units import AskedAmount, PhysicalUnit, asked_amount_of, asked_units, singular
+
+# The lookbehind lets a match begin at a number's first digit only: a match at each digit would take quadratic time
+_N = r"(\$[^$]{1,40}\$|\\\([^()]{1,40}\\\)|(?<![\d.,])-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
+_OF = r"\s+of\s+(?:the\s+)?"
+# Each phrase and the formula that it means
+_SAID: tuple[tuple[str, str], ...] = (
+    (rf"{_N}\s+squared", r"({0})^2"),
+    (rf"{_N}\s+cubed", r"({0})^3"),
+    (rf"square{_OF}{_N}", r"({0})^2"),
+    (rf"cube{_OF}{_N}", r"({0})^3"),
+    (rf"square root{_OF}{_N}", r"\sqrt{{{0}}}"),
+    (rf"cube root{_OF}{_N}", r"\sqrt[3]{{{0}}}"),
+    (rf"{_N}\s+factorial", r"({0})!"),
+    (rf"{_N}\s+choose\s+{_N}", r"\binom{{{0}}}{{{1}}}"),
+    (rf"{_N}\s+(?:raised\s+)?to the (?:power of )?{_N}", r"({0})^{{{1}}}"),
+    (rf"{_N}\s*(?:\\?%|percent){_OF}{_N}", r"({0})\%\cdot ({1})"),
+    (rf"(?:\$\s*)?(\d[\d.]*)\s*\\?%\s*\$?{_OF}{_N}", r"({0})\%\cdot ({1})"),
+    (rf"{_N}{_OF}{_N}", r"({0})\cdot ({1})"),
+    (rf"half{_OF}{_N}", r"\frac{{{0}}}{{2}}"),
+    (rf"(?:twice|double)\s+(?:the\s+)?{_N}", r"2\cdot ({0})"),
+    (rf"{_N}\s+plus\s+{_N}", r"({0})+({1})"),
+    (rf"sum{_OF}{_N}\s+and\s+{_N}", r"({0})+({1})"),
+    (rf"{_N}\s+minus\s+{_N}", r"({0})-({1})"),
+    (rf"difference (?:of|between)\s+{_N}\s+and\s+{_N}", r"({0})-({1})"),
+    (rf"{_N}\s+(?:times|multiplied by)\s+{_N}", r"({0})\cdot ({1})"),
+    (rf"product{_OF}{_N}\s+and\s+{_N}", r"({0})\cdot ({1})"),
+    (rf"{_N}\s+(?:divided by|over)\s+{_N}", r"\frac{{{0}}}{{{1}}}"),
+    (rf"quotient{_OF}{_N}\s+and\s+{_N}", r"\frac{{{0}}}{{{1}}}"),
+    (rf"(?:greatest common (?:divisor|factor)|gcd|hcf){_OF}{_N}\s+and\s+{_N}", r"\gcd({0}; {1})"),
+    (rf"(?:least common multiple|lcm){_OF}{_N}\s+and\s+{_N}", r"\operatorname{{lcm}}({0}; {1})"),
+    (rf"(?:absolute value|modulus|magnitude){_OF}{_N}", r"\left|{0}\right|"),
+)
+_PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), formula) for pattern, formula in _SAID)
+_DELIMITERS = re.compile(r"^(?:\$|\\\()|(?:\$|\\\))$")
+_MAX_CHARS_SAID = 5_000
+_MAX_DIGITS = 40
+
+
+def said_in_words(text: str) -> Iterator[str]:
+    """The formulas that the text states in words, as LaTeX."""
+    text = text[:_MAX_CHARS_SAID]
+    for pattern, formula in _PATTERNS:
+        for match in pattern.finditer(text):
+            yield formula.format(*(_DELIMITERS.sub("", group).strip().rstrip(",") for group in match.groups()))
+
+
+_SMALL = {
+    word: at
+    for at, word in enumerate(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen""".split()  # noqa: SIM905
+    )
+}
+_TENS = {word: 10 * at for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}  # noqa: SIM905
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
+# Words that imply a number: twice as many, a dozen eggs
+_MEANT = {
+    "half": 2, "halves": 2, "twice": 2, "double": 2, "doubled": 2, "pair": 2, "couple": 2, "both": 2, "squared": 2,
+    "square": 2, "triple": 3, "tripled": 3, "thrice": 3, "third": 3, "thirds": 3, "cubed": 3, "cube": 3, "quarter": 4,
+    "quarters": 4, "fourth": 4, "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "tenth": 10, "dozen": 12,
+    "dozens": 12, "percent": 100,
+}  # fmt: skip
+_SAID_NUMBER = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<!\d)\.\d+|[a-zA-Z]+", re.ASCII)
+
+
+def numbers_said(text: str) -> Iterator[Fraction]:
+    """The numbers in a text: in digits, in words (`twenty-three`), or implied by a word (`twice`)."""
+    run: list[str] = []
+    for match in _SAID_NUMBER.finditer(text[:_MAX_CHARS_SAID]):
+        word = match.group().lower()
+        if word in _MEANT:
+            yield Fraction(_MEANT[word])
+        if not word[0].isalpha():
+            yield from _in_digits(word)
+        if word == "and" and run and run[-1] in _SCALES:
+            continue
+        if run and not _continues(run[-1], word):
+            yield _value_of_words(run)
+            run = []
+        if word in _SMALL or word in _TENS or (run and word in _SCALES):
+            run.append(word)
+    if run:
+        yield _value_of_words(run)
+
+
+def is_number_word(word: str) -> bool:
+    """Whether a word, or each part of a word like `forty-two`, is a number word."""
+    return all(part in _SMALL or part in _TENS or part in _SCALES for part in word.lower().split("-"))
+
+
+_HAN_DIGITS = {sign: at for at, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_PLACES = {"十": 10, "百": 100, "千": 1_000}
+_HAN_NUMBER = r"[零〇一二两三四五六七八九十百千万]{1,12}"
+_HAN_SAID = re.compile(
+    rf"负?(?:(?P<below>{_HAN_NUMBER}|百)分之(?P<above>{_HAN_NUMBER})|(?P<whole>{_HAN_NUMBER})(?P<counted>[\u4e00-\u9fff]{{0,4}}))"
+)
+
+
+def in_chinese_figures(text: str) -> str | None:
+    """A Chinese number in digits: `四十二人` as `42人`, `百分之八十` as `80\\%`; None for any other text."""
+    match = _HAN_SAID.fullmatch(text)
+    if match is None:
+        return None
+    sign = "-" if text[0] == "负" else ""
+    if match["whole"]:
+        whole = _in_chinese(match["whole"])
+        return None if whole is None else f"{sign}{whole}{match['counted']}"
+    above, below = _in_chinese(match["above"]), _in_chinese(match["below"].removeprefix("一") or "一")
+    if above is None or (below is None and match["below"] != "百"):
+        return None
+    return f"{sign}{above}\\%" if match["below"] == "百" else f"{sign}\\frac{{{above}}}{{{below}}}"
+
+
+def _in_chinese(said: str) -> int | None:
+    """The value of a number like `一千零五`; None unless its places go from large to small."""
+    if "万" in said:
+        front, _, behind = said.partition("万")
+        thousands, rest = _in_chinese(front), _in_chinese(behind) if behind else 0
+        return None if thousands is None or rest is None else thousands * 10_000 + rest
+    total, digit, place = 0, None, 10_000
+    for sign in said:
+        if sign in _HAN_DIGITS:
+            if digit:
+                return None
+            digit = _HAN_DIGITS[sign]
+        elif _HAN_PLACES[sign] >= place:
+            return None
+        else:
+            place = _HAN_PLACES[sign]
+            total, digit = total + (1 if digit is None else digit) * place, None
+    return (total + (digit or 0)) if said else None
+
+
+def _continues(last: str, word: str) -> bool:
+    """Whether a word belongs to the number before it: `three` after `twenty`, `hundred` after `two`."""
+    if word in _SCALES or (last in _SCALES and (word in _SMALL or word in _TENS)):
+        return True
+    return last in _TENS and 0 < _SMALL.get(word, 0) < _TENS["twenty"] // 2
+
+
+def _value_of_words(run: list[str]) -> Fraction:
+    total = part = 0
+    for word in run:
+        if word == "hundred":
+            part *= 100
+        elif word in _SCALES:
+            total, part = total + part * _SCALES[word], 0
+        else:
+            part += _SMALL.get(word, _TENS.get(word, 0))
+    return Fraction(total + part)
+
+
+def _in_digits(word: str) -> Iterator[Fraction]:
+    written = word.replace(",", "")
+    if len(written) <= _MAX_DIGITS:
+        yield Fraction(written)
+    if written.isdigit() and len(written) == 2:
+        # The two digits may be the numbers of `\frac12`
+        yield from map(Fraction, written)
+
+
+_MAX_CHARS = 20_000
+_MAX_FORMULAS = 200
+_DELIMITED = re.compile(
+    r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]"
+    r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
+    re.DOTALL,
+)
+# A formula in plain text: digits, single letters, names of functions, operators
+_PLAIN = re.compile(
+    r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|\b[a-zA-Z]\b|(?<![a-zA-Z])[a-zA-Z](?=\^)"
+    r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
+)
+_OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
+# A decimal, percentage or number in another base (`1101_2`): a question may ask for its other form
+_WRITTEN = re.compile(r"(?<![\w.])\d*\.\d+|(?<![\w.])\d+\s?\\?%|(?<![\w.])\d[\dA-F]*_(?:\d+|\{\d+\})")
+
+
+def formulas_of(text: str) -> dict[Key, Node]:
+    """The formulas of a text, the sides of its relations and the members of its lists, by their canonical keys."""
+    found: dict[Key, Node] = {}
+    for segment in _segments(text[:_MAX_CHARS]):
+        for node in _read(segment):
+            for part in _parts(node):
+                found.setdefault(key(part), part)
+        if len(found) > _MAX_FORMULAS:
+            break
+    return found
+
+
+def _segments(text: str) -> Iterator[str]:
+    rest: list[str] = []
+    at = 0
+    for match in _DELIMITED.finditer(text):
+        rest.append(text[at : match.start()])
+        at = match.end()
+        yield next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+    rest.append(text[at:])
+    for part in rest:
+        for run in _PLAIN.finditer(part):
+            if _OPERATION.search(run.group()):
+                yield run.group()
+        yield from (number.group() for number in _WRITTEN.finditer(part))
+    yield from said_in_words(text)
+
+
+def _read(text: str) -> Iterator[Node]:
+    """The formula of one segment; where that is unreadable, the readable pieces between its words and commas."""
+    try:
+        tokens = tokenize(text.strip().rstrip(".?,:;"))
+        yield parse_tokens(tokens)
+        return
+    except (Unreadable, TooComplex):
+        pass
+    try:
+        tokens = tokenize(text)
+    except (Unreadable, TooComplex):
+        return
+    for piece in _pieces(tokens):
+        try:
+            yield parse_tokens(piece)
+        except (Unreadable, TooComplex):
+            continue
+
+
+def _pieces(tokens: list[Token]) -> Iterator[list[Token]]:
+    piece: list[Token] = []
+    for token in [*tokens, Token("word", "")]:
+        if token.kind == "word" or token.text in (",", ";", "&", "\\\\", ".", "?", ":", "\\begin", "\\end"):
+            if piece:
+                yield piece
+                # The first letter may be an article: `a` before a formula in plain text
+                if piece[0].kind == "sym" and len(piece) > 1:
+                    yield piece[1:]
+            piece = []
+        else:
+            piece.append(token)
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    yield node
+    if isinstance(node, (Collection, Relation, *MARKS)) or is_joined(node, "and", "or") or _is_cases(node):
+        for arg in node.args:
+            yield from _parts(arg)
+
+
+def _is_cases(node: Node) -> bool:
+    return isinstance(node, Array) and node.kind == "cases"
+
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # `what percent` asks for a percentage; `20 percent of 50` does not
@@ -69,6 +331,24 @@ _CLOCK = re.compile(
 )
 _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
+_OPTIONS = re.compile(
+    r"((?:[a-z-]+, )*[a-z-]+),? or (?:is it |an? )?([a-z-]+)|((?:the [a-z-]+, )*the [a-z-]+),? or (the [a-z-]+)"
+)
+_ORDERED = re.compile(
+    r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
+    r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
+    r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
+    r"|\bfirst (?:\w+ )?(?:terms|members|digits)\b"
+    r"|\b(?:find|what (?:is|are)|determine|compute|calculate|give|state)\b[^.?!]*?"
+    r"\bthe (?![a-z]+s\b)[a-z]+ and"
+    r" (?:the (?![a-z]+s\b)[a-z]+\b|(?![a-z]+s\b)[a-z]+(?=[.?]|$| (?:of|when|if|for|in)\b))",
+    re.IGNORECASE,
+)
+_NOT_COMMUTING = re.compile(
+    r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
+    r"|\bcross product|\bcompos(?:e|ition|ite)\b|\bstrings?\b|\bgroup\b|矩阵|置换",
+    re.IGNORECASE,
+)
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
 _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 
@@ -79,12 +359,12 @@ class Question:
 
     text: str
 
-    @cached_property
+    @Kept
     def words(self) -> frozenset[str]:
-        """The question's words in lower case, each also as `unit.singular` spells it."""
+        """The question's words in lower case, each also as `units.singular` spells it."""
         return frozenset(form for word in _WORD.findall(self.text) for form in (word.lower(), singular(word)))
 
-    @cached_property
+    @Kept
     def formulas(self) -> dict[Key, Node]:
         """The question's formulas, the sides of its relations and the members of its lists, by canonical key."""
         return formulas_of(self.text)
@@ -98,12 +378,12 @@ class Question:
         unknown = symbols(node) - CONSTANTS or any(isinstance(n, UndefinedCall) for n in walk(node))
         return bool(unknown) and own in self.formulas and not any(_equates(f, own) for f in self.formulas.values())
 
-    @cached_property
+    @Kept
     def letters(self) -> frozenset[str]:
         """The single letters in the question, which include the words `a` and `I`."""
         return frozenset(_LETTER.findall(self.text))
 
-    @cached_property
+    @Kept
     def names(self) -> tuple[tuple[str, ...], ...]:
         """The question's tuples of names, like `(x, y)`: they give the order of the values in an answer."""
         return tuple(tuple(n.strip() for n in names.split(",")) for names in _NAMES.findall(self.text))
@@ -128,19 +408,19 @@ class Question:
         text = self.text.lower()
         return any(sign in text for sign in ("degree", "°", "\\circ")) and "radian" not in text
 
-    @cached_property
+    @Kept
     def speaks_of_ratios(self) -> bool:
         """Whether `4:15` is a ratio: the question mentions ratios, or it compares two things and mentions no time."""
         if {"ratio", "proportion", "odds", "scale"} & self.words:
             return True
         return _RATIO.search(self.text) is not None and _CLOCK.search(self.text) is None
 
-    @cached_property
+    @Kept
     def bounds_arguments(self) -> bool:
         """Whether the question restricts its numbers, as to positive ones: an answer may repeat the restriction."""
         return _BOUNDED.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def has_inequality(self) -> bool:
         """Whether the question has an inequality: then its answer must be solved to the last step."""
         return any(isinstance(f, Relation) and f.operators[0][0] in "<>" for f in self.formulas.values())
@@ -150,68 +430,85 @@ class Question:
         """Whether the question asks for another form of a value, so that a value copied from it is not an answer."""
         return _REWRITES.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def asks_to_simplify(self) -> bool:
         """Whether the question asks for a value in its simplest form."""
         return _SIMPLIFIES.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def asks_to_factor(self) -> bool:
         """Whether the question asks to write a sum as a product."""
         return _FACTORS.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def asks_to_expand(self) -> bool:
         """Whether the question asks to write a product as a sum."""
         return _EXPANDS.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def asks_primes(self) -> bool:
         """Whether the question asks to write a number as a product of primes."""
         return _PRIMES.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def solved_for(self) -> str:
         """The unknown that the question asks to solve for; empty if it names no unknown."""
         match = _SOLVED_FOR.search(self.text)
         return "" if match is None else next((g for g in match.groups() if g), "y")
 
-    @cached_property
+    @Kept
     def asks_to_round(self) -> bool:
         """Whether the question asks to round a number that it gives."""
         return _ROUNDS.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def asks_square(self) -> bool:
         """Whether the question asks to complete the square."""
         return _SQUARE.search(self.text) is not None
 
-    @cached_property
+    @Kept
     def counted(self) -> frozenset[str]:
         """The words after `how many`: the counted nouns."""
         phrases = [words.split() for words in _HOW_MANY.findall(self.text)]
         return frozenset(form for words in phrases for word in words for form in (word.lower(), singular(word)))
 
+    @Kept
+    def options(self) -> frozenset[str]:
+        """The words that the question offers as answers: the odd and the even of `odd or even`."""
+        found = _OPTIONS.findall(self.text.lower())
+        words = " ".join(part for pair in found for part in pair).replace(",", " ").split()
+        return frozenset(words) - {"the"}
+
+    @Kept
+    def asks_order(self) -> bool:
+        """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
+        return _ORDERED.search(self.text) is not None
+
+    @Kept
+    def keeps_order(self) -> bool:
+        """Whether the question is about things whose products do not commute: matrices, words, permutations."""
+        return _NOT_COMMUTING.search(self.text) is not None
+
     def says(self, phrase: str) -> bool:
         """Whether the question holds the phrase, which is in lower case; the question's case does not count."""
         return phrase in self.text.lower()
 
-    @cached_property
+    @Kept
     def asked_units(self) -> frozenset[PhysicalUnit]:
         """The units in which the question asks for its answer."""
         return asked_units(self.text)
 
-    @cached_property
+    @Kept
     def asked_amount(self) -> AskedAmount:
         """Whether the question asks for an amount, and whether its answer may be a rate."""
         return asked_amount_of(self.text)
 
-    @cached_property
+    @Kept
     def numbers(self) -> frozenset[Fraction]:
         """The numbers in the question, in digits or in words."""
         return frozenset(numbers_said(self.text))
 
-    @cached_property
+    @Kept
     def log_base(self) -> int | None:
         """10 if the question means base 10 by a `log` without a base; None if it does not tell."""
         decimal = _DECIMAL_LOG.search(self.text) is not None

@@ -1,35 +1,597 @@
-"""Texts to sides: remove the wrapping, scan tokens, parse nodes, and resolve the values that the nodes state."""
+"""Texts to sides: what stands around a box, the wrapping and the words around a value, then tokens, nodes, readings.
+
+A box is the answer where it is a whole side of a formula, or fills a gap in one. The grammar of answers reads the
+formula, with a symbol in the place of the box.
+
+Words around a number may change it. So a word is removed only if the question has it too, or if it is in a list of
+harmless words.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
+from itertools import islice, takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.boxed import last_boxes
-from agentscope_tuner.verify.math.clock import time_of_day
-from agentscope_tuner.verify.math.componentwise import componentwise
-from agentscope_tuner.verify.math.damage import is_missing, lost_backslash
-from agentscope_tuner.verify.math.dressing import choice, denied_name, undressed
-from agentscope_tuner.verify.math.excluded import without_exclusion
-from agentscope_tuner.verify.math.labelled_parts import by_letters, by_sides, with_names
-from agentscope_tuner.verify.math.modulus import with_modulus
-from agentscope_tuner.verify.math.node import Array, Collection, Node, Quantity, Text
-from agentscope_tuner.verify.math.own_stack import on_own_stack
-from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.qualifier import FIELD_NAMES, Fields, without_qualifier
-from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.reading import Family, Reading
-from agentscope_tuner.verify.math.resolve import resolve
-from agentscope_tuner.verify.math.respelled import respelled
-from agentscope_tuner.verify.math.stated import StatesSeveral, candidates, is_sentence
-from agentscope_tuner.verify.math.text import Token, TooComplex, Unreadable, tokenize
-from agentscope_tuner.verify.math.told import chance, components, counted, in_figures, least, told, uncalled, unlabelled
-from agentscope_tuner.verify.math.tree import walk
-from agentscope_tuner.verify.math.unit import changes_number, singular, unknown_words
-from agentscope_tuner.verify.math.written_out import written_out
+from agentscope_tuner.verify.find import PlacedAnswer, last_boxes
+from agentscope_tuner.verify.math.exact import exact_value
+from agentscope_tuner.verify.math.node import (
+    MARKS,
+    Array,
+    Collection,
+    Negation,
+    Node,
+    Quantity,
+    Quotient,
+    Relation,
+    Symbol,
+    Text,
+    difference,
+    needs_sympy,
+    symbols,
+    walk,
+    with_args,
+)
+from agentscope_tuner.verify.math.parse import parse, parse_tokens
+from agentscope_tuner.verify.math.prose import (
+    FIELD_NAMES,
+    NEUTRAL,
+    Allows,
+    Fields,
+    StatesSeveral,
+    allowed,
+    candidates,
+    choice,
+    cycles,
+    is_sentence,
+    multiplies,
+    scales,
+    time_of_day,
+    undressed,
+    without_qualifier,
+)
+from agentscope_tuner.verify.math.question import Question, about, in_chinese_figures, is_number_word, numbers_said
+from agentscope_tuner.verify.math.resolve import Family, Reading, componentwise, resolve, written_out
+from agentscope_tuner.verify.math.scan import (
+    WORD_SETS,
+    Kept,
+    Token,
+    TooComplex,
+    Unreadable,
+    is_missing,
+    lost_backslash,
+    on_own_stack,
+    respelled,
+    tokenize,
+    with_modulus,
+)
+from agentscope_tuner.verify.math.units import COUNTERS, known, operates, singular, unknown_words
+
+_THE_BOX = Symbol("the box")
+_PLACEHOLDER = Token("sym", "the box")
+_OPENED = re.compile(r"\$\$?|\\[(\[]|\n\s*\n")
+_CLOSED = re.compile(r"\$\$?|\\[)\]]|\n\s*\n")
+# A formula in plain text: signs, numbers, commands and single letters
+_SIGN = (
+    r"(?:[.,](?=\d)|[-+−*/^_=<>≤≥≠()\[\]|!%×·÷→\s]|\d[\d.,]*|\\(?!q?quad|text|boxed)[a-zA-Z]+|[{}]"
+    r"|(?<![\w'’])[b-hj-zB-HJ-Z](?![\w'’]))"
+)
+_PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_SIGN}*$")
+_PLAIN_BEHIND = re.compile(rf"{_SIGN}*")
+# What may stand before a box that is all of its formula: nothing, the end of a sentence's part, or a word
+_ALONE_BEFORE = re.compile(
+    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-z]{1,8}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
+    r"\s*(?:(?:\$\$?|\\[(\[])\s*(?:\\displaystyle\s*)?(?:[a-zA-Z](?:_\{?\w{1,3}\}?)?\s*=\s*)?)?$"
+)
+_ALONE_BEHIND = re.compile(
+    r"\s*[.,;:。，]?\s*(?:(?:\$\$?|\\[)\]])(?:[^\d^_!]|$)"
+    r"|[.,;:!。，*_`]*(?:\s+[a-zA-Z(*\n]|<|\s*$|[^\x00-\x7f]))"
+)
+_NEAR_BOX, _NEAR_WORDS = 40, 80
+# A command that only sets the box's type
+_WRAPPED = re.compile(r"\\(?:text|math)[a-z]*\s*\{\s*$|\\color\s*\{[a-z]+\}\s*\{\s*$|\\ensuremath\s*\{\s*$")
+# In plain text a dash between spaces is a mark, as in `Answer - \\boxed{5}`
+_DASH = re.compile(r"\s*[\d.]*\s*[-−–]\s+")
+_RELATIONS = frozenset({"=", "<", ">", "<=", ">=", "!=", "~", "->", "=>", "\\equiv", "\\approx", "\\sim", "\\in"})
+_ORDERS = frozenset({"<", ">", "<=", ">=", "!="})
+_SEPARATORS = frozenset({",", ";", "\\\\", "&", ":", "\\therefore", "\\implies", "\\iff", "=>", "\\quad", "\\begin"})
+_OPEN, _SHUT = (
+    frozenset({"(", "[", "{", "\\{", "\\lfloor", "\\lceil", "\\langle"}),
+    frozenset({")", "]", "}", "\\}", "\\rfloor", "\\rceil", "\\rangle"}),
+)
+_OTHER_BEFORE = re.compile(r"([-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?$", re.IGNORECASE)
+_OTHER_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?([-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
+
+
+def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
+    """The answer that a place states with what stands around it, and the reason why it is none; empty for an answer."""
+    text, before, behind = found.text or "", found.before, found.behind
+    if not before and not behind:
+        return text, ""
+    while (wrapped := _WRAPPED.search(before)) is not None and behind.lstrip()[:1] == "}":
+        before, behind = before[: wrapped.start()], behind.lstrip()[1:]
+    if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
+        said, problem = text, ""
+    else:
+        said, problem = _in_formula(text, *_formula(before, behind))
+    return said, problem or _beside(text, before, behind, question)
+
+
+def _beside(text: str, before: str, behind: str, question: str | None) -> str:
+    """Why the words beside a value make another value of it: half of it, a million, or another candidate."""
+    if not any(map(str.isdigit, text)):
+        return ""
+    before = before[-_NEAR_WORDS:]
+    others = (
+        _OTHER_BEFORE.search(before) if "or" in before.lower() or "或" in before else None,
+        _OTHER_BEHIND.match(behind),
+    )
+    if any(other is not None and _digits(other[1]) != _digits(text) for other in others):
+        return "another value beside the box"
+    sentence = before[max(map(before.rfind, (". ", "\n", "。", "! ", "? "))) + 1 :]
+    word = multiplies(sentence, question or "") or scales(behind, question or "")
+    return f"unread: {word!r} beside the box" if word else ""
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"[\s,$]", "", text).replace("−", "-")
+
+
+def _formula(before: str, behind: str) -> tuple[str, str]:
+    """The parts of the formula before and behind the box, up to its delimiters, or in plain text up to its words."""
+    opened = next(reversed(list(_OPENED.finditer(before))), None)
+    closed = _CLOSED.search(behind)
+    inside = opened is not None and opened[0][:1] in "$\\" and closed is not None and closed[0][:1] in "$\\"
+    if inside and opened is not None and closed is not None:
+        return before[opened.end() :], behind[: closed.start()]
+    plain = _PLAIN_BEFORE.search(before.replace("$", " "))
+    front = plain[0] if plain is not None and not _DASH.fullmatch(plain[0]) else ""
+    back = _PLAIN_BEHIND.match(behind.replace("$", " "))
+    return front, back[0] if back is not None else ""
+
+
+def _in_formula(text: str, front: str, back: str) -> tuple[str, str]:
+    if not front.strip(" $\\") and not back.strip(" .,;:$\\"):
+        return text, ""
+    try:
+        left, right = tokenize(front.replace("\\boxed", "")), tokenize(back)
+    except (Unreadable, TooComplex):
+        return text, ""
+    sides = _side(left, -1), _side(right, 1)
+    (mine, operator), (theirs, next_operator) = sides
+    while mine and mine[0].kind == "word":
+        mine = mine[1:]
+    member = _read_tokens([*mine, _PLACEHOLDER, *theirs])
+    if member is None:
+        opened = any(t.text in _OPEN or t.kind == "cmd" for t in mine) or any(
+            t.text in _SHUT or t.text == "^" for t in theirs
+        )
+        return (text, "") if not opened else (text, "unread: the formula around the box")
+    core, negative = member, False
+    while isinstance(core, (Negation, *MARKS)):
+        negative ^= isinstance(core, Negation)
+        core = core.inside
+    if negative:
+        text = f"-{text}" if re.fullmatch(r"\d[\d.,/]*", text) else f"-\\left({text}\\right)"
+    if core != _THE_BOX:
+        if symbols(member) - {_THE_BOX.name} and not any(n == Symbol("i") for n in walk(member)):
+            return text, ""
+        return text, "" if _fills_gap(member, text, left, right) else "the box is a part of a formula"
+    if operator in _ORDERS or next_operator in _ORDERS:
+        return f"{front}{text}{back}".strip(" $."), ""
+    return text, _contradicted(text, left, operator) or _contradicted(text, right, next_operator, behind=True)
+
+
+def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
+    """The tokens of the box's member on one side of it, and the relation that ends them."""
+    depth = 0
+    found: list[Token] = []
+    for token in tokens[::direction]:
+        opens, shuts = (token.text in _OPEN, token.text in _SHUT)[::direction]
+        depth += opens - shuts
+        if depth <= 0 and token.text in _SEPARATORS:
+            return found[::direction], ""
+        if depth <= 0 and token.text in _RELATIONS:
+            return found[::direction], token.text
+        found.append(token)
+    return found[::direction], ""
+
+
+def _read_tokens(tokens: list[Token]) -> Node | None:
+    try:
+        return parse_tokens(tokens)
+    except (Unreadable, TooComplex, RecursionError):
+        return None
+
+
+def _value(tokens: list[Token]) -> Fraction | None:
+    node = _read_tokens(tokens) if tokens else None
+    return None if node is None or symbols(node) else exact_value(node)
+
+
+def _fills_gap(member: Node, text: str, left: list[Token], right: list[Token]) -> bool:
+    """Whether the formula is an equation that the box makes true: `3+\\boxed{4}=7`."""
+    try:
+        inside = tokenize(text)
+    except (Unreadable, TooComplex):
+        return False
+    whole = _read_tokens([*left, Token("open", "("), *inside, Token("close", ")"), *right])
+    members = whole.args if whole is not None and getattr(whole, "operators", None) == ("=",) else ()
+    if len(members) < 2 or symbols(whole or member):
+        return False
+    return exact_value(difference(*members)) == 0
+
+
+def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool = False) -> str:
+    """Why a number beside the box's relation makes the equation false: `43=\\boxed{42}`."""
+    if operator not in ("=", "->"):
+        return ""
+    at = next(i for i in (range(len(tokens)) if behind else reversed(range(len(tokens)))) if tokens[i].text == operator)
+    rest = tokens[at + 1 :] if behind else tokens[:at]
+    other, _ = _side(rest, 1 if behind else -1)
+    while other and other[0].kind == "word":
+        other = other[1:]
+    try:
+        mine, theirs = _value(tokenize(text)), _value(other)
+    except (Unreadable, TooComplex):
+        return ""
+    if (
+        mine is None
+        or theirs is None
+        or (abs(mine - theirs) * 50 <= abs(theirs) and (mine.denominator, theirs.denominator) != (1, 1))
+    ):
+        return ""
+    return "" if mine == theirs else "the box is equated with another value"
+
+
+_LONGEST = 200
+_WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)(?![a-zA-Z])|[{}]|\\[ ,;:!]|~")
+_NUMBER = r"[-+]?(?:\\?\$|[￥¥])?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?"
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_IN_CHINESE = re.compile(rf"(?P<before>[^\\$^_=<>]*?)(?P<value>{_NUMBER})\s*[（(]?(?P<after>[\u4e00-\u9fff/]*)[）)]?")
+_HARMLESS = tuple(
+    sorted(
+        """答案 答 一共 总共 总计 合计 共有 共计 共 有 是 为 需要 需 要 可以 能 可 还剩 剩下 剩 还 得到 得 等于 应该
+        应 用 花费 花了 花 卖了 卖 买了 买 付 现价 所以 因此 故 则 即 他们 她们 它们 她 他 它 每天 的 了 最后 最终
+        结果 现在 ， , ： : 。""".split(),  # noqa: SIM905
+        key=len,
+        reverse=True,
+    )
+)
+# Words that change the number before them: 五个半 is five and a half, 四十多 more than forty
+_CHANGES = re.compile("[半多余倍成折几约分左右]")
+# Words that deny or change the number after them (is not 8, half is 8), even if the question has them too
+_TAKES_BACK = re.compile(
+    r"(?:不是|不为|不等于|并非|不到|不足|不止|不超过|没有|未到|多于|少于|大于|小于|超过|低于|高于|不|没|未|非"
+    r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?|的)$"
+)
+_FEWEST_SHARED = 2
+# A month before a number makes a date
+_MONTHS = frozenset(
+    "january february march april june july august september october november december".split()  # noqa: SIM905
+)
+_CALLED = re.compile(
+    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\det)\s*(?:\\left)?[(\[]"
+    r"(?P<said>[^()\[\]]{2,60}?|[A-Z])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
+    r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\det\s*[A-Z]|\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
+    r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z]\))\s*=\s*(?=\S)"
+)
+_MOST_COUNTED = 3
+_POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*,[^()]*\)$)")
+_SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
+_OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
+_LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
+_PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
+_PLACES = frozenset({"on", "over", "in", "at", "for", "when", "from", "interval", "point"})
+_CHANCES = frozenset({"probability", "chance", "chances", "likelihood", "likely", "fraction", "proportion"})
+_TOLD_WORD = re.compile(r"[a-zA-Z]{2,}")
+_MODULO = re.compile(
+    r"(\d{1,30})\s*(?:\\pmod|\\bmod|\\mod|\(?\s*(?:\\text\{\s*)?mod\s*\}?)\s*\{?\s*(\d{1,30})\s*\}?\)?"
+)
+_REMAINDERS = frozenset({"mod", "modulo", "remainder", "remainders", "congruent", "residue"})
+_UNIT_VECTOR = re.compile(
+    r"(?:\\(?:mathbf|hat|vec|boldsymbol|overrightarrow)\s*\{?\s*(?:\\(?:mathbf|hat|vec|boldsymbol)\s*\{?\s*)?"
+    r"\\?([ijk])(?:math)?\s*\}?\s*\}?)"
+)
+
+_IN_ENGLISH = re.compile(
+    rf"(?P<before>(?:[a-zA-Z][a-zA-Z'-]*\s+){{1,8}})(?P<value>{_NUMBER})(?P<after>(?:\s+[a-zA-Z]+)*)"
+)
+_HELPERS = frozenset(
+    """he she it they we you i there the a an his her their in total all is are was were has have had will would can
+    be needs need takes take costs cost makes make gets get earns earn spends spend pays pay saves save so equals equal
+    therefore thus altogether now each""".split()  # noqa: SIM905
+)
+_CLOSING = re.compile(
+    r"(?<=[a-z0-9])(?:\s+(?:are|is|were|was|will be)\s+(?:needed|required|left|remaining|necessary|"
+    r"used|sold|there|possible)(?:\s+in (?:total|all))?|\s+in (?:total|all)"
+    r"|\s+(?:is|are)\s+the\s+(?:(?:final\s+|correct\s+)?(?:answer|solution|value|number|result)"
+    r"|(?:only|smallest|largest|least|greatest|minimum|maximum|total)(?:\s+(?:answer|solution|value|number))?))$",
+    re.IGNORECASE,
+)
+
+
+def uncalled(text: str, question: Question | None) -> str:
+    r"""The value after a call with an equals sign, as after `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
+    match = _CALLED.match(text) if "=" in text and len(text) <= _LONGEST else None
+    words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or "")) if match is not None else []
+    if match is None or not all(allowed(word, question.words if question else frozenset(), "") for word in words):
+        return text
+    return text[match.end() :]
+
+
+def in_figures(text: str) -> str:
+    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is."""
+    if _HAN.search(text):
+        return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
+    words = _WRITING.sub(" ", text).split() if len(text) <= _LONGEST else []
+    size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
+    found = list(numbers_said(" ".join(words[:size])))
+    if len(found) != 1 or len(words) - size > _MOST_COUNTED or not all(w.isalpha() for w in words[size:]):
+        return text
+    return f"{found[0]}\\text{{ {' '.join(words[size:])}}}" if words[size:] else str(found[0])
+
+
+def counted(text: str, question: Question | None) -> str:
+    """The 3 of `3 dozen`, if the question asks how many dozen; any other text as it is."""
+    match = (
+        _SCALED.fullmatch(_WRITING.sub(" ", text).strip()) if question is not None and len(text) <= _LONGEST else None
+    )
+    if match is None or question is None or not {match[2].lower(), singular(match[2])} & question.counted:
+        return text
+    return match[1]
+
+
+def chance(text: str, question: Question | None) -> str:
+    r"""`3 \text{ out of } 8` as a fraction, if the question is about a probability or a fraction; else the text."""
+    if question is None or len(text) > _LONGEST or not _CHANCES & question.words:
+        return text
+    match = _OUT_OF.fullmatch(" ".join(_WRITING.sub(" ", text).split()))
+    return text if match is None else f"\\frac{{{match[1]}}}{{{match[2]}}}"
+
+
+def least(text: str, question: Question | None) -> str:
+    r"""The 9 of `9 \pmod{10}`, if the question is about remainders; any other text as it is."""
+    match = _MODULO.fullmatch(text) if "mod" in text else None
+    if match is None or question is None or not (_REMAINDERS & question.words or "\\pmod" in question.text):
+        return text
+    return match[1] if int(match[1]) < int(match[2]) else text
+
+
+def unlabelled(text: str) -> str:
+    """`V(1, 4)` as `(1, 4)`, without the point's name; any other text as it is."""
+    match = _POINT.match(text)
+    return text[match.end() :] if match is not None else text
+
+
+def components(text: str) -> str:
+    r"""`5\mathbf{i}+2\mathbf{j}-\mathbf{k}` as the tuple `(5, 2, -1)`; any other text as it is."""
+    parts = _UNIT_VECTOR.split(text) if len(text) <= _LONGEST else []
+    # The coefficient before each unit vector, the vector's letter, and the text after the last vector
+    before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
+    known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
+    if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():
+        return text
+    size = "ijk" if "k" in letters else "ij"
+    return f"({', '.join(known.get(letter) or '0' for letter in size)})"
+
+
+def _coefficient(text: str) -> str | None:
+    text = text.strip().removeprefix("+").strip()
+    return None if "(" in text or "," in text else {"": "1", "-": "-1"}.get(text, text)
+
+
+def told(text: str, question: Question | None) -> str:
+    """The number of a short sentence, with its counted noun; any other text as it is."""
+    if len(text) > _LONGEST or not text or not any(map(str.isdigit, text)):
+        return text
+    plain = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .。")
+    if _HAN.search(text):
+        return _in_chinese(plain, question) or text
+    if "\\" in plain.replace("\\$", "").replace("\\%", ""):
+        return _without_lead(text, question) if question is not None else text
+    short = _without_condition(plain, question.text) if question is not None else plain
+    short = _CLOSING.sub("", short) if short[-1:].isalpha() else short
+    match = _IN_ENGLISH.fullmatch(short) if question is not None else None
+    if match is not None and question is not None and all(_is_said(word, question) for word in match["before"].split()):
+        return f"{match['value']}\\text{{{match['after']}}}" if match["after"] else match["value"]
+    return text if short == plain else short
+
+
+def _without_lead(text: str, question: Question) -> str:
+    r"""The value without a lead or a noun.
+
+    `\text{increasing on }(2,\infty)` becomes `(2, \infty)`, and `\frac58\text{ of the pizza}` becomes `\frac58`.
+    """
+    match = _LEADING.match(text)
+    if match is not None and all(_may_lead(word, question) for word in match[1].split()):
+        text = text[match.end() :]
+    match = _PART.search(text)
+    if match is not None and _CHANCES & question.words and all(w.lower() in question.words for w in match[1].split()):
+        text = text[: match.start()]
+    return text
+
+
+def _may_lead(word: str, question: Question) -> bool:
+    """Whether a word may stand before an interval or a point: a preposition, or a word of the question."""
+    word = word.lower()
+    return word in _PLACES or (word in question.words and word not in ("not", "no", "never", "except", "or"))
+
+
+def _without_condition(plain: str, asked: str) -> str:
+    """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
+    asked = " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower()
+    words = plain.split()
+    for at in range(2, len(words) - 1):
+        if words[at - 1].isalpha() and asked.endswith(" " + " ".join(words[at:]).lower()):
+            return " ".join(words[:at])
+    return plain
+
+
+def _is_said(word: str, question: Question) -> bool:
+    word = word.lower()
+    if word in _HELPERS:
+        return True
+    if word in _MONTHS:
+        return False
+    return allowed(word, question.words, "")
+
+
+def _in_chinese(plain: str, question: Question | None) -> str | None:
+    plain = plain.replace(" ", "")
+    match = _IN_CHINESE.fullmatch(plain)
+    asked = question.text.replace(" ", "") if question is not None else ""
+    if match is None or _TAKES_BACK.search(match["before"]) or not _is_harmless(match["before"], asked):
+        return None
+    if _is_given(match["before"], asked):
+        return None
+    after = match["after"]
+    if not after or known(after) or all(map(known, after.split("/"))):
+        return f"{match['value']}\\text{{{after}}}" if after else match["value"]
+    counted = after[1:] if after[0] in COUNTERS else after
+    if _CHANGES.search(after) or not counted or counted not in asked:
+        return None
+    return match["value"]
+
+
+def _is_given(before: str, asked: str) -> bool:
+    """Whether the question gives the number of one thing and asks for another's: `甲每分钟走80米，乙每分钟走多少`."""
+    behind = [asked[at.end() : at.end() + 1] for at in re.finditer(re.escape(before), asked)] if before else []
+    if not behind or not all(map(str.isdigit, behind)):
+        return False
+    said = (before[at:] for at in range(1, len(before) - 1))
+    return any(f"{words}多少" in asked or f"{words}几" in asked for words in said)
+
+
+def _is_harmless(before: str, asked: str) -> bool:
+    """Whether the text can be cut into harmless words and pieces of the question."""
+    at = 0
+    while at < len(before):
+        size = next((len(word) for word in _HARMLESS if before.startswith(word, at)), 0)
+        end = at + max(size, 1)
+        while end < len(before) and before[at : end + 1] in asked:
+            end += 1
+        if not size and (end - at < _FEWEST_SHARED or before[at:end] not in asked):
+            return False
+        at = end if before[at:end] in asked else at + size
+    return True
+
+
+_LONGEST_PARTS = 300
+_TEXT = r"\\(?:text|textbf|mathrm|textrm|mbox)"
+_GAP = r"(?:\\[ ,;:!~]|\\q?quad|~|\s)*"
+_NAME = re.compile(
+    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?)\s*[:=]?\s*(?:\bis\s*)?\}}{_GAP}[:=]?"
+    rf"|(?P<bare>[a-zA-Z]{{2,20}}(?: [a-zA-Z]{{2,20}})?)\s*[:=])"
+    rf"{_GAP}(?P<value>\S(?:.*\S)?){_GAP}"
+)
+_PARTED = re.compile(rf"[,;](?!\d{{3}}(?!\d))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})")
+_LETTERED = re.compile(
+    rf"(?:^|(?<=[\s,;~}}])|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+)
+_BETWEEN = re.compile(rf"(?:{_GAP}[,;.]?)*{_GAP}$")
+_DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
+_BY = re.compile(rf"(\d[\d.]*){_GAP}(?:{_TEXT}\s*\{{\s*by\s*\}}|by){_GAP}(\d[\d.]*)")
+_FEWEST = 2
+_LABELS = re.compile(rf"{_TEXT}\s*\{{|[a-z]\s*[:=]")
+
+
+def with_names(text: str, question: Question | None) -> str:
+    """Each labelled value as an equation `name=value`; any other text as it is. The question must hold every name."""
+    if question is None or len(text) > _LONGEST_PARTS or not _LABELS.search(text):
+        return text
+    found = [_NAME.fullmatch(part) for part in _PARTED.split(text) if part.strip(" ~\\,;:!")]
+    if len(found) < _FEWEST or None in found:
+        return text
+    named = [(" ".join((m["inside"] or m["bare"]).lower().split()), m["value"]) for m in found if m is not None]
+    if any(not _is_in_question(name, question) for name, _ in named) or len({name for name, _ in named}) < len(named):
+        return text
+    return ",\\ ".join(f"\\text{{{name}}}={value}" for name, value in named)
+
+
+def _is_in_question(name: str, question: Question) -> bool:
+    return all(
+        word in question.words and allowed(word, question.words, "") and not known(singular(word)) and word != "or"
+        for word in name.split()
+    )
+
+
+def by_letters(text: str, reference: str) -> str:
+    r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
+    if len(text) > _LONGEST_PARTS or not text.rstrip().startswith(("(", "\\", "a")):
+        return text
+    marks = list(_LETTERED.finditer(text))
+    if (
+        len(marks) < _FEWEST
+        or text[: marks[0].start()].strip()
+        or "".join(m[1] for m in marks) != "abcdefgh"[: len(marks)]
+    ):
+        return text
+    ends = [*(m.start() for m in marks[1:]), len(text)]
+    values = [_BETWEEN.sub("", text[m.end() : end]).strip() for m, end in zip(marks, ends, strict=True)]
+    if not all(values):
+        return text
+    if "(a)" in reference:
+        return ", ".join(f"({m[1]}) {value}" for m, value in zip(marks, values, strict=True))
+    return text if any("," in value for value in values) else f"({', '.join(values)})"
+
+
+def by_sides(text: str, question: Question | None) -> str:
+    r"""`8 \text{ by } 5` as `8, 5`, where the question asks for dimensions; any other text as it is."""
+    match = _BY.fullmatch(text.strip()) if question is not None and _DIMENSIONS & question.words else None
+    return text if match is None else f"{match[1]}, {match[2]}"
+
+
+_VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"
+_EXCLUSION = re.compile(
+    rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*(?:for|where|if|when|with|provided|,)?\s*\}})+"
+    rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!=|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
+)
+_MOST_FORMULAS = 40
+
+
+def without_exclusion(text: str, question: Question | None) -> str:
+    """The text without its exclusion, if each excluded value is a zero of a denominator in the question's formulas.
+
+    Any other text as it is.
+    """
+    if question is None or len(text) > _LONGEST or not any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")):
+        return text
+    match = _EXCLUSION.search(text)
+    if match is None or not text[: match.start()].strip():
+        return text
+    below = [
+        part.below
+        for formula in islice(question.formulas.values(), _MOST_FORMULAS)
+        for part in walk(formula)
+        if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
+    ]
+    values = [_read_formula(value) for value in match["values"].split(",")]
+    held = all(v is not None and any(_is_zero(one, match["name"], v) for one in below) for v in values)
+    return text[: match.start()] if held else text
+
+
+def _read_formula(text: str) -> Node | None:
+    try:
+        return parse(text)
+    except (Unreadable, TooComplex):
+        return None
+
+
+def _is_zero(node: Node, name: str, value: Node) -> bool:
+    return exact_value(_at(node, name, value)) == 0
+
+
+def _at(node: Node, name: str, value: Node) -> Node:
+    if isinstance(node, Symbol):
+        return value if node.name == name else node
+    args = tuple(_at(a, name, value) for a in node.args)
+    return with_args(node, args) if args else node
+
 
 _SHOWN = 80
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
@@ -38,6 +600,8 @@ _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)\b|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
+# An index that is a word, as in `x_{false}`
+_INDEX_WORD = re.compile(r"_.*?(?<![\\a-zA-Z])([a-z]{2,})")
 _BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
 
 
@@ -126,12 +690,17 @@ def reference(text: str) -> str:
     return text
 
 
-def _read(text: str) -> Side:
+def _allows_all(word: str) -> bool:
+    """What a reference may have around its value: it is trusted."""
+    return not operates(word) or word.lower() in NEUTRAL
+
+
+def _read(text: str, allows: Allows = _allows_all) -> Side:
     """The side with its tokens and its node; `_resolved` adds the reading."""
     chosen = choice(text)
     letter, rest = chosen if chosen is not None else (None, text)
     try:
-        tokens = tokenize(undressed(respelled(rest)))
+        tokens = tokenize(undressed(respelled(rest), allows))
     except Unreadable as exc:
         return Side(text, (), None, None, str(exc))
     while tokens and tokens[-1].text in (".", ","):
@@ -175,10 +744,16 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    side = _read(_without_introduction(text, ref, question))
-    strange = None if side.node is None else next(_strange_words(side.node, ref, question), None)
+    words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
+    said = frozenset(words).union(map(singular, words), question.words if question is not None else ())
+
+    def allows(word: str) -> bool:
+        return allowed(word, said, question.text if question is not None else "")
+
+    side = _read(_without_introduction(text, ref, question), allows)
+    strange = None if side.node is None else next(_strange_words(side.node, allows, question, ref), None)
     if strange is not None:
-        return replace(side, node=None, problem=f"the word {strange!r} after a number")
+        return replace(side, node=None, problem=f"the word {strange!r}")
     return _resolved(side)
 
 
@@ -196,28 +771,30 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
 
 
 def _doubt(text: str) -> str | None:
-    r"""The part of an answer that denies or weakens its value: `\text{wrong} = 42`, `~42`, `42^{*}`; None without one.
-
-    The result names this part in words, for the verdict's reason.
-    """
-    word = denied_name(text)
-    if word is not None:
-        return f"the word {word!r} before the value"
+    r"""The mark that weakens an answer's value: `~42`, `42^{*}`; None without one. It is named for the reason."""
     if _ROUGH.match(text):
         return "a sign before the value that says about"
     return "a footnote's mark behind the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
 
 
-def _strange_words(node: Node, ref: Side, question: Question | None) -> Iterator[str]:
-    """The words after a number that may change it: they are no units, and not in the question or the reference."""
+def _strange_words(node: Node, allows: Allows, question: Question | None, ref: Side) -> Iterator[str]:
+    """The words in an answer that are not understood: behind a number, as a name, in an index."""
+    if isinstance(node, Text):
+        return
     for n in walk(node):
-        for word in unknown_words(n.unit) if isinstance(n, Quantity) else ():
-            words = {*ref.tokens, *_WORD.findall(ref.sentence)}
-            said = words | set(map(singular, words)) | (question.words if question else frozenset())
-            if question is not None and word.lower() in question.counted:
-                continue
-            if changes_number(word) or not (word in said or word.lower() in said):
-                yield word
+        if isinstance(n, Quantity):
+            counted = question.counted if question is not None else frozenset()
+            yield from (
+                w for w in unknown_words(n.unit) if w.lower() not in counted and (w in NEUTRAL or not allows(w))
+            )
+        elif isinstance(n, Text) and n.words.lower() not in WORD_SETS:
+            yield from (w for w in n.words.split() if not allows(w) and not w.isupper())
+        elif (
+            isinstance(n, Relation) and any(isinstance(a, Text) for a in n.args[1:]) and not isinstance(ref.node, Text)
+        ):
+            yield from (a.words for a in n.args[1:] if isinstance(a, Text) and a.words.lower() not in WORD_SETS)
+        elif isinstance(n, Symbol) and (index := _INDEX_WORD.search(n.name)) is not None and index[1] not in ref.text:
+            yield from (w for w in (index[1],) if question is None or w not in question.text)
 
 
 @lru_cache(maxsize=1024)
@@ -265,4 +842,47 @@ def _has_words(side: Side) -> bool:
 def _is_wording(side: Side) -> bool:
     """Whether a reference that is not mathematics can be compared word by word, like a date or a name."""
     brackets = [side.tokens.count(opener) - side.tokens.count(closer) for opener, closer in ("()", "[]", "{}")]
-    return any(t[:1].isalpha() for t in side.tokens) and not any(brackets)
+    named = any(t[:1].isalpha() or t[:1] >= "\u2460" for t in side.tokens)
+    return (named and not any(brackets)) or cycles(side.text) is not None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The input of every stage of one comparison."""
+
+    answer: str
+    truth: str
+    question: Question | None
+
+    @classmethod
+    def of(cls, answer: str, truth: str, question: str | None) -> Pair:
+        """The comparison of two bare texts."""
+        return cls(answer, truth, about(question))
+
+    @property
+    def seed(self) -> str:
+        """The seed of the random points. It holds the answer, so nobody can write an answer that fits known points."""
+        return f"{self.answer}|{self.truth}"
+
+    @Kept
+    def ref(self) -> Side:
+        """The reference.
+
+        Raises:
+            JudgeError: the reference cannot be read.
+        """
+        return read_reference(self.truth, self.question)
+
+    @Kept
+    def ans(self) -> Side:
+        """The answer.
+
+        Raises:
+            TooComplex: the answer is over a bound.
+        """
+        return read_answer(self.answer, self.ref, self.question)
+
+    def is_for_sympy(self) -> bool:
+        """Whether a side has a part that sympy may evaluate and the symbolic stage cannot."""
+        ref, ans = self.ref.node, self.ans.node
+        return ref is not None and ans is not None and needs_sympy(ref, ans)

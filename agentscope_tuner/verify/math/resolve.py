@@ -1,53 +1,504 @@
-"""Nodes to readings: the values that an answer or a reference states, decided by the shape of its own node."""
+"""Nodes to readings: the values that an answer or a reference states, by kind.
+
+A `Value` is a single value. `Solutions` are solved values: named, listed, an interval or a family. A `Statement` is not
+solved yet. A `Wording` is not mathematics. A statement must not be taken for its solution by accident. So `compare` has
+an explicit rule for each pair of kinds that may be equal.
+
+The last term gives the general term, if two or more first terms agree with it. Sums of plain numbers are arithmetic:
+their terms stand at equal distances. If three first terms are written, the sum may be geometric, with equal ratios. Any
+other meaning of dots would be a guess, so such dots are left as they are.
+
+Two progressions are equal if their steps are equal up to the sign, and their members at 0 differ by a whole number of
+steps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from agentscope_tuner.verify.math.canonical import key
-from agentscope_tuner.verify.math.family import conditions, family, is_range
-from agentscope_tuner.verify.math.names import assignment, is_equal_names, is_name, is_solved_region, label, region_name
+from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
 from agentscope_tuner.verify.math.node import (
+    DIFFERENT,
+    EQUAL,
     MARKS,
+    Apply,
     Array,
+    BigOperator,
     Collection,
     Connective,
     Interval,
     Negation,
     Node,
+    Number,
+    Outcome,
+    PlusMinus,
+    Power,
+    Product,
+    Quotient,
     Relation,
     SetBuilder,
     SetOperation,
     Sum,
     Symbol,
     Text,
-)
-from agentscope_tuner.verify.math.progression import residue
-from agentscope_tuner.verify.math.reading import (
-    Chain,
-    Family,
-    Grid,
-    Listing,
-    Named,
-    Ratio,
-    Reading,
-    Region,
-    Statement,
-    Value,
-    Wording,
-)
-from agentscope_tuner.verify.math.signs import both_signs, choose, is_signed, negated
-from agentscope_tuner.verify.math.tables import EMPTY_SET, WORD_SETS
-from agentscope_tuner.verify.math.tree import (
+    difference,
     equation,
     is_collection,
     is_equation,
     is_joined,
+    is_matrix,
     is_relation,
+    number,
+    product_of,
     symbols,
     walk,
     with_args,
 )
+from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, WORD_SETS
+from agentscope_tuner.verify.math.sets import (
+    ParameterRange,
+    assignment,
+    conditions,
+    family,
+    is_equal_names,
+    is_name,
+    is_range,
+    is_solved_region,
+    label,
+    region_name,
+    renamed,
+)
+
+
+def is_signed(node: Node) -> bool:
+    return any(isinstance(n, PlusMinus) for n in walk(node))
+
+
+def choose(node: Node, sign: int) -> Node:
+    """The node with every plus-minus read as plus (`sign` 1) or minus (-1), every minus-plus as the opposite."""
+    args = tuple(choose(a, sign) for a in node.args)
+    if isinstance(node, PlusMinus):
+        positive = (sign > 0) == node.plus_first
+        last = args[-1] if positive else Negation(args[-1])
+        return last if len(args) == 1 else Sum((args[0], last))
+    return with_args(node, args) if args != node.args else node
+
+
+def both_signs(node: Node) -> Node:
+    """A statement with a plus-minus as the two statements that it stands for."""
+    if isinstance(node, Relation) and is_signed(node):
+        return Connective("or", (choose(node, 1), choose(node, -1)))
+    return node
+
+
+def negated(node: Node) -> Node:
+    """`-(2, 3)` as `(-2, -3)`."""
+    if isinstance(node, Negation) and is_collection(node.inside, "tuple"):
+        return Collection("tuple", tuple(map(Negation, node.inside.args)))
+    return with_args(node, tuple(map(negated, node.args))) if isinstance(node, Collection) else node
+
+
+def componentwise(node: Node) -> Node:
+    """The node with each sum or multiple of tuples computed into one tuple, where a symbol occurs in it.
+
+    Left as it is: tuples of different lengths, and sums without a symbol.
+    """
+    args = node.args
+    if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and symbols(node):
+        found = _tuple_of(node)
+        return node if found is None else Collection("tuple", found)
+    if isinstance(node, (Sum, Product)) or not args or not any(map(_holds_tuple, args)):
+        return node
+    return with_args(node, tuple(map(componentwise, args)))
+
+
+def _holds_tuple(node: Node) -> bool:
+    return _members(node) is not None or (
+        isinstance(node, (Sum, Product, Negation)) and any(map(_holds_tuple, node.args))
+    )
+
+
+def _members(node: Node) -> tuple[Node, ...] | None:
+    """The components of a tuple or of a column; None for any other node."""
+    if is_collection(node, "tuple") and len(node.args) > 1:
+        return node.args
+    if isinstance(node, Array) and is_matrix(node) and len(node.rows) > 1 and all(len(row) == 1 for row in node.rows):
+        return node.args
+    return None
+
+
+def _tuple_of(node: Node) -> tuple[Node, ...] | None:
+    if (members := _members(node)) is not None:
+        return members
+    match node:
+        case Negation(inside):
+            found = _tuple_of(inside)
+            return None if found is None else tuple(map(Negation, found))
+        case Product(args):
+            vectors = [a for a in args if _holds_tuple(a)]
+            scalars = tuple(a for a in args if not _holds_tuple(a))
+            found = _tuple_of(vectors[0]) if len(vectors) == 1 and scalars else None
+            return None if found is None else tuple(product_of((*scalars, one)) for one in found)
+        case Sum(args):
+            parts = [_tuple_of(a) for a in args]
+            known = [p for p in parts if p is not None]
+            if len(known) < len(parts) or len(set(map(len, known))) != 1:
+                return None
+            return tuple(Sum(column) for column in zip(*known, strict=True))
+    return None
+
+
+ELLIPSIS = Symbol("\\ldots")
+_INDEX = "index of a sum"
+_STARTS = (1, 0, 2, 3)
+_MOST_TERMS = 10_000
+
+
+def written_out(node: Node) -> Node:
+    """The tree with each sum or product that has dots rewritten without them."""
+    if ELLIPSIS not in walk(node):
+        return node
+    args = tuple(map(written_out, node.args))
+    node = with_args(node, args) if args else node
+    if isinstance(node, (Sum, Product)) and node.args.count(ELLIPSIS) == 1 and node.args[-2:-1] == (ELLIPSIS,):
+        found = _without_dots(node.args[:-2], node.args[-1], isinstance(node, Sum))
+        return node if found is None else found
+    return node
+
+
+def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | None:
+    if len(first) < 2:
+        return None
+    if not symbols(last):
+        return _of_numbers(first, last) if is_sum else None
+    inside = frozenset().union(*map(symbols, first))
+    for name in sorted(symbols(last) - inside):
+        for start in _STARTS:
+            if all(_same(_at(last, name, start + at), term) for at, term in enumerate(first)):
+                body = renamed(last, name, _INDEX)
+                return BigOperator(
+                    "sum" if is_sum else "prod", body, (equation(Symbol(_INDEX), number(start)), Symbol(name))
+                )
+    return None
+
+
+def _at(node: Node, name: str, value: int) -> Node:
+    if isinstance(node, Symbol):
+        return number(value) if node.name == name else node
+    args = tuple(_at(a, name, value) for a in node.args)
+    return with_args(node, args) if args else node
+
+
+def _same(left: Node, right: Node) -> bool:
+    try:
+        return all(Exact(seed).value(difference(_plain(left), right)) == 0 for seed in ("term", "another term"))
+    except Unknown:
+        return False
+
+
+def _plain(node: Node) -> Node:
+    """The node without exponents 1 and 0: `x^1` becomes x, `x^0` becomes 1."""
+    args = tuple(map(_plain, node.args))
+    node = with_args(node, args) if args else node
+    if isinstance(node, Power) and exact_value(node.exponent) in (0, 1):
+        return node.base if exact_value(node.exponent) else number(1)
+    return node
+
+
+def _of_numbers(first: tuple[Node, ...], last_node: Node) -> Node | None:
+    values = [exact_value(term) for term in (*first, last_node)]
+    if None in values:
+        return None
+    *terms, last = [value for value in values if value is not None]
+    steps = {b - a for a, b in pairwise(terms)}
+    if len(steps) == 1 and (step := steps.pop()):
+        count = (last - terms[0]) / step + 1
+        mean = Quotient(Sum((first[0], last_node)), number(2))
+        return Product((number(count), mean)) if count.denominator == 1 and count > len(terms) else None
+    ratios = {b / a for a, b in pairwise(terms) if a}
+    if len(terms) < 3 or len(ratios) != 1:
+        return None
+    return _geometric(terms, last, ratios.pop())
+
+
+def _geometric(terms: list[Fraction], last: Fraction, ratio: Fraction) -> Node | None:
+    total, term, count = Fraction(0), terms[0], 0
+    while (
+        count < _MOST_TERMS
+        and abs(term) != abs(last)
+        and term.numerator.bit_length() < last.numerator.bit_length() + 64
+    ):
+        total, term, count = total + term, term * ratio, count + 1
+    return number(total + term) if term == last and count >= len(terms) else None
+
+
+_STEP = Symbol("step of a progression")
+_COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
+_PARAMETERS = frozenset({"s", "r", "u", "\\lambda", "\\mu"})
+_CONSTANTS = frozenset({"C", "c", "K"})
+_SEEDS = ("progression", "another progression")
+_LARGEST_EXPONENT = 10**18
+
+
+class Progression(NamedTuple):
+    """The values of `body` for all whole numbers in the place of `parameter`.
+
+    Attributes:
+        name: the unknown, if the text names it.
+        is_said: whether the text states that the parameter is a whole number.
+    """
+
+    name: str | None
+    body: Node
+    parameter: str
+    is_said: bool
+
+
+def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
+    """Whether both are the same progression.
+
+    None if a side is not a progression, or if neither side states that its parameter is a whole number.
+    """
+    mine, theirs = progression(ref), progression(ans)
+    if mine is None or theirs is None or not (mine.is_said or theirs.is_said):
+        return None
+    if mine.name != theirs.name and None not in (mine.name, theirs.name):
+        return DIFFERENT
+    shifts: set[Fraction] = set()
+    for seed in _SEEDS:
+        left, right = _line(mine, seed), _line(theirs, seed)
+        if left is None or right is None:
+            return None
+        if abs(left[0]) != abs(right[0]):
+            return DIFFERENT
+        shifts.add((left[1] - right[1]) / abs(left[0]))
+    return EQUAL if len(shifts) == 1 and shifts.pop().denominator == 1 else DIFFERENT
+
+
+def progression(reading: Reading) -> Progression | None:
+    """The progression that the reading may state; None if it has no such form. The distances are not checked."""
+    match reading:
+        case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
+            return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)
+        case Statement(Relation((Apply("mod", (Symbol(name), modulus)), rest), ("=",))):
+            return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)
+        case Family(_, values) if values.field == INTEGERS and values.parameter is not None:
+            unknown, body = _named(values.body)
+            return Progression(unknown, body, values.parameter, True)
+        case Named(Symbol(name), Value(body)):
+            free = symbols(body)
+            if len(free) == 1 and free <= _COUNTING and name not in free:
+                return Progression(name, body, next(iter(free)), False)
+    return None
+
+
+def _named(body: Node) -> tuple[str | None, Node]:
+    match body:
+        case Relation((Symbol(name), value), ("=",)):
+            return name, value
+    return None, body
+
+
+def _line(found: Progression, seed: str) -> tuple[Fraction, Fraction] | None:
+    """The step and the member at 0; None if the first members are not at equal distances."""
+    try:
+        values = [Exact(seed).value(_value_at(found.body, found.parameter, at)) for at in (0, 1, 2)]
+    except Unknown:
+        return None
+    step = values[1] - values[0]
+    return (step, values[0]) if step and values[2] - values[1] == step else None
+
+
+def _value_at(body: Node, parameter: str, at: int) -> Node:
+    if isinstance(body, Symbol):
+        return number(at) if body.name == parameter else body
+    args = tuple(_value_at(a, parameter, at) for a in body.args)
+    return with_args(body, args) if args else body
+
+
+def residue(node: Node) -> Node | None:
+    r"""The 2 of `17 \equiv 2 \pmod 5`: of two congruent numbers the one that is the remainder.
+
+    None for any other node, and where both numbers or none is the remainder.
+    """
+    if not is_relation(node, "=", "pmod") or symbols(node):
+        return None
+    *members, modulus_node = node.args
+    modulus = exact_value(modulus_node)
+    if modulus is None or modulus.denominator != 1 or modulus < 2:
+        return None
+    found = [_remainder(member, int(modulus)) for member in members]
+    if found[0] is None or found[0] != found[1]:
+        return None
+    least = [m for m in members if exact_value(m) == found[0]]
+    return least[0] if len(least) == 1 else None
+
+
+def _remainder(node: Node, modulus: int) -> int | None:
+    """The remainder of a whole number, which may be a very large power; None for any other value."""
+    match node:
+        case Number(value):
+            return int(value) % modulus if value.denominator == 1 else None
+        case Negation(inside):
+            found = _remainder(inside, modulus)
+            return None if found is None else -found % modulus
+        case Sum(args) | Product(args):
+            total = int(isinstance(node, Product))
+            for part in (_remainder(a, modulus) for a in args):
+                if part is None:
+                    return None
+                total = total * part if isinstance(node, Product) else total + part
+            return total % modulus
+        case Power(base, exponent):
+            below, times = _remainder(base, modulus), exact_value(exponent)
+            if below is None or times is None or times.denominator != 1 or not 0 <= times <= _LARGEST_EXPONENT:
+                return None
+            return pow(below, int(times), modulus)
+    known = exact_value(node)
+    return int(known) % modulus if known is not None and known.denominator == 1 else None
+
+
+def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
+    """The answer's value with its counting letter replaced by the reference's: the m of `n = 2^m` for `n = 2^k`."""
+    match ref.value, ans:
+        case Value(mine), Value(theirs):
+            wanted, found = symbols(mine), symbols(theirs)
+            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else _COUNTING
+            counts = len(wanted) == len(found) == 1 and wanted | found <= dummies and wanted != found
+            if counts and not (wanted | found) & (letters | symbols(ref.name)):
+                return Value(renamed(theirs, next(iter(found)), next(iter(wanted))))
+    return ans
+
+
+def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Reading:
+    """A listing with its counting letter replaced by the reference's: `(k, k+1)` for `(n, n+1)`."""
+    mine, theirs = _values(ref), _values(ans)
+    if mine is None or theirs is None or not isinstance(ans, Listing):
+        return ans
+    wanted, found = (frozenset().union(*map(symbols, side)) for side in (mine, theirs))
+    # `(a, 2a)` for `(a, b) = (t, 2t)` uses a name of the tuple itself
+    own = _names(ref)
+    known = wanted | (found - own)
+    if (
+        len(wanted) != 1
+        or len(found) != 1
+        or wanted == found
+        or not known <= _COUNTING | _PARAMETERS
+        or known & letters
+    ):
+        return ans
+    (old,), (new,) = found, wanted
+    return Listing(
+        ans.kind, tuple(_with_value(i, renamed(v, old, new)) for i, v in zip(ans.items, theirs, strict=True))
+    )
+
+
+def _names(reading: Reading) -> frozenset[str]:
+    """The symbols in the names of a listing's members."""
+    items = reading.items if isinstance(reading, Listing) else ()
+    return frozenset(n for item in items if isinstance(item, Named) for n in symbols(item.name))
+
+
+def _with_value(item: Reading, value: Node) -> Reading:
+    return Named(item.name, Value(value), item.node) if isinstance(item, Named) else Value(value)
+
+
+def _values(reading: Reading) -> list[Node] | None:
+    """The values of a listing's members, named or not; None for any other reading."""
+    if not isinstance(reading, Listing):
+        return None
+    values = [i.value if isinstance(i, Named) else i for i in reading.items]
+    nodes = [value.node for value in values if isinstance(value, Value)]
+    return nodes if len(nodes) == len(values) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression: a number, a formula, a quantity with its unit."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`84/2 = 42`, `\\sqrt2 \\approx 1.41`: every member must agree with the other side.
+
+    The `exact` members must be equal. The `rough` members, which follow an approximation sign, must be close.
+    """
+
+    exact: tuple[Reading, ...]
+    rough: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """`3:4`, or a time of day: the parts between the colons, as written."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A matrix, or a definition by cases."""
+
+    rows: tuple[tuple[Reading, ...], ...]
+    node: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """`x = …`, `f(x) = …`, `x \\in …`: a name alone on one side, its value on the other; `node` is the relation."""
+
+    name: Node
+    value: Reading
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Several readings. In a `list` and a `set` the order is free; a `named` listing is `x = 1, y = 2`."""
+
+    kind: Literal["list", "set", "tuple", "named"]
+    items: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A set of real numbers given by its ends: an interval, a union, `x > 2`; `name` is the unknown, if it is named."""
+
+    node: Node
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """`k\\pi, k \\in \\mathbb{Z}`: the values of a body for each parameter value in a field, or under a condition."""
+
+    body: Reading
+    range: ParameterRange
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One or more equations or inequalities that are not solved."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Words that are not mathematics."""
+
+    text: str
+
+
+Solutions = Named | Listing | Region | Family
+Reading = Value | Chain | Ratio | Grid | Solutions | Statement | Wording
 
 
 def resolve(node: Node) -> Reading:
@@ -58,6 +509,9 @@ def resolve(node: Node) -> Reading:
             return resolve(SetOperation("difference", (left, right)))
         case Symbol(name) if name.startswith("\\mathbb"):
             return Region(node)
+        case Product(args) if len(args) > 1 and all(is_collection(a, "tuple") and len(a.args) > 1 for a in args):
+            # `(2,3)(2,7)`: points without commas between them
+            return _list(Collection("list", args))
         case Text(words):
             return _words(words)
         case Collection("tuple"):

@@ -11,34 +11,47 @@ from collections.abc import Callable, Iterator
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math.cheap import CheapComparer, based, oriented
-from agentscope_tuner.verify.math.clearing import cleared, equations_as_product
-from agentscope_tuner.verify.math.marks import log_bases, meant
-from agentscope_tuner.verify.math.node import Digits, Node, Relation, UndefinedCall
-from agentscope_tuner.verify.math.number import close, literal
-from agentscope_tuner.verify.math.numeric import Budget, Numeric
-from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
-from agentscope_tuner.verify.math.numeric_pair import NumericPair
-from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.powers import same_powers
-from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.real_line import RealLine, plain_unknown, relations
-from agentscope_tuner.verify.math.region import NotSolved
-from agentscope_tuner.verify.math.same_region import same_region
-from agentscope_tuner.verify.math.sample_points import (
+from agentscope_tuner.verify.math.canonical import cleared, equations_as_product
+from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, oriented
+from agentscope_tuner.verify.math.exact import same_powers
+from agentscope_tuner.verify.math.node import (
+    DIFFERENT,
+    EQUAL,
+    UNKNOWN,
+    Digits,
+    Node,
+    Outcome,
+    Relation,
+    UndefinedCall,
+    close,
+    is_applied,
+    is_over_integers,
+    literal,
+    symbols,
+    walk,
+)
+from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, NumericPair, OutOfRange, Value
+from agentscope_tuner.verify.math.points import (
     Domain,
     Point,
+    RealLine,
     between_pieces,
     bounding,
     bounds,
     is_analytic,
+    own_steps,
+    plain_unknown,
     point_in,
+    relations,
+    same_region,
     wide,
 )
-from agentscope_tuner.verify.math.signs import both_signs
-from agentscope_tuner.verify.math.steps import own_steps
-from agentscope_tuner.verify.math.sympy_shapes import is_over_integers
-from agentscope_tuner.verify.math.tree import is_applied, symbols, walk
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.read import Pair
+from agentscope_tuner.verify.math.resolve import both_signs
+from agentscope_tuner.verify.math.scan import TooComplex
+from agentscope_tuner.verify.math.sets import NotSolved
+from agentscope_tuner.verify.math.verdict import Verdict
 
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
@@ -290,3 +303,37 @@ class SymbolicComparer(CheapComparer):
     def _line_agrees(self, ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool | None:
         with mp.workdps(DIGITS):
             return same_region(ref, ans, ref_line, ans_line)
+
+
+_VERDICTS: dict[Outcome, Verdict] = {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}
+
+
+def decide(pair: Pair, comparing: type[SymbolicComparer] | None = None) -> tuple[Verdict, str]:
+    """The final verdict on a pair that the cheap stages left undecided, and a reason where there is none.
+
+    Args:
+        comparing: the class that compares two leaves; a subclass adds a later stage.
+
+    Raises:
+        JudgeError: the reference cannot be read.
+    """
+    ref = pair.ref
+    try:
+        ans = pair.ans
+        if ref.reading is None or ans.reading is None:
+            return "different", ""
+        kind = comparing or SymbolicComparer
+        comparer = kind(pair.seed, pair.question)
+        outcome = comparer.compare(ref.reading, ans.reading)
+        if outcome is not EQUAL and comparer.other_log_base is not None:
+            # The two answers may mean another base of `log`: compare all of it again in that base
+            again = kind(pair.seed, pair.question, comparer.other_log_base)
+            outcome = EQUAL if again.compare(ref.reading, ans.reading) is EQUAL else outcome
+    except TooComplex as exc:
+        return "undecided", f"undecided: {exc}"
+    return _VERDICTS[outcome], ""
+
+
+def warm_up() -> None:
+    """Fill the caches and import the modules that the first pair would otherwise wait for."""
+    decide(Pair.of("2\\sqrt{3}", "\\sqrt{12}", None))

@@ -10,17 +10,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import BaseJudge, WorkflowOutput, WorkflowTask
-from agentscope_tuner.adapters import (
-    agentscope,
-    areal,
-    ms_swift,
-    nemo_gym,
-    open_instruct,
-    openrlhf,
-    rllm,
-    slime,
-    verl,
-)
+from agentscope_tuner.adapters import agentscope, areal, ms_swift, nemo_gym, open_instruct, openrlhf, rllm, slime, verl
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import judge_for
 from tests.core.adapters.test_adapters_more import Sample, said

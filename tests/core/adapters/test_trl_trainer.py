@@ -12,7 +12,7 @@ import pytest
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.trl import async_reward_func, check_reward_funcs, combined, reward_func
-from agentscope_tuner.adapters.trl.listwise import groups_of, own_groups
+from agentscope_tuner.adapters.trl.functions import groups_of, own_groups
 from tests.core.adapters.test_adapters import config, pair
 
 

@@ -40,6 +40,29 @@ def test_stages_are_listed_up_to_the_one_that_decides() -> None:
     assert rows[2][3] == "numeric: 0.5 = \\frac{1}{2}"
 
 
+@pytest.mark.parametrize(
+    ("reference", "answer", "lines"),
+    [
+        ("\\frac{1}{2}", "0.5", ["reference \\frac{1}{2} is read as Quotient(1, 2)", "answer 0.5 is read as 1/2"]),
+        (
+            "(1,2]",
+            "x^2",
+            ["reference (1,2] is read as Region(Interval(1, 2, high_in))", "answer x^2 is read as Power(x, 2)"],
+        ),
+        ("5", "\\frac{1}{", ["reference 5 is read as 5", "answer \\frac{1}{ is read as words, no mathematics: "]),
+        ("5", "[red]5[/]", ["reference 5 is read as 5", "answer [red]5[/] is read as "]),
+    ],
+)
+def test_what_the_math_judge_reads_in_both_texts_is_shown_first(reference: str, answer: str, lines: list[str]) -> None:
+    said = CliRunner().invoke(app, ["--reference", reference, "--answer", answer], env={"COLUMNS": "200"}).output
+    assert [line[: len(told)] for line, told in zip(said.splitlines(), lines, strict=False)] == lines
+
+
+def test_a_reading_of_any_length_is_cut() -> None:
+    said = CliRunner().invoke(app, ["--reference", "5", "--answer", "+".join(["x^2"] * 90)], env={"COLUMNS": "200"})
+    assert max(map(len, said.output.splitlines()[:2])) < 900
+
+
 def test_the_worker_is_asked_last() -> None:
     _, rows = run("\\sqrt{x^4+2x^2+1}", "so \\boxed{x^2+1}")
     assert [row[:2] for row in rows[-2:]] == [["symbolic", "equal"], ["sympy", "not reached"]]

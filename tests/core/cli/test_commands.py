@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from agentscope_tuner.cli.app import _loaded, app
-from agentscope_tuner.cli.commands import COMMANDS, ListedCommand
+from agentscope_tuner.cli.app import COMMANDS, ListedCommand, _loaded, app
+from agentscope_tuner.cli.console import Exit
 
 # what only commands need; the help page itself is rich's
 HEAVY = ("agentscope_tuner.config", "agentscope_tuner.engines", "agentscope_tuner.graders", "omegaconf", "pydantic")
@@ -53,7 +55,7 @@ def test_help_cuts_no_word_at_any_width(columns: int) -> None:
     script = (
         "from typer.testing import CliRunner\n"
         "from agentscope_tuner.cli.app import _loaded, app\n"
-        "from agentscope_tuner.cli.commands import COMMANDS\n"
+        "from agentscope_tuner.cli.app import COMMANDS\n"
         "for command in COMMANDS:\n"
         "    below = list(getattr(_loaded(command), 'commands', {}))\n"
         "    for words in [[command.name], *([command.name, name] for name in below)]:\n"
@@ -65,3 +67,18 @@ def test_help_cuts_no_word_at_any_width(columns: int) -> None:
     )
     assert done.stdout.count("Usage: astuner") >= 30
     assert "…" not in done.stdout
+
+
+@pytest.mark.parametrize("page", ["judge_reference.md", "judge_reference.zh.md"])
+def test_the_guide_lists_the_exit_codes(page: str) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / page).read_text(encoding="utf-8")
+    assert re.findall(r"^\| (\d+) \|", guide, re.MULTILINE) == ["0", *(str(int(code)) for code in Exit)]
+
+
+def test_a_command_ends_with_no_code_outside_the_table() -> None:
+    commands = Path(__file__).parents[3] / "agentscope_tuner"
+    source = "".join(
+        path.read_text(encoding="utf-8") for room in ("cli", "lab") for path in commands.glob(f"{room}/**/*.py")
+    )
+    raised = re.findall(r"typer\.Exit\((.*?)\)", source)
+    assert [code for code in raised if not re.match(r"Exit\.[A-Z_]+|code$", code)] == []

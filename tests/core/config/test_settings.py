@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.config import TaskJudgeConfig, load_config, resolve, task_judge_section
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
-from agentscope_tuner.task_judge.protocol import load_judge
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 HTTP = "agentscope_tuner.task_judge.http_judge->HttpJudge"
@@ -89,6 +89,52 @@ def test_what_was_changed_since_is_validated_anew() -> None:
     own.astuner.task_judge.math.equivalence = "fuzzy"
     with pytest.raises(ConfigError, match="'fuzzy'"):
         MathAnswerAsJudge(own)
+
+
+def test_a_judge_is_handed_its_section_and_a_copy_that_is_changed_is_read_anew() -> None:
+    judge = load_judge({"astuner": {"task_judge": {"judge_protocol": MATH, "math": {"equivalence": "exact"}}}}).inner
+    with counted(plain=OmegaConf.to_container, validate=BaseModel.model_validate) as calls:
+        assert task_judge_section(judge.config).math.equivalence == "exact"
+    assert not calls
+    # in place, as judges outside of this package read it
+    assert judge.config.astuner.task_judge.math.on_undecided == "zero"
+    for copied in (copy.deepcopy(judge.config), cast("DictConfig", OmegaConf.merge(judge.config, {}))):
+        copied.astuner.task_judge.math.equivalence = "symbolic"
+        assert task_judge_section(copied).math.equivalence == "symbolic"
+
+
+def test_a_part_is_handed_its_own_section_and_the_whole_around_it_stays() -> None:
+    parts = {
+        "a": {"judge_protocol": MATH, "weight": 2.0, "deadline": 9},
+        "b": {"judge_protocol": MATH, "optional": True},
+    }
+    whole = load_config(
+        {"astuner": {"task_judge": {"judge_type": "combined", "deadline": 5, "parts": parts}}, "trainer": {"epochs": 3}}
+    )
+    judge = load_judge(whole).inner
+    for config in (whole, judge.config):
+        assert config.astuner.task_judge.judge_type == "combined"
+        assert dict(config.astuner.task_judge.parts.a)["weight"] == 2.0
+        assert config.astuner.task_judge.parts.b.math.on_undecided == "zero"
+    own = judge.asks["a"].inner.config
+    assert own.trainer.epochs == 3
+    section = own.astuner.task_judge
+    assert (section.judge_protocol, section.deadline, section.math.workers) == (MATH, 5.0, 1)
+    assert not {"weight", "when", "optional"} & set(section)
+    # a change of one part's configuration reaches neither the other part nor the whole
+    own.trainer.epochs = 4
+    assert (judge.config.trainer.epochs, judge.asks["b"].inner.config.trainer.epochs) == (3, 3)
+    assert task_judge_section(copy.deepcopy(own)) == TaskJudgeConfig(judge_protocol=MATH, deadline=5.0)
+
+
+def test_interpolations_are_resolved_where_the_configuration_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OF_THIS_HOST", "here")
+    kwargs = {"place": "${oc.env:OF_THIS_HOST}"}
+    parts = {"a": {"judge_protocol": "tests.part_judges->Says", "judge_kwargs": {"key": "a", **kwargs}}}
+    judge = load_judge({"astuner": {"task_judge": {"judge_type": "combined", "parts": parts}}}).inner
+    settings = pickle.dumps(judge.asks["a"].inner.config)
+    monkeypatch.delenv("OF_THIS_HOST")
+    assert pickle.loads(settings).astuner.task_judge.judge_kwargs.place == "here"
 
 
 def test_the_digest_names_what_decides_the_verdicts() -> None:

@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_judge
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.env_service.environment import BUILT_IN
 from agentscope_tuner.rules import RULE_HANDLERS
 from agentscope_tuner.rules.kinds import KINDS, REQUIRED
-from agentscope_tuner.task_judge import class_check
-from agentscope_tuner.task_judge.llm_settings import READY
+from agentscope_tuner.task_judge.contract.loading import JUDGES, JUDGES_BY_TYPE
+from agentscope_tuner.task_judge.llm.settings import READY
+from tests.targets import TARGETS
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -27,6 +29,15 @@ COMMANDS = [line[2:] for block in FENCE.findall(GUIDE) for line in block.splitli
 # Serves until Ctrl-C; tests/with_servers/env serves classes by name
 SERVES = "astuner env serve"
 FOLDERS = ["", "agentscope_tuner", "docs", "tests/core/adapters", "tests/core/rules", "tests/with_trainers"]
+TESTED_ELSEWHERE = {
+    "CountdownAnswerAsJudge": "core/verify/test_countdown.py",
+    # their sandbox needs an environment of its own
+    "CodeJudge": "with_code/test_code_judge.py",
+    "ReasoningGymJudge": "with_code/test_reasoning_gym_judge.py",
+    "SqlJudge": "with_code/test_sql_judge.py",
+}
+# judges with a page of their own
+PAGES = {"CodeJudge": "code", "HttpJudge": "service", "ReasoningGymJudge": "code", "SqlJudge": "code"}
 # made up by the recipes
 EXAMPLES = {"guess.py", "out/mine.jsonl"}
 
@@ -59,8 +70,7 @@ def test_its_commands_run(command: str, tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_targets_that_it_names_are_there() -> None:
     named = set(re.findall(r"\bmake ([a-z][\w-]*\w)(?=`|$)", GUIDE))
     assert len(named) > 5
-    makefile = text_of("Makefile")
-    assert [target for target in named if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
+    assert named <= TARGETS
 
 
 def test_the_files_that_it_names_are_there() -> None:
@@ -73,7 +83,7 @@ def test_the_files_that_it_names_are_there() -> None:
 
 def test_a_misspelled_judge_is_compared_with_every_judge_that_a_protocol_names() -> None:
     """The others are asked for by `judge_type`, or are the base of some."""
-    by_type = {"AutoGraderJudge", "CombinedJudge", "LLMJudge", "RoutedJudge", "TaskRubricsJudge"}
+    by_type = {protocol.partition("->")[2] for protocol in JUDGES_BY_TYPE.values()}
     bases = {"BaseJudge", "TextJudge", "ConfiguredJudge", "TaskJudge"}
     classes = {
         node.name: path.stem
@@ -81,7 +91,36 @@ def test_a_misspelled_judge_is_compared_with_every_judge_that_a_protocol_names()
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and node.name.endswith("Judge")
     }
-    assert {name: file for name, file in classes.items() if name not in by_type | bases} == class_check._BUILT_IN
+    assert {name: file for name, file in classes.items() if name not in by_type | bases} == JUDGES
+
+
+@pytest.mark.parametrize(("name", "module"), JUDGES.items())
+def test_each_judge_stands_in_the_five_files_of_the_recipe(name: str, module: str) -> None:
+    (recipe,) = re.findall(r"^A judge of the package takes five files:\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+    assert len(re.findall(r"^\d\. ", recipe, re.MULTILINE)) == 5
+    assert f"class {name}(" in text_of(f"agentscope_tuner/task_judge/{module}.py")
+    assert (ROOT / "tests" / TESTED_ELSEWHERE.get(name, f"core/task_judge/test_{module}.py")).is_file()
+    for language in (".md", ".zh.md"):
+        if name in PAGES:
+            assert name in text_of(f"docs/{PAGES[name]}{language}")
+            continue
+        heading = f"\n## {name}\n"
+        assert [page for page in ("shaping", "built_in_judges") if heading in text_of(f"docs/{page}{language}")] != []
+
+
+def test_the_judge_of_the_recipe_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (shown,) = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "ending_judge.py").write_text(shown, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    section = {"judge_protocol": "ending_judge->EndingJudge", "judge_kwargs": {"ending": "."}}
+    judge = load_judge({"astuner": {"task_judge": section}})
+    for said, reward in (("Yes. ", 1.0), ("Yes", 0.0), ("", 0.0)):
+        judgement = judge.judge(WorkflowTask(task=Task()), WorkflowOutput(metadata={"final_answer": said}))
+        assert (judgement.reward, judgement.is_success) == (reward, bool(reward))
+    assert judge.traits.kind == "cpu"
+    assert judge.traits.bounded
+    with pytest.raises(ConfigError, match=r"judge_kwargs.endin: unknown key; did you mean 'ending'\?"):
+        load_judge({"astuner": {"task_judge": {**section, "judge_kwargs": {"endin": "."}}}})
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh.md", "docs/design.md"])

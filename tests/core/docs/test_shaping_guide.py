@@ -12,31 +12,19 @@ import yaml
 
 from agentscope_tuner import load_judge
 from agentscope_tuner.config import StrictSection
+from agentscope_tuner.task_judge.choice_judge import read_choice
+from agentscope_tuner.task_judge.contract.loading import JUDGES, resolve_protocol
 from agentscope_tuner.task_judge.text_judge import TextJudge
-from agentscope_tuner.verify.text.choice import read_choice
 
 ROOT = Path(__file__).parents[3]
 GUIDES = ["docs/shaping.md", "docs/shaping.zh.md"]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-JUDGES = [
-    "length",
-    "format",
-    "repetition",
-    "language",
-    "choice",
-    "text_match",
-    "json_answer",
-    "tool_call",
-    "instruction",
-]
+CLASSES = {name: resolve_protocol(f"agentscope_tuner.task_judge.{module}->{name}") for name, module in JUDGES.items()}
+TEXT_JUDGES = [name for name, found in CLASSES.items() if issubclass(found, TextJudge)]
 
 
 def text_of(guide: str) -> str:
     return (ROOT / guide).read_text(encoding="utf-8")
-
-
-def class_name(judge: str) -> str:
-    return "".join(part.title() for part in judge.split("_"))
 
 
 def test_both_languages_show_the_same() -> None:
@@ -67,19 +55,21 @@ def test_every_yaml_block_loads(tmp_path: Path) -> None:
         load_judge(tmp_path / "guide.yaml")
 
 
-@pytest.mark.parametrize("judge", JUDGES)
-def test_each_judge_has_a_config_a_row_with_its_keys_and_a_section(judge: str) -> None:
-    module = importlib.import_module(f"agentscope_tuner.task_judge.{judge}_judge")
-    assert issubclass(vars(module)[f"{class_name(judge)}Judge"], TextJudge)
-    settings = vars(module)[f"{class_name(judge)}Config"]
+@pytest.mark.parametrize("name", TEXT_JUDGES)
+def test_each_judge_has_a_row_with_its_keys_and_a_section(name: str) -> None:
+    settings = vars(CLASSES[name])["settings_class"]
     assert issubclass(settings, StrictSection)
-    shipped = yaml.safe_load((ROOT / f"configs/{judge}.yaml").read_text(encoding="utf-8"))
-    protocol = shipped["astuner"]["task_judge"]["judge_protocol"]
-    assert protocol == f"agentscope_tuner.task_judge.{judge}_judge->{class_name(judge)}Judge"
     for guide in GUIDES:
-        (row,) = re.findall(rf"^\| `{class_name(judge)}Judge` \|.*$", text_of(guide), re.MULTILINE)
+        (row,) = re.findall(rf"^\| `{name}` \|.*$", text_of(guide), re.MULTILINE)
         assert re.findall(r"`([a-z_]+)`", row.split("|")[3]) == list(settings.model_fields)
-        assert f"\n## {class_name(judge)}Judge\n" in text_of(guide)
+        assert f"\n## {name}\n" in text_of(guide)
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_table_and_the_sections_name_judges_that_are_there(guide: str) -> None:
+    assert re.findall(r"^\| `(\w+Judge)` \|", text_of(guide), re.MULTILINE) == [
+        name for name in re.findall(r"^## (\w+)$", text_of(guide), re.MULTILINE) if name in TEXT_JUDGES
+    ]
 
 
 def test_the_table_of_formats_gives_the_defaults() -> None:

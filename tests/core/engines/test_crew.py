@@ -6,19 +6,20 @@ import itertools
 from typing import cast
 
 from agentscope_tuner.engines.crew import Crew, _Feed
-from agentscope_tuner.engines.units import Rows, Unit, Work
+from agentscope_tuner.engines.work import Rows, Work
+from agentscope_tuner.records.blocks import Block, LineBlock
 
 MEBIBYTE = 2**20
 
 
-class HeldCrew(Crew[int, int]):
+class HeldCrew(Crew[int]):
     """Finishes a unit when the test says so."""
 
     def __init__(self, ahead: int) -> None:
-        super().__init__(cast("Work[int, int]", None), Rows[int](ordered=True), ahead)
-        self.begun: list[Unit[int, int]] = []
+        super().__init__(cast("Work[int]", None), Rows[int](ordered=True), ahead)
+        self.begun: list[Block] = []
 
-    def begin(self, unit: Unit[int, int]) -> None:
+    def begin(self, unit: Block) -> None:
         self.begun.append(unit)
 
     def drop(self) -> None:
@@ -30,7 +31,7 @@ class HeldCrew(Crew[int, int]):
 
 def test_units_of_many_bytes_wait_until_others_are_handed_on() -> None:
     crew = HeldCrew(ahead=1000)
-    feed = _Feed(crew, (Unit(number, number, [number], size=16 * MEBIBYTE) for number in itertools.count()))
+    feed = _Feed(crew, (LineBlock((number,), 16 * MEBIBYTE, number=number) for number in itertools.count()))
     feed.fill()
     assert len(crew.begun) == 4, "64 MiB are begun and not handed on"
     feed.fill()
@@ -46,7 +47,7 @@ def test_units_of_many_bytes_wait_until_others_are_handed_on() -> None:
 
 def test_units_of_few_bytes_wait_by_their_number() -> None:
     crew = HeldCrew(ahead=3)
-    feed = _Feed(crew, (Unit(number, number, [number], size=1) for number in itertools.count()))
+    feed = _Feed(crew, (LineBlock((number,), 1, number=number) for number in itertools.count()))
     feed.fill()
     assert len(crew.begun) == 3
     crew.rows.finish([(crew.begun[0], [0])])
@@ -56,6 +57,6 @@ def test_units_of_few_bytes_wait_by_their_number() -> None:
 
 def test_one_unit_larger_than_the_bound_is_begun_alone() -> None:
     crew = HeldCrew(ahead=1000)
-    feed = _Feed(crew, (Unit(number, number, [number], size=100 * MEBIBYTE) for number in itertools.count()))
+    feed = _Feed(crew, (LineBlock((number,), 100 * MEBIBYTE, number=number) for number in itertools.count()))
     feed.fill()
     assert len(crew.begun) == 1

@@ -18,12 +18,14 @@ import pytest
 
 from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import automatic_jobs, score, score_lines
-from agentscope_tuner.engines.scored_line import JudgedBefore
-from agentscope_tuner.engines.units import MOST_IN_GROUP, Rows, Unit
+from agentscope_tuner.engines.local import automatic_jobs, score
+from agentscope_tuner.engines.scored import JudgedBefore
+from agentscope_tuner.engines.work import MOST_IN_GROUP, Rows
 from agentscope_tuner.records import Line
+from agentscope_tuner.records.blocks import Block, LineBlock
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from tests.scored_lines import score_lines
 
 ROOT = Path(__file__).parents[3]
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
@@ -189,17 +191,17 @@ def test_a_judge_that_cannot_be_loaded_is_known_before_the_first_row() -> None:
 class CountedRows(Rows[int]):
     """Notes how many units were settled whenever one came to `ready`."""
 
-    def _release(self, unit: Unit[Any, int], results: Sequence[int]) -> None:
-        super()._release(unit, results)
+    def _release(self, block: Block, results: Sequence[int]) -> None:
+        super()._release(block, results)
         self.noted = [*getattr(self, "noted", ()), self.ended - self.released]
 
 
 def test_no_unit_counts_as_settled_before_its_rows_are_ready() -> None:
     # the caller reads both without the lock: rows held back for the order's sake were lost at the end of a run
     rows = CountedRows(ordered=True)
-    rows.finish([(Unit(number, number, [number]), [number]) for number in (1, 2, 3)])
-    rows.finish([(Unit(0, 0, [0]), [0])])
-    assert [row for _, row in rows.ready] == [0, 1, 2, 3]
+    rows.finish([(LineBlock((number,), 1, number=number), [number]) for number in (1, 2, 3)])
+    rows.finish([(LineBlock((0,), 1), [0])])
+    assert list(rows.ready) == [0, 1, 2, 3]
     assert max(rows.noted) < 3
     assert rows.ended == rows.released == 4
 
@@ -317,7 +319,7 @@ def test_lines_leave_ready_to_be_written(jobs: int, tmp_path: Path) -> None:
     assert [line.get("id") for line in written] == ["r0", "r1", "r2", None]
     assert written[0]["judgement"]["config"] == "d1"
     assert found[3].judgement.reason.startswith("bad row: Invalid JSON")
-    assert (found[3].name, found[3].judgement.error) == ("f:3", f"f:3: {found[3].judgement.reason[9:]} at column 2")
+    assert found[3].judgement.error == f"f:3: {found[3].judgement.reason[9:]} at column 2"
 
 
 @SLOW

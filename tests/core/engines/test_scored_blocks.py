@@ -16,13 +16,13 @@ import pytest
 
 from agentscope_tuner import Rollout
 from agentscope_tuner.engines.judging import LineJudge
-from agentscope_tuner.engines.local import score_blocks, score_lines
-from agentscope_tuner.engines.scored_block import ScoredBlock
-from agentscope_tuner.engines.scored_line import judged_before
+from agentscope_tuner.engines.local import score
+from agentscope_tuner.engines.scored import ScoredBlock, judged_before
 from agentscope_tuner.records import Line, Summary, read_lines
 from agentscope_tuner.records.blocks import Block, TextBlock, gathered, read_blocks
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.core.engines.test_engine import MATH, config, has_ended, noted, rollout, rollouts, workers
+from tests.scored_lines import score_lines
 
 
 def text(rows: Iterable[Rollout]) -> bytes:
@@ -30,7 +30,7 @@ def text(rows: Iterable[Rollout]) -> bytes:
 
 
 def scored(judge: LineJudge, data: bytes, **options: Any) -> list[ScoredBlock]:
-    return list(score_blocks(judge, read_blocks(io.BytesIO(data), "f"), **options))
+    return list(score(judge, read_blocks(io.BytesIO(data), "f"), **options))
 
 
 def rows_of(blocks: Iterable[ScoredBlock]) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def test_every_row_of_every_block_is_judged_once_and_in_order(jobs: int, tmp_pat
     made = [TextBlock("f", at, line + b"\n") for at, line in enumerate(data.splitlines(), 1)]
     blocks: list[Block] = [TextBlock("f", 1, data[: data.index(b"\n", 9000) + 1])]
     blocks += made[len(list(blocks[0].items())) :]
-    found = rows_of(score_blocks(LineJudge(config("Obedient", tmp_path)), blocks, jobs=jobs))
+    found = rows_of(score(LineJudge(config("Obedient", tmp_path)), blocks, jobs=jobs))
     assert [row["id"] for row in found] == [f"r{at}" for at in range(300)]
     assert set(noted(tmp_path, "judged").values()) == {1}
     assert len(set(noted(tmp_path, "pids"))) == 1 + jobs
@@ -139,7 +139,7 @@ def test_in_blocks_rows_that_kill_their_worker_fail_alone_and_none_is_judged_twi
 @pytest.mark.slow
 def test_workers_that_are_killed_in_the_middle_lose_no_row_of_their_blocks(tmp_path: Path) -> None:
     data = text(rollouts(3000))
-    results = score_blocks(LineJudge(config("Obedient", tmp_path)), read_blocks(io.BytesIO(data), "f"), jobs=2)
+    results = score(LineJudge(config("Obedient", tmp_path)), read_blocks(io.BytesIO(data), "f"), jobs=2)
     found = [next(results)]
     killed = workers(tmp_path)
     for pid in killed:
@@ -179,7 +179,7 @@ def heard_ctrl_c() -> Iterator[None]:
 @pytest.mark.usefixtures("heard_ctrl_c")
 def test_ctrl_c_hands_on_the_rows_that_were_judged_in_this_process() -> None:
     judge = LineJudge(config("Interrupted"))
-    results = score_blocks(judge, read_blocks(io.BytesIO(text(rollouts(20, r5="ctrl-c"))), "f"), jobs=1)
+    results = score(judge, read_blocks(io.BytesIO(text(rollouts(20, r5="ctrl-c"))), "f"), jobs=1)
     found: list[ScoredBlock] = []
     with pytest.raises(KeyboardInterrupt):
         found.extend(results)
@@ -190,9 +190,7 @@ def test_ctrl_c_hands_on_the_rows_that_were_judged_in_this_process() -> None:
 def test_a_block_ends_with_its_first_failed_row_where_the_run_is_to_stop_there(jobs: int, tmp_path: Path) -> None:
     data = text(rollouts(50)) + b"{broken\n" + text(rollouts(50))
     found: list[ScoredBlock] = []
-    results = score_blocks(
-        LineJudge(config("Obedient", tmp_path)), read_blocks(io.BytesIO(data), "f"), jobs=jobs, stop_at_failure=True
-    )
+    results = score(LineJudge(config("Obedient", tmp_path), "", True), read_blocks(io.BytesIO(data), "f"), jobs=jobs)
     for block in results:
         found.append(block)
         if block.error is not None:
@@ -213,7 +211,7 @@ def test_an_earlier_runs_verdicts_keep_their_place_in_a_block(jobs: int, tmp_pat
         judged_before(line, first[f"r{at}"].line, first[f"r{at}"].judgement) if at % 3 else line
         for at, line in enumerate(lines)
     ]
-    blocks = list(score_blocks(judge, gathered(items), jobs=jobs))
+    blocks = list(score(judge, gathered(items), jobs=jobs))
     assert [row["id"] for row in rows_of(blocks)] == [f"r{at}" for at in range(90)]
     assert sum(block.kept for block in blocks) == 60
     assert sorted(noted(tmp_path, "begun")) == sorted(f"r{at}" for at in range(0, 90, 3))
@@ -226,7 +224,7 @@ def test_a_run_whose_verdicts_are_all_known_starts_no_worker(tmp_path: Path) -> 
     # no worker could be told to load it
     judge.recipe = (LineJudge, threading.Lock())
     items = [judged_before(line, row.line, row.judgement) for line, row in zip(lines, first, strict=True)]
-    blocks = list(score_blocks(judge, gathered(items), jobs=2))
+    blocks = list(score(judge, gathered(items), jobs=2))
     assert b"".join(block.data for block in blocks) == b"".join(row.line for row in first)
     assert sum(block.kept for block in blocks) == 150
 
@@ -235,7 +233,7 @@ def test_a_run_whose_verdicts_are_all_known_starts_no_worker(tmp_path: Path) -> 
 def test_a_group_that_lies_in_several_blocks_is_ranked_as_one(jobs: int, tmp_path: Path) -> None:
     rows = [rollout("a", answer="x" * length) for length in (3, 2, 1)]
     blocks = [TextBlock("f", at, text([row])) for at, row in enumerate(rows, 1)]
-    found = rows_of(score_blocks(LineJudge(config("Ranking", tmp_path)), blocks, jobs=jobs))
+    found = rows_of(score(LineJudge(config("Ranking", tmp_path)), blocks, jobs=jobs))
     assert [row["judgement"]["reason"] for row in found] == [f"place {at} of 3" for at in range(3)]
 
 
@@ -249,7 +247,7 @@ def test_an_endless_input_is_read_only_as_needed_and_leaves_no_process(judge: st
             taken += 1
             yield TextBlock("f", taken, text([rollout(f"r{taken}")]))
 
-    results = score_blocks(LineJudge(config(judge, tmp_path)), endless(), jobs=2)
+    results = score(LineJudge(config(judge, tmp_path)), endless(), jobs=2)
     assert [row["id"] for row in rows_of([next(results) for _ in range(10)])][:3] == ["r1", "r2", "r3"]
     assert taken < 20_000
     results.close()
@@ -264,7 +262,7 @@ def test_an_error_of_the_input_is_raised_after_the_blocks_before_it(jobs: int, t
 
     found: list[ScoredBlock] = []
     with pytest.raises(OSError, match="the disk is gone"):
-        found.extend(score_blocks(LineJudge(config("Obedient", tmp_path)), breaking(), jobs=jobs))
+        found.extend(score(LineJudge(config("Obedient", tmp_path)), breaking(), jobs=jobs))
     assert len(rows_of(found)) == 20
 
 
@@ -273,7 +271,8 @@ def test_a_few_rows_of_a_judge_that_bounds_itself_start_no_process() -> None:
     before = children()
     found = scored(judge, b"\n".join(FAULTY[4:5] * 5))
     assert total(found).statuses == {"judged": 5}
-    assert children() == before
+    # a worker of an earlier test may end meanwhile
+    assert children() <= before
 
 
 def children() -> set[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 from typing import Any
 
 import pytest
 
-from agentscope_tuner._child.ask import ask
-from agentscope_tuner._child.process import ChildProcess, ChildProgram
+from agentscope_tuner._run.child import ChildProcess, ChildProgram
+from agentscope_tuner.env_service.environment import check_task_id, query_list
 from agentscope_tuner.env_service.environments.countdown import MAX_TURNS, CountdownEnv, make_puzzle
-from agentscope_tuner.env_service.environments.task_ids import check_task_id, query_list
 from agentscope_tuner.env_service.episode_worker import load_environment
 from agentscope_tuner.errors import ConfigError
 
@@ -97,13 +98,21 @@ def test_a_worker_answers_one_request_after_the_other_and_ends_with_its_channel(
         {"method": "close", "arguments": []},
     ]
     worker = ChildProcess(ChildProgram("agentscope_tuner.env_service.episode_worker", [COUNTDOWN]))
-    assert json.loads(ask(worker, None, wall_seconds=20)) == {"id": 0, "data": "loaded"}
-    replies = [
-        json.loads(ask(worker, json.dumps({"id": number, **request}).encode(), wall_seconds=20))
-        for number, request in enumerate(requests, 1)
-    ]
+
+    def reply() -> Any:
+        while not (found := worker.receive()[0]):
+            select.select([worker.channel], [], [], 20)
+        return json.loads(found[0])
+
+    assert reply() == {"id": 0, "data": "loaded"}
+    replies = []
+    for number, request in enumerate(requests, 1):
+        worker.send(json.dumps({"id": number, **request}).encode())
+        worker.flush()
+        replies.append(reply())
     worker.channel.close()
-    assert worker.end(patience=20) == "ended with exit code 0"
+    assert os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT) is not None
+    assert worker.end() == "ended with exit code 0"
     worker.close()
     assert replies[0] == {"id": 1, "error": "RuntimeError: the environment was not created", "broken": False}
     assert replies[1]["data"]["info"]["target"] == 128

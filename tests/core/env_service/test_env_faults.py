@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agentscope_tuner import _loop
+from agentscope_tuner._run import loops
 from agentscope_tuner.env_service import AsyncEnvServiceClient, ClientOptions, EnvServiceClient, GymEnv
 from agentscope_tuner.errors import (
     BadScore,
@@ -537,7 +537,7 @@ def test_one_client_serves_several_event_loops() -> None:
             async with client:
                 return await client.evaluate(INSTANCE)
 
-        assert [asyncio.run(ask_and_close()), _loop.run(ask_and_close()), asyncio.run(ask_and_close())] == [1.0] * 3
+        assert [asyncio.run(ask_and_close()), loops.run(ask_and_close()), asyncio.run(ask_and_close())] == [1.0] * 3
 
 
 CERTIFICATES = Path(__file__).parents[2] / "certificates"

@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import _loop
-from agentscope_tuner.errors import Cause, ConfigError, GraderError
+from agentscope_tuner._http.limiter import Limiter, Pace, PerMinute
+from agentscope_tuner._run import loops
+from agentscope_tuner.errors import Cause, ConfigError, GraderError, GraderTimeout
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.endpoint import resolve
-from agentscope_tuner.graders.client.limits import RateLimit
 from agentscope_tuner.graders.client.reply import Reply, final_json, score_of
+from agentscope_tuner.graders.client.settings import resolve
 from agentscope_tuner.graders.client.usage import Prices, Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, open_cache
 from tests.judge_server import Answer, Canned, JudgeServer, always, verdict
@@ -46,7 +46,7 @@ def score(reply: Reply) -> float:
 
 
 def ask(asked: ChatModel, text: str = "how good?") -> float:
-    return _loop.run(asked.ask(prompt(text), score)).value
+    return loops.run(asked.ask(prompt(text), score)).value
 
 
 def at_first(*canned: Canned) -> Answer:
@@ -183,7 +183,7 @@ def test_an_endpoint_with_a_limit_a_minute_judges_every_row() -> None:
         return [answer.value for answer in answers]
 
     with JudgeServer(answer) as server:
-        assert _loop.run(many(model(server, concurrency=32, deadline_seconds=30))) == [7] * 100
+        assert loops.run(many(model(server, concurrency=32, deadline_seconds=30))) == [7] * 100
     # a refusal slows the requests that follow: without that each would be refused in every window before its own
     assert refused < 75
 
@@ -232,7 +232,7 @@ def test_many_first_questions_find_the_format_together() -> None:
         return [answer.value for answer in answers]
 
     with JudgeServer(answer) as server:
-        assert _loop.run(many(model(server))) == [4] * 30
+        assert loops.run(many(model(server))) == [4] * 30
         assert len(server.bodies) == 32
 
 
@@ -243,7 +243,7 @@ def test_equal_questions_on_their_way_share_one_call() -> None:
 
     with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.05)) as server:
         asked = model(server)
-        assert _loop.run(same(asked)) == [7] * 20
+        assert loops.run(same(asked)) == [7] * 20
         assert len(server.bodies) == 1
         assert (asked.usage.calls, asked.usage.cache_hits) == (1, 19)
 
@@ -257,14 +257,14 @@ def test_a_caller_that_gives_up_does_not_take_the_others_with_it() -> None:
         return (await second).value
 
     with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.2)) as server:
-        assert _loop.run(scene(model(server))) == 7
+        assert loops.run(scene(model(server))) == 7
         assert len(server.bodies) == 1
 
 
 def test_draws_are_asked_separately() -> None:
     with JudgeServer(lambda body, attempt: Canned(verdict(attempt))) as server:
         asked = model(server)
-        scores = [_loop.run(asked.ask(replace(prompt(), draw=draw), score)).value for draw in range(3)]
+        scores = [loops.run(asked.ask(replace(prompt(), draw=draw), score)).value for draw in range(3)]
         assert scores == [0, 1, 2]
 
 
@@ -313,7 +313,7 @@ def test_usage_and_cost_are_counted() -> None:
     usage = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 600}}
     with JudgeServer(lambda body, attempt: Canned(verdict(7), usage=usage)) as server:
         asked = model(server, prices=Prices(prompt=2.0, completion=10.0, cached_prompt=0.5))
-        answer = _loop.run(asked.ask(prompt(), score))
+        answer = loops.run(asked.ask(prompt(), score))
     assert answer.usage == Usage(1, 0, 1000, 100, 600, 0, (400 * 2.0 + 600 * 0.5 + 100 * 10.0) / 1e6)
     assert asked.usage == answer.usage
     assert answer.usage.metrics()["judge_prompt_tokens"] == 1000.0
@@ -324,8 +324,42 @@ def test_concurrency_is_limited() -> None:
         await asyncio.gather(*(asked.ask(prompt(str(n)), score) for n in range(20)))
 
     with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.01)) as server:
-        _loop.run(many(model(server, concurrency=3)))
+        loops.run(many(model(server, concurrency=3)))
         assert server.most_inflight == 3
+
+
+def test_a_verdict_that_passes_its_deadline_frees_its_place() -> None:
+    async def many(asked: ChatModel) -> list[Any]:
+        asks = [asked.ask(prompt(str(n)), score) for n in range(4)]
+        return await asyncio.gather(*asks, return_exceptions=True)
+
+    with JudgeServer(lambda body, attempt: Canned(hang=True) if "3" not in str(body) else Canned(verdict(7))) as server:
+        *hung, last = loops.run(many(model(server, concurrency=1, deadline_seconds=0.3, try_seconds=0.1)))
+    assert [type(one) for one in hung] == [GraderTimeout] * 3
+    assert last.value == 7
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "halved"), [(429, {}, True), (503, {"retry-after-ms": "1"}, True), (503, {}, False)]
+)
+def test_an_endpoint_that_says_it_is_too_busy_gets_half_as_many_requests(
+    status: int, headers: dict[str, str], halved: bool
+) -> None:
+    """The first sixteen requests come together and are refused."""
+    inflight: list[int] = []
+
+    def answer(body: dict[str, Any], attempt: int) -> Canned:
+        inflight.append(server.inflight)
+        return Canned(verdict(7), delay=0.5) if attempt else Canned(status=status, headers=headers, delay=0.3)
+
+    async def many(asked: ChatModel) -> list[float]:
+        answers = await asyncio.gather(*(asked.ask(replace(prompt(str(n)), schema=None), score) for n in range(16)))
+        return [answer.value for answer in answers]
+
+    with JudgeServer(answer) as server:
+        assert loops.run(many(model(server, concurrency=16))) == [7] * 16
+    # eight answers give one request back
+    assert (max(inflight[16:]) <= 9) is halved
 
 
 class _Skipping(selectors.DefaultSelector):
@@ -344,14 +378,27 @@ def test_no_sixty_seconds_hold_more_than_the_limit() -> None:
     loop.time = lambda: selector.skipped  # type: ignore[method-assign]
 
     async def take(amounts: list[int]) -> list[float]:
-        limit, times = RateLimit(10), []
+        limit, times = PerMinute(10), []
         for amount in amounts:
             await limit.take(amount)
             times.append(loop.time())
         return times
 
+    async def turns(limiter: Limiter, tokens: list[tuple[int, int]]) -> list[float]:
+        start, times = loop.time(), []
+        for expected, used in tokens:
+            await limiter.turn(tokens=expected)
+            limiter.end()
+            times.append(loop.time() - start)
+            limiter.correct(expected, used)
+        return times
+
     try:
         assert loop.run_until_complete(take([4, 4, 4, 6, 25, 1])) == pytest.approx([0, 0, 60, 60, 120, 180])
+        by_requests = turns(Limiter(8, Pace(), requests_per_minute=3), [(1, 1)] * 7)
+        assert loop.run_until_complete(by_requests) == pytest.approx([0, 0, 0, 60, 60, 60, 120])
+        by_tokens = turns(Limiter(8, Pace(), tokens_per_minute=100), [(90, 10), (90, 20), (70, 70), (1, 1)])
+        assert loop.run_until_complete(by_tokens) == pytest.approx([0, 0, 0, 60])
     finally:
         loop.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.graders.prompt.guard import OPENERS, no_content
+from agentscope_tuner.graders.injection_defence import OPENERS, no_content
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,10 @@ import pytest
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
-from agentscope_tuner.graders.ready.ready_grader import ReadyGrader
-from agentscope_tuner.insight.injections import INJECTIONS as FIRST_INJECTIONS
-from agentscope_tuner.insight.more_injections import MORE_INJECTIONS
-from agentscope_tuner.task_judge.llm_settings import READY
+from agentscope_tuner.graders.ready import ReadyGrader
+from agentscope_tuner.lab.injections import INJECTIONS
+from agentscope_tuner.task_judge.llm.settings import READY
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
-
-INJECTIONS = [*FIRST_INJECTIONS, *MORE_INJECTIONS]
 
 HONEST = 2
 TEMPLATE = PromptTemplate(
@@ -201,6 +198,6 @@ def test_the_set_covers_its_kinds_and_chinese() -> None:
     assert {kind: kinds.count(kind) >= 6 for kind in kinds} == dict.fromkeys(
         ("close", "json", "think", "role", "order", "plant", "marker", "fence", "verdict", "claim", "hidden"), True
     )
-    assert len(MORE_INJECTIONS) >= 100
+    assert len(INJECTIONS) >= 200
     assert len({text for _, text in INJECTIONS}) == len(INJECTIONS)
     assert sum(bool(re.search(r"[\u4e00-\u9fff]", text)) for _, text in INJECTIONS) >= 10

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.prompt.fence import fence_all, neutralise, new_delimiter
-from agentscope_tuner.graders.prompt.markers import special_tokens
+from agentscope_tuner.graders.injection_defence import fence_all, neutralise, new_delimiter, special_tokens
 
 TEMPLATE = PromptTemplate(
     messages={

@@ -20,7 +20,7 @@ from agentscope_tuner.graders import (
     PromptTemplate,
     RelevanceGrader,
 )
-from agentscope_tuner.graders.ready.ready_grader import ReadyGrader
+from agentscope_tuner.graders.ready import ReadyGrader
 from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict
 
 POINTWISE: list[tuple[Any, float, float]] = [

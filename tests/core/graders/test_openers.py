@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.graders.prompt.guard import no_content
+from agentscope_tuner.graders.injection_defence import no_content
 
 OPENERS = {
     "en": """solution|the solution|solution process|here is the solution|here is my solution|answer|the answer

@@ -1,15 +1,15 @@
-"""How often and how fast an endpoint is asked: pauses, Retry-After, and fewer requests at once after a refusal."""
+"""When a request is sent again: pauses, Retry-After, and the bounds on tries."""
 
 from __future__ import annotations
 
-import asyncio
 import email.utils
 import math
 import time
 
 import pytest
 
-from agentscope_tuner._http.retry import Pace, Retries, Turns, backoff, pace_of, retry_after, without_waits
+from agentscope_tuner._http.limiter import Pace
+from agentscope_tuner._http.retry import Retries, backoff, is_busy, retry_after, without_waits
 
 DAY = 86_400.0
 
@@ -84,90 +84,15 @@ def test_without_waits_nothing_is_waited_for() -> None:
     assert pace.closed_for() > 29
 
 
-def test_one_refusal_closes_an_endpoint_for_all_and_for_a_minute_at_most() -> None:
-    first, second = pace_of("http://a.test"), pace_of("http://a.test")
-    first.close(DAY)
-    assert first is second
-    assert 59 < second.closed_for() <= 60
-    assert pace_of("http://b.test").closed_for() == 0.0
+def test_calls_that_failed_together_are_not_sent_again_together() -> None:
+    pauses = [Retries().pause(math.inf) for _ in range(100)]
+    assert len(set(pauses)) > 50
+    assert all(pause is not None and 0.1 <= pause <= 0.2 for pause in pauses)
 
 
-def test_a_refusal_halves_the_requests_at_once_and_answers_bring_them_back() -> None:
-    async def scene() -> list[int]:
-        pace = Pace()
-        turns, running, most = Turns(16, pace), 0, 0
-
-        async def ask(refused: bool) -> None:
-            nonlocal running, most
-            async with turns.turn(0.0) as turn:
-                running += 1
-                most = max(most, running)
-                await asyncio.sleep(0)
-                running -= 1
-                if refused:
-                    turn.refused(1e-9)
-                else:
-                    turn.answered()
-
-        seen = []
-        for count, refused in [(40, False), (16, True), (40, False), (400, False), (400, False)]:
-            most = 0
-            await asyncio.gather(*(ask(refused) for _ in range(count)))
-            seen.append(most)
-        return seen
-
-    before, refused, after, later, last = asyncio.run(scene())
-    # sixteen refusals of requests that were sent together count as one
-    assert (before, refused) == (16, 16)
-    assert 8 <= after < 16
-    assert after <= later <= last == 16
-
-
-def test_the_next_turn_is_that_of_the_nearest_deadline() -> None:
-    async def scene() -> list[float]:
-        turns, order = Turns(1, Pace()), []
-
-        async def ask(deadline: float) -> None:
-            async with turns.turn(deadline):
-                order.append(deadline)
-                await asyncio.sleep(0)
-
-        await asyncio.gather(*(ask(deadline) for deadline in (5.0, 9.0, 7.0, 8.0, 6.0)))
-        return order
-
-    assert asyncio.run(scene()) == [5.0, 6.0, 7.0, 8.0, 9.0]
-
-
-def test_a_turn_that_was_given_up_goes_to_the_next() -> None:
-    async def scene() -> int:
-        turns, done = Turns(1, Pace()), 0
-
-        async def ask() -> None:
-            nonlocal done
-            async with turns.turn(0.0):
-                await asyncio.sleep(0)
-                done += 1
-
-        tasks = [asyncio.create_task(ask()) for _ in range(6)]
-        await asyncio.sleep(0)
-        tasks[1].cancel()  # while it waits
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        tasks[2].cancel()  # in the same step of the loop that gave it its turn, or while it has it
-        await asyncio.gather(*tasks, return_exceptions=True)
-        async with asyncio.timeout(5), turns.turn(0.0):
-            return done
-
-    assert asyncio.run(scene()) in (4, 5)
-
-
-def test_nothing_is_sent_while_an_endpoint_is_closed() -> None:
-    async def scene() -> float:
-        pace = Pace()
-        turns = Turns(4, pace)
-        started = time.monotonic()
-        pace.close(0.1)
-        async with turns.turn(0.0):
-            return time.monotonic() - started
-
-    assert asyncio.run(scene()) >= 0.1
+@pytest.mark.parametrize(
+    ("status", "asked", "busy"),
+    [(429, 0.0, True), (429, 5.0, True), (503, 5.0, True), (503, 0.0, False), (500, 5.0, False), (200, 0.0, False)],
+)
+def test_an_endpoint_is_too_busy_where_it_says_so(status: int, asked: float, busy: bool) -> None:
+    assert is_busy(status, asked) is busy

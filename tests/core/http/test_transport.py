@@ -11,23 +11,24 @@ import weakref
 import httpx
 import pytest
 
-from agentscope_tuner._http.answer import HttpCall
-from agentscope_tuner._http.limits import HttpLimits
-from agentscope_tuner._http.site import HttpSite
-from agentscope_tuner._http.transport import AiohttpTransport
+from agentscope_tuner._http.transport import Connections
+
+
+def open_connections() -> Connections:
+    return Connections(most=1, most_bytes=None)
 
 
 class Witness:
-    """Notes when it is collected whether the session of `transport` was closed by then."""
+    """Notes when it is collected whether the session of `connections` was closed by then."""
 
     def __init__(self, noted: list[bool]) -> None:
         self.noted = noted
-        self.transport: AiohttpTransport | None = None
+        self.connections: Connections | None = None
+        self.session: object = None
         self.itself = self
 
     def __del__(self) -> None:
-        assert self.transport is not None
-        self.noted.append(self.transport._session.closed)
+        self.noted.append(bool(getattr(self.session, "closed", False)))
 
 
 def test_a_session_is_closed_before_the_first_finalizer_of_what_is_collected_with_it() -> None:
@@ -35,9 +36,10 @@ def test_a_session_is_closed_before_the_first_finalizer_of_what_is_collected_wit
 
     async def forget() -> None:
         older = Witness(noted)
-        older.transport = AiohttpTransport(connections=1, keepalive=1.0, tls=None)
+        older.connections = open_connections()
+        older.session = (await older.connections._open()).usual
         younger = Witness(noted)
-        younger.transport = older.transport
+        younger.connections, younger.session = older.connections, older.session
 
     gc.disable()  # a collection while they are in use would change their order
     try:
@@ -52,14 +54,13 @@ def test_a_session_is_closed_before_the_first_finalizer_of_what_is_collected_wit
 def test_an_event_loop_that_is_closed_is_not_kept_with_its_connections() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         free = f"http://127.0.0.1:{server.getsockname()[1]}"
-    site = HttpSite(free, HttpLimits(), None)
+    connections = open_connections()
     loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
-    call = HttpCall(path="/", body=None, where="the test", parse=lambda answer: answer, seconds=5.0)
 
     async def step() -> None:
         loops.append(weakref.ref(asyncio.get_running_loop()))
         with pytest.raises(httpx.ConnectError):
-            await site.send(call, asyncio.get_running_loop().time() + 5.0, {}, None)
+            await connections.handle_async_request(httpx.Request("GET", free))
 
     for _ in range(3):
         asyncio.run(step())
@@ -79,14 +80,14 @@ def test_connections_are_closed_with_the_event_loop_that_asyncio_run_makes() -> 
             ends.append(taken.recv(1))
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        site = HttpSite(f"http://127.0.0.1:{server.getsockname()[1]}", HttpLimits(), None)
+        connections = open_connections()
         serving = threading.Thread(target=serve, args=(server,), daemon=True)
         serving.start()
 
         async def step() -> None:
-            call = HttpCall(path="/", body=None, where="the test", parse=lambda answer: answer, seconds=5.0)
-            answer = await site.send(call, asyncio.get_running_loop().time() + 5.0, {}, None)
-            assert answer.body == b"{}"
+            request = httpx.Request("GET", f"http://127.0.0.1:{server.getsockname()[1]}")
+            response = await connections.handle_async_request(request)
+            assert await response.aread() == b"{}"
 
         asyncio.run(step())
         serving.join(5.0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentscope_tuner.records import Line, read_lines
+from agentscope_tuner.records import Line
 from agentscope_tuner.records.blocks import Block, LineBlock, TextBlock, gathered, limited, read_blocks
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
 
@@ -40,6 +40,21 @@ class Trickle(io.RawIOBase):
         return piece
 
 
+def lines_of(data: bytes) -> list[Line]:
+    """The lines as a plain reader finds them."""
+    found = []
+    for number, whole in enumerate(data.split(b"\n"), 1):
+        raw = whole.strip()
+        if number == 1:
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        if len(whole) > MAX_LINE_BYTES:
+            length = max(len(whole.rstrip(b"\r")), MAX_LINE_BYTES + 1)
+            found.append(Line(f"f:{number}", b"", f"the line has {length} bytes, more than {MAX_LINE_BYTES}"))
+        elif raw:
+            found.append(Line(f"f:{number}", raw))
+    return found
+
+
 def blocks_of(data: bytes, size: int) -> list[Block]:
     return list(read_blocks(Trickle(data, size), "f"))  # type: ignore[arg-type]
 
@@ -51,7 +66,7 @@ def items(blocks: list[Block]) -> list[Line]:
 @pytest.mark.parametrize("size", [1, 2, 7, 10, 1000])
 @pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS.keys())
 def test_lines_are_the_same_wherever_the_stream_is_cut(data: bytes, size: int) -> None:
-    assert items(blocks_of(data, size)) == list(read_lines(io.BytesIO(data), "f"))
+    assert items(blocks_of(data, size)) == lines_of(data)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
@@ -59,7 +74,7 @@ def test_lines_are_the_same_wherever_the_stream_is_cut(data: bytes, size: int) -
 @pytest.mark.parametrize("behind", [b"", b'{"id": 3}\n{"id": 4}'])
 def test_a_line_that_is_too_long_is_a_problem_and_the_rest_is_read(end: bytes, more: int, behind: bytes) -> None:
     data = b'{"id": 1}\n' + b"x" * (MAX_LINE_BYTES + more) + end + (behind if end else b"")
-    assert items(list(read_blocks(io.BytesIO(data), "f"))) == list(read_lines(io.BytesIO(data), "f"))
+    assert items(list(read_blocks(io.BytesIO(data), "f"))) == lines_of(data)
 
 
 def test_of_a_line_without_end_little_is_held_in_memory() -> None:
@@ -117,7 +132,7 @@ def test_a_block_of_lines_is_cut_by_rows() -> None:
 @pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_a_limit_leaves_the_first_rows_wherever_the_stream_is_cut(data: bytes, rows: int) -> None:
-    expected = list(read_lines(io.BytesIO(data), "f"))[:rows]
+    expected = lines_of(data)[:rows]
     for size in (1, 7, 1000):
         blocks = limited(blocks_of(data, size), rows)
         assert items(list(blocks)) == expected

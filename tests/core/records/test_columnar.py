@@ -19,10 +19,10 @@ from pyarrow import ipc, parquet
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Row, parse_line
-from agentscope_tuner.records.columnar import columnar_lines
-from agentscope_tuner.records.dump_files import dump_lines, is_dump
+from agentscope_tuner.records.columnar import columnar_lines, write_columnar
+from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.formats import as_rollouts
-from agentscope_tuner.storage.stored_file import StoredFile, file_system
+from agentscope_tuner.storage import StoredFile, file_system
 
 NAN = float("nan")
 
@@ -330,8 +330,8 @@ def test_a_missing_package_is_named_by_its_extra(
 
 def test_reading_lines_of_this_machine_imports_neither_pyarrow_nor_fsspec() -> None:
     script = (
-        "import sys; from agentscope_tuner.records import dump_files, output; "
-        "print(dump_files.is_dump('a.jsonl'), {'pyarrow', 'fsspec'} & sys.modules.keys())"
+        "import sys; from agentscope_tuner.records import files, output; "
+        "print(files.is_dump('a.jsonl'), {'pyarrow', 'fsspec'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False set()\n"
@@ -344,10 +344,21 @@ def test_reading_lines_of_this_machine_imports_neither_pyarrow_nor_fsspec() -> N
 )
 def test_pyarrows_memory_pool_is_set_where_nobody_else_uses_it(before: str, chosen: str | None, pool: str) -> None:
     script = (
-        f"{before}from agentscope_tuner.storage.columns import pyarrow_for; "
+        f"{before}from agentscope_tuner.storage import pyarrow_for; "
         "print(pyarrow_for('a.parquet').default_memory_pool().backend_name)"
     )
     unset = {name: value for name, value in os.environ.items() if name != "ARROW_DEFAULT_MEMORY_POOL"}
     environment = unset | ({"ARROW_DEFAULT_MEMORY_POOL": chosen} if chosen else {})
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == f"{pool}\n"
+
+
+def test_what_differs_from_row_to_row_is_json_in_text_even_where_all_rows_agree(tmp_path: Path) -> None:
+    rows = [{"id": "a", "task": "words", "output": 1.5, "label": 3, "level": 2, "note": "words"}] * 2
+    lines = tmp_path / "rows.jsonl"
+    judgement = {"status": "judged", "reward": 1.0, "is_success": True}
+    lines.write_text("".join(json.dumps({**row, "judgement": judgement}) + "\n" for row in rows))
+    write_columnar(lines, tmp_path / "rows.parquet")
+    table = parquet.read_table(tmp_path / "rows.parquet")
+    shown = table.select(list(rows[0])).to_pylist()[0]
+    assert shown == {**rows[0], "task": '"words"', "output": "1.5", "label": "3"}

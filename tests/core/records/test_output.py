@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.output import scored_output, stage_of
-from agentscope_tuner.storage.stored_file import file_system
+from agentscope_tuner.storage import file_system
 
 NAN = float("nan")
 URL = "memory://out/scored.jsonl"

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records import Row, ScoredFile, Summary, earlier_rows, read_rows, scored_line
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
 from agentscope_tuner.records.scored_rows import scored_row
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 GOOD = b'{"id": "a", "task": {"task_id": "t"}, "output": {"metadata": {"final_answer": "x"}}}'
 VERDICT = Judgement("judged", 1.0, True, reason="equal")
 
 
-def rows(data: bytes, limit: int = 1000) -> list[Row]:
-    return list(read_rows(io.BytesIO(data), "f.jsonl", max_line_bytes=limit))
+def rows(data: bytes) -> list[Row]:
+    return list(read_rows(io.BytesIO(data), "f.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def rows(data: bytes, limit: int = 1000) -> list[Row]:
         (b'{"id": "a", "task": {"metadata": "x"}, "output": {}}', "task.metadata: Input should be"),
         (b'{"task": {"task_id": [3]}}', "(and 2 more)"),
         (b'{"id": "\xff\xfe", "task": {}, "output": {}}', "Invalid JSON: invalid unicode"),
-        (b"x" * 2000, "2000 bytes, more than 1000"),
+        (b"x" * (MAX_LINE_BYTES + 9), f"{MAX_LINE_BYTES + 9} bytes, more than {MAX_LINE_BYTES}"),
     ],
 )
 def test_a_bad_line_is_a_row_with_its_problem_and_the_next_is_read(line: bytes, words: str) -> None:
@@ -71,23 +71,6 @@ def test_what_is_no_name_and_no_number_names_nothing(written: str, key: str) -> 
     assert row.rollout is None
     assert row.problem is not None
     assert key in row.problem
-
-
-def test_a_line_too_long_is_never_held_whole() -> None:
-    class Counting(io.BytesIO):
-        largest = 0
-
-        def readline(self, size: int | None = -1, /) -> bytes:
-            assert size is not None
-            assert size >= 0
-            line = super().readline(size)
-            self.largest = max(self.largest, len(line))
-            return line
-
-    stream = Counting(b"x" * 50_000_000 + b"\n" + GOOD + b"\n")
-    found = list(read_rows(stream, "f.jsonl", max_line_bytes=100_000))
-    assert [row.problem for row in found] == ["the line has 50000000 bytes, more than 100000", None]
-    assert stream.largest <= 100_001
 
 
 def test_byte_order_marks_windows_line_ends_and_blank_lines_are_no_problem() -> None:
@@ -317,7 +300,7 @@ def test_a_row_comes_back_as_it_was_with_its_judgement(
     own: str, extra: dict[str, object], reward: float, reason: str
 ) -> None:
     given_row = {**extra, "id": own, "task": {"metadata": extra}, "output": {"metadata": {"final_answer": reason}}}
-    (row,) = rows(json.dumps(given_row).encode(), limit=10_000)
+    (row,) = rows(json.dumps(given_row).encode())
     verdict = Judgement("judged", reward, reward > 0, reason=reason, metrics={"part/a": reward})
     line = scored_line(row, verdict, "digest")
     assert line.endswith(b"\n")
@@ -362,3 +345,67 @@ def test_a_merged_summary_keeps_to_its_bounds() -> None:
         merged.merge(part)
     assert (len(merged.usage), len(merged.means), len(merged.examples)) == (50, 100, 8)
     assert (merged.usage["judge_calls"], merged.means["part/same"]) == (120.0, (120.0, 60.0))
+
+
+def test_rows_with_one_verdict_are_counted_at_once() -> None:
+    one_by_one, at_once = Summary(), Summary()
+    verdicts = [
+        Judgement("judged", 0.5, True, violations=("short",), metrics={"judge_calls": 2.0, "part/a": 0.5}),
+        Judgement("failed", None, None, reason="none: x", error="x", cause=Cause.CONFIG),
+    ]
+    for verdict in verdicts:
+        for _ in range(3):
+            one_by_one.add(verdict, name="n", label=False)
+        at_once.add(verdict, name="n", label=False, count=3)
+    assert at_once == one_by_one
+    assert (at_once.reward_sum, at_once.successes, at_once.labelled, at_once.agreed) == (1.5, 3, 3, 0)
+    assert (at_once.causes, at_once.violations) == ({"config": 3}, {"short": 3})
+    assert (at_once.usage, at_once.means) == ({"judge_calls": 6.0}, {"part/a": (3, 1.5)})
+
+
+def test_metrics_whose_sum_means_nothing_are_not_added_up() -> None:
+    summary = Summary()
+    votes = {"judge_votes": 3.0, "judge_disagreement": 1.0, "part/a/n": 1.0, "other": 1.0, "route/x": 1.0}
+    summary.add(Judgement("judged", 1.0, True, metrics=votes))
+    assert (summary.usage, summary.means) == ({}, {"route/x": (1, 1.0)})
+
+
+def test_a_summary_bounds_the_names_of_one_verdict_and_counts_known_ones_on() -> None:
+    summary = Summary()
+    metrics = {f"judge_{number}": 1.0 for number in range(60)} | {f"part/{number}": 1.0 for number in range(110)}
+    for _ in range(2):
+        summary.add(Judgement("judged", 1.0, True, metrics=metrics))
+    assert (len(summary.usage), len(summary.means)) == (50, 100)
+    assert (summary.usage["judge_49"], summary.means["part/99"]) == (2.0, (2, 2.0))
+
+
+def test_reasons_beyond_the_thousandth_are_counted_together() -> None:
+    summary = Summary()
+    for number in [*range(1_002), 3, 1_001]:
+        summary.add(Judgement("failed", None, None, reason=f"{number:0300}."))
+    assert len(summary.failures) == 1_001
+    assert (summary.failures[f"{3:0300}"], summary.failures["(others)"]) == (2, 3)
+
+
+def test_an_example_is_the_first_of_its_kind() -> None:
+    summary = Summary(most_examples=3)
+    for name, reward, reason in [
+        ("a", 1.0, "x: 1"),
+        ("b", 1.0, "x: 2"),
+        ("c", 0.0, "x: 3"),
+        ("d", 1.0, "y"),
+        ("e", 1.0, "z"),
+    ]:
+        summary.add(Judgement("judged", reward, True, reason=reason), name=name)
+    assert [name for name, _ in summary.examples.values()] == ["a", "c", "d"]
+    assert summary.to_dict()["examples"][1][0] == "c"
+
+
+def test_a_record_of_an_earlier_version_is_read() -> None:
+    summary = Summary()
+    summary.add(Judgement("judged", 1.0, True), label=True)
+    record = json.loads(json.dumps(summary.to_dict()))
+    del record["causes"]
+    back = Summary.from_dict(record)
+    assert (back.rows, back.success_rate, back.labelled, dict(back.causes)) == (1, 1.0, 1, {})
+    assert Summary().success_rate is None

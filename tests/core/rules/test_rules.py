@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
-from agentscope_tuner.rules.patterns import is_found
-from agentscope_tuner.rules.problems import find_problems
+from agentscope_tuner.rules.kinds import is_found
+from agentscope_tuner.rules.rule_set import find_problems
 
 
 def one_rule(kind: str, **keys: Any) -> RuleSet:

@@ -14,7 +14,7 @@ import yaml
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, compile_rules
-from agentscope_tuner.rules.custom import parameters_read
+from agentscope_tuner.rules.rule_set import parameters_read
 
 ROOT = Path(__file__).parents[3]
 GUIDES = ("docs/rules.md", "docs/rules.zh.md")

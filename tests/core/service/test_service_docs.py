@@ -18,6 +18,7 @@ import yaml
 from agentscope_tuner import load_judge
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.task_judge.http_judge import DEADLINE_HEADER, HttpJudge, HttpJudgeConfig
+from tests.targets import TARGETS
 
 ROOT = Path(__file__).parents[3]
 GUIDES = ["docs/service.md", "docs/service.zh.md"]
@@ -88,8 +89,7 @@ def test_both_languages_show_the_same() -> None:
 def test_what_a_guide_names_exists(guide: str) -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text(guide)):
         assert (ROOT / "docs" / link).exists(), link
-    for target in re.findall(r"`make ([a-z0-9-]+)", text(guide)):
-        assert f"\n{target}:" in (ROOT / "Makefile").read_text(encoding="utf-8"), target
+    assert set(re.findall(r"`make ([a-z0-9-]+)", text(guide))) <= TARGETS
     for command in re.findall(r"^\$ astuner (.*)$", text(guide), re.MULTILINE):
         assert "--conf" in served(shlex.split(command))
     table_options = re.findall(r"`(--[a-z-]+)`", text(guide))

@@ -12,14 +12,13 @@ import pytest
 
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.graders.reckoning import Reckoner
-from agentscope_tuner.rubrics.config import auto_grader_config
-from agentscope_tuner.rubrics.learn import learn_and_save
-from agentscope_tuner.rubrics.proof import Verdict
-from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, save
-from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.graders.cost import Reckoner
+from agentscope_tuner.graders.rubrics.learn import learn_and_save
+from agentscope_tuner.graders.rubrics.saved import Rubric, SavedGrader, Verdict, save
+from agentscope_tuner.graders.rubrics.settings import auto_grader_config
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import AutoGraderJudge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict
 from tests.rubric_world import configuration, world, write_samples

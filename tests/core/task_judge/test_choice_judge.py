@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, Task
-from agentscope_tuner.verify.statements import CONTRADICTION
-from agentscope_tuner.verify.text.choice import read_choice
+from agentscope_tuner.task_judge.choice_judge import read_choice
+from agentscope_tuner.verify.labels import CONTRADICTION
 from tests.text_judges import MISSING, ask, ask_hostile, built
 
 CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "New York"}

@@ -9,6 +9,7 @@ import math
 import pickle
 import threading
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,9 +21,10 @@ from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records import Summary
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.task_judge.contract.traits import Traits
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Canned, JudgeServer
 from tests.part_judges import HERE, SEEN, Says, SaysLater, ranks, says, says_later
@@ -358,6 +360,44 @@ def test_how_it_wants_to_be_asked_follows_from_its_parts(
 ) -> None:
     traits = combined(parts, reward=reward).traits
     assert (traits.kind, traits.ranks, traits.bounded) == expected
+
+
+@pytest.mark.parametrize(
+    ("parts", "success"),
+    [
+        ({"a": A, "seen": says("s", weight=0)}, "seen"),
+        ({"a": {**A, "when": "seen.is_success"}, "seen": says("s", weight=0), "c": C}, "a"),
+    ],
+)
+def test_a_part_of_weight_0_that_decides_something_must_not_fail(parts: dict[str, Any], success: str) -> None:
+    assert judged(combined(parts, success=success), a=1.0, s="down", c=1.0).error == (
+        "task 't1': CombinedJudge: part 'seen' (Says): down"
+    )
+
+
+def test_the_reason_of_a_part_is_cut_so_that_those_of_all_parts_are_seen() -> None:
+    verdict = judged(combined({"a": says("a", optional=True), "b": B}), a="x" * 400, b=1.0)
+    assert f"a failed and is optional: {'x' * 300}; b: it says 1" in verdict.reason
+
+
+def test_a_part_of_the_main_script_is_found_by_no_other_process() -> None:
+    judge = combined({"a": A, "b": B}).inner
+    assert not Traits.of(judge).in_main
+    here = SimpleNamespace(traits=dataclasses.replace(judge.asks["b"].traits, in_main=True))
+    judge.asks = {**judge.asks, "b": here}
+    assert Traits.of(judge).in_main
+
+
+def test_a_workflows_own_reward_is_passed_over_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    own = WorkflowOutput(reward=0.5, is_success=True, metadata=output(a=1.0, b=1.0).metadata)
+    assert combined({"a": A, "b": B}).judge(TASK, own).reward == 1.3
+    (record,) = [record for record in caplog.records if "passed over" in record.getMessage()]
+    assert "CombinedJudge judges" in record.getMessage()
+    caplog.clear()
+    # one part that reads it is enough: nothing is passed over
+    workflow = {"judge_protocol": "agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge"}
+    assert combined({"a": A, "own": workflow}).judge(TASK, own).reward == 1.5
+    assert not caplog.records
 
 
 def test_a_part_that_waits_without_any_deadline_is_bounded_by_nobody() -> None:

@@ -17,24 +17,15 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import (
-    BaseJudge,
-    ConfigError,
-    Reward,
-    Rollout,
-    Task,
-    WorkflowOutput,
-    WorkflowTask,
-    _loop,
-    load_judge,
-)
+from agentscope_tuner import BaseJudge, ConfigError, Reward, Rollout, Task, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.openrlhf import reward_file
 from agentscope_tuner.adapters.trl import async_reward_func, reward_func
 from agentscope_tuner.adapters.verl import compute_score, compute_score_sync
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests import hanging_judges
 
 SECONDS = 0.1
@@ -99,7 +90,7 @@ ASKED: dict[str, Ask] = {
     "compute_rewards": lambda judge: [error_of(lambda: load_judge(config(judge)).compute_rewards(TASK, GROUP))],
     "judge": lambda judge: errors_of([load_judge(config(judge)).judge(TASK, OUTPUT)]),
     "ajudge": lambda judge: errors_of([asyncio.run(load_judge(config(judge)).ajudge(TASK, OUTPUT))]),
-    "ajudge on our own loop": lambda judge: errors_of([_loop.run(load_judge(config(judge)).ajudge(TASK, OUTPUT))]),
+    "ajudge on our own loop": lambda judge: errors_of([loops.run(load_judge(config(judge)).ajudge(TASK, OUTPUT))]),
     "judge_group": lambda judge: errors_of(load_judge(config(judge)).judge_group(TASK, GROUP)),
     "ajudge_group": lambda judge: errors_of(asyncio.run(load_judge(config(judge)).ajudge_group(TASK, GROUP))),
     "judge_batch": batched,
@@ -417,5 +408,5 @@ def test_no_thread_is_left_that_can_be_ended() -> None:
     async def pending() -> None:
         remaining.extend(task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task())
 
-    asyncio.run_coroutine_threadsafe(pending(), _loop.judges_loop()).result(5)
+    asyncio.run_coroutine_threadsafe(pending(), loops.judges_loop()).result(5)
     assert remaining == []

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.graders.reckoning import Estimate, Reckoner
-from agentscope_tuner.task_judge.estimates import estimate_of
-from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import estimate_of
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 LLM: dict[str, Any] = {"model_name": "m", "base_url": "http://127.0.0.1:9", "prompt": "Rate 1 to 5: {response}"}

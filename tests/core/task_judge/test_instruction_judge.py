@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, Task
-from agentscope_tuner.verify.text.instructions import INSTRUCTIONS, follows, instruction_problem
-from agentscope_tuner.verify.text.sentences import count_sentences, count_words
+from agentscope_tuner.task_judge.instruction_judge import (
+    INSTRUCTIONS,
+    count_sentences,
+    count_words,
+    follows,
+    instruction_problem,
+)
 from tests.text_judges import ask, ask_hostile, built
 
 AT_LEAST, LESS = "at least", "less than"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.graders.reckoning import Reckoner
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.graders.cost import Reckoner
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of, verdict
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.graders.client.calls import MOST_CALLS, MOST_CHARS, record_call, recorded
-from agentscope_tuner.graders.prompt.template import ChatMessage
-from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.graders.client.usage import MOST_CALLS, MOST_CHARS, record_call, recorded
+from agentscope_tuner.graders.template import ChatMessage
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Canned, JudgeServer, always, verdict
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, Task
-from agentscope_tuner.verify.text.language import language_share
+from agentscope_tuner.verify.text import language_share
 from tests.text_judges import ask, ask_hostile, built
 
 

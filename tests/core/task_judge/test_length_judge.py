@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask
-from agentscope_tuner.verify.text.length import cosine, soft_overlong
+from agentscope_tuner.task_judge.length_judge import cosine, soft_overlong
 from tests.text_judges import ask, ask_hostile, built
 
 

@@ -12,8 +12,8 @@ import pytest
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.schema import GraderScore
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of
 

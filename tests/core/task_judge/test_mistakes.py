@@ -13,7 +13,7 @@ import pytest
 
 from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
-from agentscope_tuner.rules.custom import parameters_read
+from agentscope_tuner.rules.rule_set import parameters_read
 
 BUILT_IN = "agentscope_tuner.task_judge"
 MATH = f"{BUILT_IN}.math_answer_as_judge->MathAnswerAsJudge"

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agentscope_tuner.task_judge.raised import is_the_callers, place_of
+from agentscope_tuner.task_judge.contract.judgement import is_the_callers, place_of
 
 
 def test_ctrl_c_strikes_the_main_thread_alone() -> None:

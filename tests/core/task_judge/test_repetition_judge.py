@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError
-from agentscope_tuner.verify.text.repetition import repetition
+from agentscope_tuner.task_judge.repetition_judge import repetition
 from tests.text_judges import ask, ask_hostile, built
 
 

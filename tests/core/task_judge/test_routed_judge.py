@@ -13,9 +13,9 @@ from agentscope_tuner.engines.local import score
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records import Summary
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.judgement import Judgement
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Rollout, Task, WorkflowOutput, WorkflowTask
 from tests.part_judges import HERE, Says, ranks, says, says_later
 

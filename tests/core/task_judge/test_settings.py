@@ -15,10 +15,9 @@ from agentscope_tuner.task_judge.format_judge import FormatConfig
 from agentscope_tuner.task_judge.http_judge import HttpJudgeConfig
 from agentscope_tuner.task_judge.instruction_judge import InstructionConfig
 from agentscope_tuner.task_judge.json_answer_judge import JsonAnswerConfig
-from agentscope_tuner.task_judge.judge_models import JurorModel
 from agentscope_tuner.task_judge.language_judge import LanguageConfig
 from agentscope_tuner.task_judge.length_judge import LengthConfig
-from agentscope_tuner.task_judge.llm_settings import LLMJudgeConfig
+from agentscope_tuner.task_judge.llm.settings import JurorModel, LLMJudgeConfig
 from agentscope_tuner.task_judge.repetition_judge import RepetitionConfig
 from agentscope_tuner.task_judge.task_rubrics_judge import TaskRubricsConfig
 from agentscope_tuner.task_judge.text_match_judge import TextMatchConfig

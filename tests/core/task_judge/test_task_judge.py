@@ -16,7 +16,7 @@ import pytest
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, Task, TaskJudge, WorkflowOutput, WorkflowTask
 from agentscope_tuner.errors import EnvServiceError
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
-from agentscope_tuner.task_judge.protocol import load_judge, resolve_protocol
+from agentscope_tuner.task_judge.contract.loading import load_judge, resolve_protocol
 
 TASK = WorkflowTask(task=Task(task_id="t1", metadata={"answer": "42"}))
 NOT_EMPTY = {"id": "not_empty", "kind": "non_empty", "target": "output", "action": "mark_bad"}
@@ -510,7 +510,29 @@ def test_a_workflows_own_reward_is_passed_over_with_one_warning(caplog: pytest.L
 def test_a_judge_asks_without_rules_and_checks_for_another_process() -> None:
     judge = build(lambda: "odd", [SHORT])
     assert judge.ask(TASK, says("x" * 11)) == "odd"
-    assert judge.ask_group(TASK, []) == []
+    assert judge.ask(TASK, []) == []
     refused = build(raising(JudgeError("no")), on_error="zero")
     with pytest.raises(JudgeError, match="task 't1': Counting: no"):
         refused.ask(TASK, says("x"))
+
+
+def test_a_verdict_keeps_its_metrics_though_its_judge_goes_on_counting() -> None:
+    metrics = {"seen": 1.0}
+    judge = build(lambda: Reward(1.0, True, reason="r" * 3000, metrics=metrics))
+    found = judge.judge(TASK, says("x"))
+    metrics["seen"] = 2.0
+    assert found.metrics == {"seen": 1.0}
+    # a reason may quote an answer of any length, and logs need one line
+    assert found.reason == "r" * 2000
+
+
+def test_an_error_that_names_its_judge_and_task_keeps_both() -> None:
+    judge = build(raising(JudgeError("no", judge="Inner", task_id="of another")))
+    assert judge.judge(TASK, says("x")).error == "task 'of another': Inner: no"
+
+
+def test_a_zero_that_was_asked_for_keeps_the_metrics_of_the_attempt() -> None:
+    error = JudgeError("no")
+    error.metrics = {"judge_calls": 3.0}
+    reward = build(raising(error), on_error="zero").compute_reward(TASK, says("x"))
+    assert (tuple(reward), reward.metrics) == ((0.0, False), {"judge_calls": 3.0, "failed": 1.0})

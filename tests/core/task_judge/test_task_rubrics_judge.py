@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.cli.judge_ray import add_counts
+from agentscope_tuner.cli.judge import add_counts
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.task_judge.protocol import load_judge
-from agentscope_tuner.task_judge.task_judge import TaskJudge
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.task_rubrics_judge import TaskRubricsJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of

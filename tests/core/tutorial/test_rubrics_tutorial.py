@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentscope_tuner.config import load_config
-from agentscope_tuner.rubrics.config import auto_grader_config
-from agentscope_tuner.rubrics.learn import learn_and_save
-from agentscope_tuner.rubrics.plan import plan
-from agentscope_tuner.rubrics.samples import read_samples
+from agentscope_tuner.graders.rubrics.learn import learn_and_save, plan
+from agentscope_tuner.graders.rubrics.samples import read_samples
+from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from tests.judge_server import Body, Canned, JudgeServer
 
 ROOT = Path(__file__).parents[3]

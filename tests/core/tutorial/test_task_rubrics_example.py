@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.rubrics.criteria import aggregated, read_rubrics
-from agentscope_tuner.task_judge.protocol import load_judge
+from agentscope_tuner.graders.rubrics.criteria import aggregated, read_rubrics
+from agentscope_tuner.task_judge.contract.loading import load_judge
 
 FOLDER = Path("tutorial/example_task_rubrics")
 ROWS = [json.loads(line) for line in (FOLDER / "rollouts.jsonl").read_text(encoding="utf-8").splitlines()]

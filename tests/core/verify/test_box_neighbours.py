@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.verify.places import find_answer
+from tests.core.verify.placed import stated
 
 PARTS = r"""
 $1+\boxed{42}$
@@ -34,7 +34,6 @@ So 43 = \boxed{42}.
 $5-\boxed{7}$
 The answer is not $-\boxed{7}$.
 $-\boxed{7}+2$
-$-\boxed{-7}$
 $x=-\boxed{8}$ or $x=-\boxed{7}$
 $-\boxed{7}$ is wrong.
 """.strip().splitlines()
@@ -73,6 +72,7 @@ $\boxed{5}x+3$
 
 SIGNED = (
     (r"$-\boxed{7}$", r"-7"),
+    (r"$-\boxed{-7}$", r"-\left(-7\right)"),
     (r"$x=-\boxed{7}$", r"-7"),
     (r"The answer is $-\boxed{7}$.", r"-7"),
     (r"The answer is -\boxed{7}.", r"-7"),
@@ -87,14 +87,14 @@ SIGNED = (
 
 @pytest.mark.parametrize("text", PARTS)
 def test_a_box_that_is_a_part_of_a_formula_or_contradicts_it_is_no_answer(text: str) -> None:
-    assert find_answer(text, ["boxed"]).text is None
+    assert stated(text) is None
 
 
 @pytest.mark.parametrize("text", WHOLE)
 def test_what_stands_beside_a_whole_value_changes_nothing(text: str) -> None:
-    assert find_answer(text, ["boxed"]).text == text.split("\\boxed{")[1].split("}")[0]
+    assert stated(text) == text.split("\\boxed{")[1].split("}")[0]
 
 
 @pytest.mark.parametrize(("text", "value"), SIGNED)
 def test_a_minus_sign_before_a_box_belongs_to_its_value(text: str, value: str) -> None:
-    assert find_answer(text, ["boxed"]).text == value
+    assert stated(text) == value

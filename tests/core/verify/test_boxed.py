@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agentscope_tuner.verify.boxed import last_boxed, last_boxes
+from agentscope_tuner.verify.find import last_boxed, last_boxes
 
 FOUND = [
     (r"so \boxed{42}.", "42"),

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import shared
 
 # each row: the reference, the answer, and whether sympy calls them equal
@@ -46,10 +46,10 @@ def test_an_integral_for_its_value_is_left_unevaluated_before_sympy_is_asked() -
 
 def test_sympy_is_not_imported_by_the_caller_nor_before_it_is_needed() -> None:
     script = (
-        "import sys; from agentscope_tuner.verify.math.answer import compare;"
+        "import sys; from agentscope_tuner.verify.math.verdict import compare;"
         "from agentscope_tuner.verify.sandbox import shared;"
         "compare('2\\\\sqrt3', '\\\\sqrt{12}', symbolic=shared().compare);"
-        "import agentscope_tuner.verify.math.decide;"
+        "import agentscope_tuner.verify.math.symbolic;"
         "assert not {'sympy'} & sys.modules.keys(), 'sympy'"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
 from agentscope_tuner.verify.math.exact import MAX_WORK, Exact, Unknown
 from agentscope_tuner.verify.math.parse import parse
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import shared
 
 # reference, answer, what the judge may say: never "equal" for what differs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import shared
 
 # each row: the reference, then the answer

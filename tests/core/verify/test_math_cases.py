@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import WORKER_STAGES, MathVerdict, compare
 from agentscope_tuner.verify.math.read import reference
+from agentscope_tuner.verify.math.verdict import WORKER_STAGES, MathVerdict, compare
 from agentscope_tuner.verify.sandbox import shared
 
 FILES = sorted((Path(__file__).parents[2] / "cases").glob("math_*.jsonl"))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 
 EQUAL = [
     (r"\frac{16}{\sqrt{2}}", r"8\sqrt{2}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentscope_tuner.verify import countdown
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from benchmarks.math import fuzz
 
 # each raised once

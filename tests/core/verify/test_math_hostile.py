@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from benchmarks.math import hostile
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import shared
 
 PAGE = Path(__file__).parents[3] / "docs" / "math_equivalence.md"

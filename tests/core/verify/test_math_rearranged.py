@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
-from agentscope_tuner.verify.math.in_words import said_in_words
+from agentscope_tuner.verify.math.question import said_in_words
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import shared
 
 # question | reference | right answers, parted by ; | copies of the question

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.verify.math.answer import check_reference, compare, compare_exact
+from agentscope_tuner.verify.math.verdict import check_reference, compare, compare_exact
 
 MISSING = [
     "NaN",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.verify.math.answer import check_reference, compare
-from agentscope_tuner.verify.math.compound import added_up
+from agentscope_tuner.verify.math.units import added_up
+from agentscope_tuner.verify.math.verdict import check_reference, compare
 from agentscope_tuner.verify.sandbox import shared
 
 # reference | right answers, parted by ; | wrong answers

@@ -7,10 +7,9 @@ import sympy
 from sympy import Integral, Limit, Rational, oo, pi
 
 from agentscope_tuner.verify.math import algebra
-from agentscope_tuner.verify.math.node import Node
-from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.pair import Pair
-from agentscope_tuner.verify.math.to_sympy import NotTranslated, Translator
+from agentscope_tuner.verify.math.algebra import NotTranslated, Translator
+from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Node, Outcome
+from agentscope_tuner.verify.math.read import Pair
 
 x, y, a, b, t, z = sympy.symbols("x y a b t z", real=True)
 n, k, m = sympy.symbols("n k m", integer=True)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 
 # a unit, and how many of it each of the others is
 SIZES = {

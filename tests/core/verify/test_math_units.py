@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from agentscope_tuner.verify.math.unit import measure, singular
+from agentscope_tuner.verify.math.units import measure, singular
 
 LENGTH, TIME = "length", "time"
 

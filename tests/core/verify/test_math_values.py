@@ -9,27 +9,28 @@ from itertools import pairwise
 import pytest
 from mpmath import mp
 
-from agentscope_tuner.verify.math.decide import decide
-from agentscope_tuner.verify.math.numeric import Budget, Numeric, pseudo_random
-from agentscope_tuner.verify.math.numeric_matrix import NotANumber, OutOfRange, Value
-from agentscope_tuner.verify.math.outcome import DIFFERENT, EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.pair import Pair
+from agentscope_tuner.verify.math.exact import NotFactored, primes_of, same_powers
+from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, OutOfRange, Value, pseudo_random
 from agentscope_tuner.verify.math.parse import parse
-from agentscope_tuner.verify.math.polynomial import NotRational
-from agentscope_tuner.verify.math.powers import NotFactored, primes_of, same_powers
-from agentscope_tuner.verify.math.real_line import RealLine, plain_unknown, relations
-from agentscope_tuner.verify.math.sample_points import (
+from agentscope_tuner.verify.math.points import (
+    NotRational,
+    RealLine,
     between_pieces,
     bounding,
     bounds,
     has_gamma,
     is_analytic,
+    own_steps,
+    plain_unknown,
     point_in,
+    relations,
     whole_number,
     wide,
 )
-from agentscope_tuner.verify.math.steps import own_steps
-from agentscope_tuner.verify.math.text import TooComplex
+from agentscope_tuner.verify.math.read import Pair
+from agentscope_tuner.verify.math.scan import TooComplex
+from agentscope_tuner.verify.math.symbolic import decide
 
 X, Y = 0.7, -2.5
 # each row: a formula, and its value at x = 0.7, y = -2.5

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from agentscope_tuner.verify.places import Place, after_thinking, find_answer
+from agentscope_tuner.verify.find import Place, after_thinking, find_answer
 
 ALL: list[Place] = ["boxed", "tag", "hash", "label"]
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
+from agentscope_tuner._run.turns import one_request
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import Sandbox, shared
-from agentscope_tuner.verify.turns import one_request
 
 RIGHT, WRONG = ("2\\sqrt{3}", "\\sqrt{12}"), ("2\\sqrt{3}", "\\sqrt{13}")
 # within every bound, and more work than a hundredth of a second of CPU time
@@ -58,6 +58,23 @@ def test_a_worker_that_is_given_no_cpu_for_a_while_is_waited_for() -> None:
     goes_on.start()
     assert sandbox.compare("3\\sqrt{3}", "\\sqrt{27}")[0] == "equal"
     assert sandbox.pids() == [worker]
+    sandbox.close()
+
+
+class Hasty(Sandbox):
+    """Takes a worker for starved after a short time."""
+
+    least_wall_seconds = 1.5
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_given_no_cpu_is_replaced_and_its_comparison_is_not_to_blame() -> None:
+    sandbox = Hasty(deadline=0.02)
+    assert sandbox.compare(*RIGHT)[0] == "equal"
+    (starved,) = sandbox.pids()
+    os.kill(starved, signal.SIGSTOP)
+    assert sandbox.compare("3\\sqrt{3}", "\\sqrt{27}")[0] == "equal"
+    assert sandbox.pids() != [starved]
     sandbox.close()
 
 
@@ -127,7 +144,7 @@ def test_nobody_computes_what_nobody_waits_for() -> None:
         assert (await sandbox.acompare(*WRONG))[0] == "different"
 
     asyncio.run(given_up())
-    assert len(sandbox._queue) == 0
+    assert len(sandbox.queue) == 0
     sandbox.close()
 
 
@@ -157,7 +174,7 @@ def test_a_killed_worker_costs_no_verdict() -> None:
 NO_PYTHON = """
 import sys
 from agentscope_tuner import JudgeError
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import Sandbox
 sys.executable = "/nowhere/python"
 try:
@@ -204,7 +221,7 @@ def test_judges_with_the_same_settings_share_a_pool() -> None:
 
 CHILD = """
 import os, sys
-from agentscope_tuner.verify.math.answer import compare
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import shared
 sandbox = shared()
 assert sandbox.compare("2\\\\sqrt{3}", "\\\\sqrt{12}")[0] == "equal"

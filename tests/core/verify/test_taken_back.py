@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.verify.places import find_answer
+from tests.core.verify.placed import stated
 
 DENIED = r"""
 The answer is not $\boxed{420}$.
@@ -156,14 +156,14 @@ WORDS = (
 
 @pytest.mark.parametrize("text", DENIED)
 def test_a_box_that_its_sentence_denies_is_no_answer(text: str) -> None:
-    assert find_answer(text, ["boxed"]).text is None
+    assert stated(text) is None
 
 
 @pytest.mark.parametrize("text", [*HONEST, *LINES])
 def test_words_around_a_box_that_do_not_deny_it_are_harmless(text: str) -> None:
-    assert find_answer(text, ["boxed"]).text == "420"
+    assert stated(text) == "420"
 
 
 @pytest.mark.parametrize("text", WORDS)
 def test_what_is_said_of_a_letter_or_a_name_may_be_its_reason(text: str) -> None:
-    assert find_answer(text, ["boxed"]).text is not None
+    assert stated(text) is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentscope_tuner.verify.places import find_answer
+from tests.core.verify.placed import stated
 
 DENIED = r"""
 The answer is never \boxed{7}.
@@ -210,8 +210,8 @@ Except \boxed{7}, nothing fits.
 
 
 def test_each_word_that_takes_a_box_back_does_so() -> None:
-    assert [line for line in DENIED.strip().splitlines() if find_answer(line, ["boxed"]).text is not None] == []
+    assert [line for line in DENIED.strip().splitlines() if stated(line) is not None] == []
 
 
 def test_words_of_honest_sentences_take_nothing_back() -> None:
-    assert [line for line in HONEST.strip().splitlines() if find_answer(line, ["boxed"]).text != "7"] == []
+    assert [line for line in HONEST.strip().splitlines() if stated(line) != "7"] == []

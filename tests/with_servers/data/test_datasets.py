@@ -10,7 +10,7 @@ import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Sequence, Value, load_dataset
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.records.files import dump_lines
 from tests.with_servers.data.conftest import ROOT, Command
 
 COLUMNS = {

@@ -11,8 +11,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from agentscope_tuner.on_ray.partition_source import input_files, partition_lines, plan
-from agentscope_tuner.records.dump_files import dump_lines
+from agentscope_tuner.engines.ray.partitions import input_files, partition_lines, plan
+from agentscope_tuner.records.files import dump_lines
 from tests.with_servers.data.conftest import ROOT, Command
 
 CONF = str(ROOT / "configs" / "math.yaml")

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Any
 
-from agentscope_tuner._child.frames import encode
+from agentscope_tuner._run.channel import encode
 
 
 def leave_child(seconds: float) -> None:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import uvicorn
 
-from agentscope_tuner._http.site import KEEPALIVE_SECONDS
+from agentscope_tuner._http.transport import KEEPALIVE_SECONDS
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient, GymEnv
 from agentscope_tuner.errors import EnvServerError, EnvServiceError, EnvUnreachable, InstanceNotFound
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agentscope_tuner.service.token_file import is_exposed
+from agentscope_tuner.service.token import is_exposed
 from tests.with_servers.serve.running_service import RunningService, config_file, row
 
 TOKEN = "s3cret-of-this-test"
@@ -133,8 +133,8 @@ def test_a_refused_request_does_not_spoil_its_connection(guarded: RunningService
 def test_the_description_names_the_token(guarded: RunningService) -> None:
     described = guarded.client.get("/openapi.json").json()
     assert described["components"]["securitySchemes"]["HTTPBearer"] == {"type": "http", "scheme": "bearer"}
-    assert described["paths"]["/reward"]["post"]["security"] == [{"HTTPBearer": []}]
-    assert "security" not in described["paths"]["/healthz"]["get"]
+    assert described["security"] == [{"HTTPBearer": []}]
+    assert described["paths"]["/healthz"]["get"]["security"] == []
 
 
 def test_a_new_token_counts_within_seconds(tmp_path: Path) -> None:

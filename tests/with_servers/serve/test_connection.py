@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from agentscope_tuner.service.connection import BoundedConnection
+from agentscope_tuner.service.server import BoundedConnection, DrainingServer
 from tests.with_servers.serve.running_service import RunningService, config_file
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -80,6 +81,37 @@ def test_requests_may_still_follow_each_other_closely(service: RunningService) -
     with connected(service.port) as connection:
         connection.sendall(HEALTH * 3000 + HEALTH.replace(b"Host", b"Connection: close\r\nHost"))
         assert until_closed(connection).count(b"200 OK") == 3001
+
+
+#: What `BoundedConnection` and `DrainingServer` override or read of uvicorn, and what ends where one of them is gone.
+RELIED_ON = {
+    (HttpToolsProtocol, "connection_made"): "the limit on a head's time never starts",
+    (HttpToolsProtocol, "connection_lost"): "timers outlive their connections",
+    (HttpToolsProtocol, "data_received"): "a line without end is read for ever",
+    (HttpToolsProtocol, "shutdown"): "a late head's connection stays open",
+    (HttpToolsProtocol, "on_message_begin"): "the bytes of all heads of a connection count as one",
+    (HttpToolsProtocol, "on_url"): "a path of any length is read",
+    (HttpToolsProtocol, "on_header"): "headers of any length are read",
+    (HttpToolsProtocol, "on_headers_complete"): "a request that is judged for long is taken for a late head",
+    (HttpToolsProtocol, "send_400_response"): "a head that is too large is called invalid",
+    (RequestResponseCycle, "response_complete"): "a head behind an unanswered request is not limited",
+    (
+        uvicorn.Server,
+        "capture_signals",
+    ): "SIGTERM ends the service without a drain, by the signal and not with exit code 0",
+}
+
+
+@pytest.mark.parametrize(("owner", "name"), RELIED_ON)
+def test_uvicorn_has_what_the_service_relies_on(owner: type, name: str) -> None:
+    assert name in (*vars(owner), *vars(owner)["__init__"].__code__.co_names), RELIED_ON[owner, name]
+
+
+def test_every_method_of_uvicorn_that_is_overridden_is_listed() -> None:
+    for ours in (BoundedConnection, DrainingServer):
+        theirs = {name for base in ours.__mro__[1:-1] for name in vars(base) if not name.startswith("_")}
+        owner = ours.__mro__[1]
+        assert {(owner, name) for name in vars(ours) if name in theirs} <= set(RELIED_ON)
 
 
 class Impatient(BoundedConnection):

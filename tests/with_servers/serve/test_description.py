@@ -1,13 +1,21 @@
-"""schemathesis reads `/openapi.json` and asks what it likes: nothing crashes, and every answer is as described."""
+"""The service's description against its handlers.
+
+schemathesis reads `/openapi.json` and asks what it likes: nothing crashes, and every answer is as described.
+What the document lists by hand is what the code has: paths, fields, causes.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Any
 
 import pytest
 import schemathesis
+import yaml
 from hypothesis import HealthCheck, given, settings
+from pydantic import BaseModel
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -17,6 +25,10 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
+from agentscope_tuner import Judgement, Task, WorkflowOutput, service
+from agentscope_tuner.errors import Cause
+from agentscope_tuner.service.app import PATHS, described
+from agentscope_tuner.service.wires import RewardRow, written_late
 from agentscope_tuner.task_judge.http_judge import DEADLINE_HEADER
 from tests.with_servers.serve.running_service import JUDGES, RunningService, config_file
 
@@ -79,3 +91,40 @@ def test_everything_that_is_described_is_asked(api: Any) -> None:
     assert set(ASKED) <= described
     # the same handlers under another name
     assert {path for _, path in described - set(ASKED)} == {"/costs/get_reward", "/costs/"}
+
+
+DOCUMENT = yaml.safe_load(files(service).joinpath("openapi.yaml").read_text("utf-8"))
+SCHEMAS = DOCUMENT["components"]["schemas"]
+
+
+@pytest.mark.parametrize("model", [Task, WorkflowOutput, RewardRow])
+def test_a_row_is_described_with_the_fields_that_are_read(model: type[BaseModel]) -> None:
+    told = SCHEMAS[model.__name__]
+    assert set(told["properties"]) == set(model.model_fields)
+    assert told.get("required", []) == [name for name, field in model.model_fields.items() if field.is_required()]
+    for name, field in model.model_fields.items():
+        assert told["properties"][name].get("default", field.default) == field.default, name
+
+
+def test_a_verdict_is_described_with_the_fields_that_are_written() -> None:
+    told = SCHEMAS["RowJudgement"]
+    assert set(told["properties"]) == set(written_late({"id": "r"}))
+    assert set(told["required"]) == set(Judgement(status="judged", reward=1.0, is_success=True).to_dict())
+    assert told["properties"]["cause"]["enum"] == [*map(str, Cause), None]
+
+
+def test_each_judge_has_every_judging_path_below_its_name() -> None:
+    paths = described(DOCUMENT, ["", "math"], guarded=False)["paths"]
+    judging = {path for path, operations in paths.items() if "post" in operations}
+    assert judging == {prefix + path for prefix in ("", "/math") for path in PATHS}
+    identifiers = [operation["operationId"] for operations in paths.values() for operation in operations.values()]
+    assert len(identifiers) == len(set(identifiers))
+
+
+def test_the_page_fetches_nothing_from_elsewhere() -> None:
+    page = files(service).joinpath("docs.html").read_text("utf-8")
+    assert re.findall(r"(?:src|href)=\W?([^\s>\"]+)|fetch\(\"([^\"]+)", page) == [
+        ("openapi.json", ""),
+        ("", "openapi.json"),
+    ]
+    assert "//" not in re.sub(r"^\s*//.*$", "", page, flags=re.MULTILINE)

@@ -15,7 +15,7 @@ from threading import Thread
 import pytest
 
 from agentscope_tuner.env_service import EnvServiceClient
-from agentscope_tuner.rubrics.saved import Rubric, SavedGrader, save
+from agentscope_tuner.graders.rubrics.saved import Rubric, SavedGrader, save
 from tests.rubric_world import configuration
 from tests.with_servers.env.running_server import RunningServer, alive
 from tests.with_servers.serve.running_service import JUDGES, RunningService, config_file, row
@@ -153,7 +153,7 @@ def test_an_environments_judge_asks_the_configured_service(tmp_path: Path) -> No
 
 
 def test_it_says_what_is_missing_where_the_extra_is_not_installed(tmp_path: Path) -> None:
-    blocker = "import sys; sys.modules['fastapi'] = None; from agentscope_tuner.cli import main; main()"
+    blocker = "import sys; sys.modules['starlette'] = None; from agentscope_tuner.cli import main; main()"
     command = [sys.executable, "-c", blocker, "serve", "--conf", config_file(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import resource
+import select
 import socket
 import threading
 import time
@@ -84,6 +85,26 @@ def test_a_body_without_end_is_not_read_for_ever(small: RunningService) -> None:
     assert small.client.get("/healthz").status_code == 200
 
 
+HALF_SENT = b"POST /reward HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"
+
+
+def test_bodies_that_are_never_finished_lock_nobody_out(tmp_path: Path) -> None:
+    """330 of them took all places for 30 s, while `/readyz` said 200."""
+    with RunningService("--conf", config_file(tmp_path)) as service, contextlib.ExitStack() as stack:
+        stalled, *dripping = (
+            stack.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=20)) for _ in range(331)
+        )
+        for connection in (stalled, *dripping):
+            connection.sendall(HALF_SENT)
+        assert service.post("/reward", row(r"\boxed{42}")).json()["reward"] == 1.0
+        assert service.client.get("/readyz").status_code == 200
+        with contextlib.suppress(OSError):
+            while not select.select([dripping[0]], [], [], 0.2)[0]:
+                dripping[0].sendall(b" ")
+        for connection in (stalled, dripping[0]):
+            assert connection.recv(65536).startswith(b"HTTP/1.1 408")
+
+
 def test_a_batch_of_too_many_rows_is_refused(small: RunningService) -> None:
     assert small.post("/reward", {"rollouts": [1, 2, 3]}).status_code == 200
     assert small.post("/reward", {"rollouts": [1, 2, 3, 4]}).status_code == 413
@@ -141,10 +162,13 @@ def test_beyond_the_queue_it_is_full_and_says_when_to_come_again(waiting: Waitin
             full = waiting.ask("third")
             assert full.status_code == 429
             assert full.headers["retry-after"] == "1"
-        # what is no judging goes on
-        assert service.client.get("/readyz").status_code == 200
+        # so that a load balancer asks another replica
+        assert service.client.get("/readyz").status_code == 503
+        assert service.client.get("/readyz").json() == {"status": "full", "judges": {}}
+        assert service.client.get("/healthz").status_code == 200
         waiting.go_on()
         assert first.result(10).json()["reward"] == second.result(10).json()["reward"] == 1.0
+    assert service.client.get("/readyz").status_code == 200
     assert waiting.ask("fourth").status_code == 200
     assert not waiting.told("begun-third")
     assert service.metric('astuner_requests_total{code="429",judge="default",wire="native"}') == 3

@@ -154,17 +154,17 @@ def test_nemo_gym_gets_its_request_back_with_a_reward(service: RunningService) -
 
 GOOD = json.dumps(row(r"\boxed{42}"))
 MALFORMED: dict[str, tuple[bytes, int]] = {
-    "nothing": (b"", 400),
-    "no json": (b"{", 400),
-    "not utf-8": (b'{"a": "\xff"}', 400),
-    "a raw null byte": (GOOD.replace("42", "4\0002").encode(), 400),
-    "NaN": (GOOD.replace('"42"', "NaN").encode(), 400),
-    "Infinity": (GOOD.replace('"42"', "-Infinity").encode(), 400),
-    "an endless number": (GOOD.replace('"42"', "9" * 5000).encode(), 400),
-    "deep lists": (GOOD.replace('"42"', "[" * 50_000 + "]" * 50_000).encode(), 400),
-    "deep objects": (GOOD.replace('"42"', '{"a":' * 50_000 + "1" + "}" * 50_000).encode(), 400),
-    "deep beside half a pair": (GOOD.replace('"42"', '"\\ud800",' + '"b":' + "[" * 900 + "]" * 900).encode(), 400),
-    "NaN beside half a pair": (GOOD.replace('"42"', '"\\ud800", "b": NaN').encode(), 400),
+    "nothing": (b"", 422),
+    "no json": (b"{", 422),
+    "not utf-8": (b'{"a": "\xff"}', 422),
+    "a raw null byte": (GOOD.replace("42", "4\0002").encode(), 422),
+    "NaN": (GOOD.replace('"42"', "NaN").encode(), 422),
+    "Infinity": (GOOD.replace('"42"', "-Infinity").encode(), 422),
+    "an endless number": (GOOD.replace('"42"', "9" * 5000).encode(), 422),
+    "deep lists": (GOOD.replace('"42"', "[" * 50_000 + "]" * 50_000).encode(), 422),
+    "deep objects": (GOOD.replace('"42"', '{"a":' * 50_000 + "1" + "}" * 50_000).encode(), 422),
+    "deep beside half a pair": (GOOD.replace('"42"', '"\\ud800",' + '"b":' + "[" * 900 + "]" * 900).encode(), 422),
+    "NaN beside half a pair": (GOOD.replace('"42"', '"\\ud800", "b": NaN').encode(), 422),
     "a list": (b"[]", 422),
     "a number": (b"1", 422),
     "null": (b"null", 422),
@@ -184,7 +184,7 @@ def test_what_cannot_be_read_is_refused_in_words(service: RunningService, path: 
     content, status = MALFORMED[body]
     got = service.client.post(path, content=content, headers={"Content-Type": "application/json"})
     # the row's limits are those of rows: to the other wires these are objects of another shape
-    assert got.status_code == (status if path == "/reward" or status == 400 else 422)
+    assert got.status_code == (status if path == "/reward" else 422)
     assert got.json()["detail"]
 
 
@@ -256,5 +256,5 @@ def test_answers_stay_out_of_the_log(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_almost_a_judges_is_not_found(service: RunningService) -> None:
-    for path in ("/reward%0A", "/reward/", "/reward%00"):
+    for path in ("/reward/", "/reward%00", "/costs/reward/"):
         assert service.post(path, row("x")).status_code == 404, path

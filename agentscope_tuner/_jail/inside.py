@@ -1,0 +1,309 @@
+"""The first process inside a jail: it starts programs, each in namespaces of its own, and runs none of their code.
+
+Inside the jail only the standard library and the folders that the jail names can be imported. For each request it
+clones a keeper, process 1 of a new process tree with a new `/tmp`; the keeper forks the program, gives up every
+right in it, waits for it, and ends, with which the kernel ends whatever else runs in that tree.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import contextlib
+import ctypes
+import fcntl
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+from typing import Any, NoReturn
+
+#: Descriptors of a program beside 0, 1 and 2: where it leaves its result, and its line to the outside, if it has one.
+RESULT, LINE = 3, 4
+HOME = "/tmp/home"
+#: Where the jail shows this package's modules; programs cannot open the folder.
+MODULES = "/astuner"
+_LENGTH = struct.Struct("<Q")
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_NEW_TREE = 0x20000000 | 0x00020000 | signal.SIGCHLD  # CLONE_NEWPID, CLONE_NEWNS
+_NOSUID, _NODEV, _RECURSIVE, _PRIVATE = 2, 4, 0x4000, 1 << 18
+_SECCOMP, _MODE_FILTER, _CAPBSET_DROP, _NO_NEW_PRIVS, _AMBIENT, _CLEAR_ALL = 22, 2, 24, 38, 47, 4
+_LAST_CAPABILITY = 63
+# Below what a program was promised, it would fail for the machine's reasons
+_PROMISED = {
+    resource.RLIMIT_CPU: "of CPU seconds (ulimit -t)",
+    resource.RLIMIT_AS: "of address space (ulimit -v)",
+    resource.RLIMIT_FSIZE: "of a file's size (ulimit -f)",
+    resource.RLIMIT_NOFILE: "of open files (ulimit -n)",
+}
+_SEALED = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, SHRINK, GROW, WRITE
+_ADD_SEALS = 1033
+
+_libc = ctypes.PyDLL(None, use_errno=True)
+
+
+def start(settings: str) -> None:
+    """Serve requests on the channel until the outside closes it; `JailProgram` makes the settings."""
+    _serve(json.loads(settings))
+
+
+def _serve(settings: dict[str, Any]) -> None:
+    channel, lifeline = socket.socket(fileno=settings["channel"]), settings["lifeline"]
+    lines = socket.socket(fileno=settings["lines"])
+    sys.path += settings["search"]
+    for name in settings["preload"]:
+        importlib.import_module(name)
+    settings["filter"] = bytes.fromhex(settings["filter"])
+    gc.collect()
+    gc.freeze()
+    _send(channel, b"ready")
+    while (request := _receive(channel, lifeline)) is not None:
+        (size,) = _LENGTH.unpack_from(request)
+        asked = json.loads(request[_LENGTH.size : _LENGTH.size + size])
+        stdin_end = _LENGTH.size + size + asked["stdin_bytes"]
+        asked["stdin"], asked["payload"] = request[_LENGTH.size + size : stdin_end], request[stdin_end:]
+        asked["line"] = socket.recv_fds(lines, 1, 1)[1][0] if asked["line"] else -1
+        del request
+        try:
+            answer = _run(asked, settings, channel, lifeline)
+        # the outside decides what a run that could not be started means
+        except OSError as exc:
+            answer = [json.dumps({"broken": str(exc)}).encode()]
+        finally:
+            if asked["line"] >= 0:
+                os.close(asked["line"])
+        _send(channel, b"".join(_LENGTH.pack(len(part)) + part for part in answer))
+        del asked, answer
+
+
+def _send(channel: socket.socket, message: bytes) -> None:
+    channel.sendall(_LENGTH.pack(len(message)) + message)
+
+
+def _receive(channel: socket.socket, lifeline: int) -> bytes | None:
+    """The next request; None when the outside has closed the channel or ended."""
+    data, need = bytearray(), _LENGTH.size
+    while len(data) < need:
+        _until_readable(channel.fileno(), lifeline)
+        piece = channel.recv(1 << 20)
+        if not piece:
+            return None
+        data += piece
+        if need == _LENGTH.size and len(data) >= need:
+            need += _LENGTH.unpack_from(data)[0]
+    return bytes(data[_LENGTH.size :])
+
+
+def _until_readable(descriptor: int, lifeline: int) -> None:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    poll.register(lifeline, select.POLLIN)
+    if any(ready == lifeline for ready, _ in poll.poll()):
+        # with this process the whole jail ends
+        os._exit(0)
+
+
+def _run(asked: dict[str, Any], settings: dict[str, Any], channel: socket.socket, lifeline: int) -> list[bytes]:
+    """Run one program; its ending as JSON, then its stdout, its stderr and its result."""
+    files = [os.memfd_create(name, os.MFD_ALLOW_SEALING) for name in ("stdin", "stdout", "stderr", "result")]
+    told, tell = os.pipe()
+    try:
+        view = memoryview(asked.pop("stdin"))
+        while view:
+            view = view[os.write(files[0], view) :]
+        os.lseek(files[0], 0, os.SEEK_SET)
+        fcntl.fcntl(files[0], _ADD_SEALS, _SEALED)
+        keeper = _libc.syscall(_CLONE[os.uname().machine], _NEW_TREE, 0, 0, 0, 0)
+        if keeper < 0:
+            raise OSError(ctypes.get_errno(), f"no new process tree: {os.strerror(ctypes.get_errno())}")
+        if keeper == 0:
+            _keep(asked, settings, files, tell)
+        os.close(tell)
+        tell = -1
+        ending = b""
+        while True:
+            _until_readable(told, lifeline)
+            piece = os.read(told, 4096)
+            if not piece:
+                break
+            ending += piece
+        _, _, used = os.wait4(keeper, 0)
+        outcome = json.loads(ending) if ending else {"broken": "the keeper of the program was killed"}
+        outcome["cpu"] = used.ru_utime + used.ru_stime
+        most = asked["limits"]["output"]
+        return [json.dumps(outcome).encode(), *(os.pread(file, most, 0) for file in files[1:])]
+    finally:
+        for descriptor in (*files, told, tell):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+def _keep(asked: dict[str, Any], settings: dict[str, Any], files: list[int], tell: int) -> NoReturn:
+    """Process 1 of the program's tree: prepare the world, fork the program, tell how it ended."""
+    ending: dict[str, Any]
+    try:
+        # a handler would let the program interrupt this process
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        limits = asked["limits"]
+        owner = asked["uid"] if os.geteuid() == 0 else os.geteuid()
+        _check(_libc.mount(None, b"/", None, _RECURSIVE | _PRIVATE, None), "mount")
+        for place, size in ((b"/tmp", limits["scratch"]), (b"/dev/shm", limits["shm"])):
+            options = f"size={size},nr_inodes={limits['inodes']},mode=0700,uid={owner},gid={owner}".encode()
+            _check(_libc.mount(b"tmpfs", place, b"tmpfs", _NOSUID | _NODEV, options), "mount")
+        failed, fail = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _become_program(asked, settings, files, owner, fail)
+        os.close(fail)
+        # ends as soon as the program's own code begins, which cannot write to it any more
+        why = os.read(failed, 1000)
+        status = _wait_for(child)
+        ending = {"broken": why.decode(errors="replace")} if why else {"status": status}
+    # the outside decides: a world that could not be prepared is no wrong answer
+    except BaseException as exc:  # noqa: BLE001
+        ending = {"broken": f"{type(exc).__name__}: {exc}"}
+    with contextlib.suppress(OSError):
+        os.write(tell, json.dumps(ending).encode())
+    os._exit(0)
+
+
+def _wait_for(child: int) -> int:
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            return os.waitstatus_to_exitcode(status)
+
+
+_failing = -1
+
+
+def begin() -> None:
+    """Say that the program's world is ready. Whatever fails from here on is the program's own failure.
+
+    An entry calls it before it runs or reads what may be hostile.
+    """
+    global _failing
+    if _failing >= 0:
+        os.close(_failing)
+        _failing = -1
+
+
+def _place_descriptors(line: int, files: list[int], fail: int) -> None:
+    """Leave the program its standard streams, its result and its line; all others are closed, but for `_failing`."""
+    global _failing
+    # above all that a program may have open
+    _failing = fcntl.fcntl(fail, fcntl.F_DUPFD_CLOEXEC, 100)
+    if line >= 0:
+        line = fcntl.fcntl(line, fcntl.F_DUPFD, 64)
+    high = [fcntl.fcntl(file, fcntl.F_DUPFD, 64) for file in files]
+    for descriptor, file in enumerate(high):
+        os.dup2(file, descriptor)
+    if line >= 0:
+        os.dup2(line, LINE)
+    os.closerange(LINE + 1 if line >= 0 else LINE, _failing)
+    os.closerange(_failing + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _become_program(
+    asked: dict[str, Any], settings: dict[str, Any], files: list[int], owner: int, fail: int
+) -> NoReturn:
+    code = 125
+    try:
+        _place_descriptors(asked["line"], files, fail)
+        os.setsid()
+        _set_limits(asked["limits"])
+        _give_up_rights(owner, settings["filter"])
+        os.mkdir(HOME)
+        os.chdir(HOME)
+        if sum(map(len, asked["files"].values())) > asked["limits"]["scratch"] // 2:
+            # a program that is too large for its folder has itself to blame
+            begin()
+        for name, content in asked["files"].items():
+            _write(name, base64.b64decode(content))
+        if "argv" in asked:
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            os.execv(asked["argv"][0], asked["argv"])
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        module, _, function = asked["entry"].partition(":")
+        entry = getattr(importlib.import_module(module), function)
+        payload = asked.pop("payload")
+        asked.clear()
+        code = entry(payload)
+    except BaseException as exc:  # noqa: BLE001 - this is the end of the process, whatever it was
+        with contextlib.suppress(BaseException):
+            # a world that could not be prepared is no wrong answer
+            os.write(_failing if _failing >= 0 else 2, f"{type(exc).__name__}: {exc}\n".encode(errors="replace")[:1000])
+    finish(code)
+
+
+def finish(code: int) -> NoReturn:
+    """End the process as the interpreter would, without taking everything apart first."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BaseException:  # noqa: BLE001 - a full or closed stream: the program has failed
+        code = code or 120
+    os._exit(code)
+
+
+def _write(name: str, content: bytes) -> None:
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o755)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _set_limits(limits: dict[str, int]) -> None:
+    for name, most in (
+        (resource.RLIMIT_CPU, limits["cpu"]),
+        (resource.RLIMIT_AS, limits["address_space"]),
+        (resource.RLIMIT_NPROC, limits["processes"]),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_FSIZE, limits["output"]),
+        (resource.RLIMIT_STACK, limits["stack"]),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        if most >= 0:
+            hard = resource.getrlimit(name)[1]
+            if hard != resource.RLIM_INFINITY and hard < most:
+                if name in _PROMISED:
+                    raise OSError(
+                        f"this machine's limit {_PROMISED[name]} is {hard:,}, below the {most:,} of a program"
+                    )
+                most = hard
+            resource.setrlimit(name, (most, most))
+
+
+def _give_up_rights(owner: int, program: bytes) -> None:
+    for capability in range(_LAST_CAPABILITY + 1):
+        if _libc.prctl(_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+            break
+    _check(_libc.prctl(_AMBIENT, _CLEAR_ALL, 0, 0, 0), "prctl")
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(owner, owner, owner)
+        os.setresuid(owner, owner, owner)
+    # version 3 of the call: two groups of effective, permitted and inheritable
+    header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+    _check(_libc.capset(header, nothing), "capset")
+    _check(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    lines = ctypes.create_string_buffer(program, len(program))
+    described = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(lines)))
+    _check(_libc.prctl(_SECCOMP, _MODE_FILTER, ctypes.c_void_p(ctypes.addressof(described)), 0, 0), "seccomp")
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")

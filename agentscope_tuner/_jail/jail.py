@@ -1,0 +1,466 @@
+"""A jail and the runs in it, under limits that are watched from outside."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Literal
+
+from agentscope_tuner._jail import bubblewrap, tree
+from agentscope_tuner._jail.bubblewrap import FIRST_USER, USERS, JailProgram, NoIsolationError
+from agentscope_tuner._run.channel import FrameTooLongError
+from agentscope_tuner._run.child import ChildProcess
+
+_LENGTH = struct.Struct("<Q")
+# Seconds until a new jail must be ready; a busy machine takes long
+_START_SECONDS = 30.0
+# Looks at the tree's use: often at first, since most programs end at once
+_FIRST_LOOK, _LAST_LOOK = 0.01, 0.05
+# bubblewrap's two processes, the first one inside, and the keeper
+_OWN_PROCESSES = 4
+# How many times its wall time a run may take that waits for a core
+_MOST_PATIENCE = 10
+_INODES = 4096
+_MIB = 2**20
+
+
+Kind = Literal["exit", "cpu", "wall", "memory", "processes", "starved", "killed"]
+
+
+class JailBroken(Exception):
+    """The jail itself failed, so nothing is known about the program; the message says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What one run may use.
+
+    Attributes:
+        seconds: CPU seconds of all its processes.
+        wall_seconds: seconds by the clock, for programs that sleep. Those in which a program could have run, and had no
+            core, do not count.
+        memory_mb: of all its processes and its files together, in MiB.
+        processes: processes and threads at once.
+        output_kb: of stdout, of stderr, of the result and of each file, in KiB.
+        open_files: descriptors of each process.
+        address_space: whether each process's address space is bounded, too; some reserve far more than they use.
+    """
+
+    seconds: float = 4.0
+    wall_seconds: float = 8.0
+    memory_mb: int = 1024
+    processes: int = 64
+    output_kb: int = 4096
+    open_files: int = 128
+    address_space: bool = True
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of `/tmp`, part of the memory."""
+        return self.memory_mb * _MIB // 16
+
+    def inside(self) -> dict[str, int]:
+        """The limits that the kernel keeps inside the jail."""
+        return {
+            "cpu": int(self.seconds) + 2,
+            # the sum of all processes is watched: this stops one allocation that would be over it at once
+            "address_space": 2 * self.memory_mb * _MIB if self.address_space else -1,
+            "processes": self.processes,
+            "open_files": self.open_files,
+            "output": self.output_kb * 1024,
+            "stack": 64 * _MIB,
+            "scratch": self.scratch,
+            "shm": self.scratch // 4,
+            "inodes": _INODES,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JailWork:
+    """One program to run.
+
+    Attributes:
+        entry: `module:function` of a module that the jail's programs may import: it is given `payload`, and returns the
+            exit code.
+        argv: a command to run instead.
+        stdin: the standard input, a file that cannot be changed.
+        files: what to write into the working directory first, by name.
+        line: a descriptor that the program gets as its descriptor `LINE`.
+    """
+
+    entry: str = ""
+    argv: Sequence[str] = ()
+    payload: bytes = b""
+    stdin: bytes = b""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    line: int | None = None
+
+    def request(self, limits: RunLimits, user: int) -> bytes:
+        """The message to the jail's first process."""
+        header: dict[str, object] = {"limits": limits.inside(), "uid": user, "line": self.line is not None}
+        header["files"] = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
+        header |= {"argv": list(self.argv)} if self.argv else {"entry": self.entry}
+        header["stdin_bytes"] = len(self.stdin)
+        told = json.dumps(header).encode()
+        return _LENGTH.pack(len(told)) + told + self.stdin + self.payload
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended, and what it left: bytes that a hostile program wrote.
+
+    Attributes:
+        kind: `exit`: by itself or by a signal; `cpu`, `wall`, `memory`, `processes`: over that limit; `starved`: the
+            machine gave it too little CPU within its time; `killed`: by SIGKILL, while the kernel was out of memory.
+        status: the exit code, or minus the signal.
+        waited_seconds: how long it could have run and had no core.
+        cut: whether stdout or stderr filled all that it may hold.
+    """
+
+    kind: Kind
+    status: int = 0
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    waited_seconds: float = 0.0
+    peak_memory: int = 0
+    stdout: bytes = b""
+    stderr: bytes = b""
+    result: bytes = b""
+    cut: bool = False
+
+
+class _Starter:
+    """A thread that starts all jails, and never ends: the kernel kills a jail with the thread that started it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked: SimpleQueue[tuple[Future[ChildProcess], Callable[[], ChildProcess]]] | None = None
+
+    def run(self, make: Callable[[], ChildProcess]) -> ChildProcess:
+        with self._lock:
+            if self._asked is None:
+                self._asked = SimpleQueue()
+                threading.Thread(target=_work, args=(self._asked,), name="astuner-jails", daemon=True).start()
+        future: Future[ChildProcess] = Future()
+        self._asked.put((future, make))
+        return future.result()
+
+
+def _work(asked: SimpleQueue[tuple[Future[ChildProcess], Callable[[], ChildProcess]]]) -> None:
+    while True:
+        future, make = asked.get()
+        try:
+            future.set_result(make())
+        except BaseException as exc:  # noqa: BLE001 - raised in the caller, as in every pool
+            future.set_exception(exc)
+        del future, make
+
+
+_starter = _Starter()
+
+
+class Jail:
+    """A jail in which programs run, one after another, each as if alone. After a run over its limits the jail is dead.
+
+    One thread at a time may use it.
+
+    Args:
+        folders, visible, preload, search: see JailProgram.
+
+    Raises:
+        NoIsolationError: jails cannot be made here.
+        JailBroken: this one could not be started.
+    """
+
+    def __init__(
+        self,
+        *,
+        folders: Sequence[str] = (),
+        visible: Sequence[str] = (),
+        preload: Sequence[str] = (),
+        search: Sequence[str] = (),
+    ) -> None:
+        bubblewrap.bwrap_path()
+        namespace = bubblewrap.user_namespace()
+        program = JailProgram("", folders=folders, visible=visible, preload=preload, search=search, path=())
+        self._lines, theirs = socket.socketpair()
+        inherited = [theirs.detach(), *([] if namespace is None else [os.dup(namespace)])]
+        self._said = os.memfd_create("jail-stderr")
+        self._user = FIRST_USER + int.from_bytes(os.urandom(4)) % USERS
+        try:
+            self._child = _starter.run(
+                lambda: ChildProcess(program, inherited=inherited, environment={}, stdout=self._said, stderr=self._said)
+            )
+        except OSError as exc:
+            os.close(self._said)
+            self._lines.close()
+            raise JailBroken(f"bubblewrap could not be started: {exc}") from exc
+        self.alive = True
+        self._is_ready = False
+        self._started = time.monotonic()
+
+    def until_ready(self) -> None:
+        """Wait until programs can be run. Several jails can start at once, so their makers do not wait.
+
+        Raises:
+            JailBroken: the jail could not be made.
+        """
+        if self._is_ready:
+            return
+        until = self._started + _START_SECONDS
+        while (left := until - time.monotonic()) > 0:
+            _wait_for([self._child], left)
+            messages, ended = self._child.receive()
+            if messages == [b"ready"]:
+                self._is_ready = True
+                return
+            if messages or ended:
+                words = self._words()
+                self.kill()
+                raise JailBroken(f"the jail could not be made: {words}")
+        raise self.broken(f"the jail was not ready within {_START_SECONDS:g} s")
+
+    def _words(self) -> str:
+        said = os.pread(self._said, 100_000, 0).decode(errors="replace").strip()
+        if said:
+            return said[-200:]
+        # a closed channel comes before the process's end, and its own end says more than our kill
+        until = time.monotonic() + 1.0
+        while not self._child.is_dead() and time.monotonic() < until:
+            time.sleep(0.005)
+        return f"bubblewrap {self._child.end()}"
+
+    def begin(self, work: JailWork, limits: RunLimits) -> Run:
+        """Start a run; see `Run`. The line of `work` can be closed afterwards."""
+        self.until_ready()
+        if work.line is not None:
+            try:
+                socket.send_fds(self._lines, [b"."], [work.line])
+            except OSError as exc:
+                raise self.broken(f"the jail's channel failed: {exc}") from exc
+        return Run(self, self._child, work.request(limits, self._user), limits)
+
+    def run(self, work: JailWork, limits: RunLimits) -> Ending:
+        """Run a program, and wait for its end.
+
+        Raises:
+            JailBroken: the jail failed.
+        """
+        run = self.begin(work, limits)
+        wait([run])
+        assert run.ending is not None
+        return run.ending
+
+    def broken(self, how: str) -> JailBroken:
+        """The error of a jail that failed, which is dead now."""
+        self.kill()
+        return JailBroken(f"{how}: {self._words()}" if os.pread(self._said, 1, 0) else how)
+
+    def kill(self) -> None:
+        """End everything in the jail."""
+        self.alive = False
+        # the first process of the jail's tree, with which the kernel ends all others at once
+        for pid in tree.descendants(self._child.pid)[1:2] if not self._child.is_dead() else ():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        self._child.kill()
+
+    def close(self) -> None:
+        """End the jail, and give back what it holds."""
+        self.kill()
+        self._child.end()
+        self._child.close()
+        self._lines.close()
+        if self._said >= 0:
+            os.close(self._said)
+            self._said = -1
+
+    def __enter__(self) -> Jail:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+class Run:
+    """A program under way in a jail. `step` moves it on without waiting; `ending` is set when it has ended."""
+
+    def __init__(self, jail: Jail, child: ChildProcess, request: bytes, limits: RunLimits) -> None:
+        self.child = child
+        self.ending: Ending | None = None
+        self._jail, self._limits = jail, limits
+        self._base = tree.usage(child.pid)
+        self._kills = tree.out_of_memory_kills()
+        self._begun = time.monotonic()
+        self._look_after, self._looked = _FIRST_LOOK, self._begun
+        self._peak, self._waited = 0, 0.0
+        child.send(request)
+
+    def step(self) -> float:
+        """Move on; return the most seconds to wait before the next step.
+
+        Raises:
+            JailBroken: the jail failed.
+        """
+        try:
+            self.child.flush()
+            messages, ended = self.child.receive()
+        except (OSError, FrameTooLongError) as exc:
+            raise self._jail.broken(f"the jail's channel failed: {exc}") from exc
+        if messages:
+            self._end(messages[0])
+            return 0.0
+        if ended or self.child.is_dead():
+            raise self._jail.broken("the jail was killed from outside")
+        now = time.monotonic()
+        if now - self._looked >= self._look_after:
+            self._look(now)
+            self._looked, self._look_after = now, min(2 * self._look_after, _LAST_LOOK)
+        return self._look_after
+
+    def stop(self) -> None:
+        """End a run whose outcome nobody needs any more, and its jail."""
+        if self.ending is None:
+            self._over("exit", tree.TreeUsage())
+
+    def _look(self, now: float) -> None:
+        used, limits = tree.usage(self.child.pid), self._limits
+        own, wall = max(0, used.resident - self._base.resident), now - self._begun
+        self._peak = max(self._peak, own)
+        self._waited = max(self._waited, used.waited_seconds - self._base.waited_seconds)
+        cpu = used.cpu_seconds - self._base.cpu_seconds
+        room = limits.memory_mb * _MIB - limits.scratch - limits.scratch // 4
+        if own > room and tree.shared_once(self.child.pid) - self._base.resident > room:
+            self._over("memory", used)
+        elif used.processes > limits.processes + _OWN_PROCESSES:
+            self._over("processes", used)
+        elif cpu > limits.seconds:
+            self._over("cpu", used)
+        elif wall - self._waited > limits.wall_seconds:
+            self._over("wall", used)
+        elif wall > _MOST_PATIENCE * limits.wall_seconds:
+            self._over("starved", used)
+
+    def _over(
+        self, kind: Literal["exit", "cpu", "wall", "memory", "processes", "starved"], used: tree.TreeUsage
+    ) -> None:
+        self._jail.kill()
+        cpu = max(0.0, used.cpu_seconds - self._base.cpu_seconds)
+        self.ending = Ending(kind, -9, cpu, time.monotonic() - self._begun, self._waited, self._peak)
+
+    def _end(self, message: bytes) -> None:
+        told, stdout, stderr, result = (*_parts(message), b"", b"", b"")[:4]
+        outcome = json.loads(told)
+        if "broken" in outcome:
+            raise self._jail.broken(f"the program could not be started: {outcome['broken']}")
+        most = self._limits.output_kb * 1024
+        kind: Kind = "exit"
+        if outcome["cpu"] > self._limits.seconds:
+            kind = "cpu"
+        elif outcome["status"] == -signal.SIGKILL and tree.out_of_memory_kills() > self._kills:
+            kind = "killed"
+        self.ending = Ending(
+            kind,
+            outcome["status"],
+            outcome["cpu"],
+            time.monotonic() - self._begun,
+            self._waited,
+            self._peak,
+            stdout,
+            stderr,
+            result,
+            cut=most in {len(stdout), len(stderr)},
+        )
+
+
+def wait(runs: Sequence[Run], *, any_of: bool = False, at_most: float = float("inf")) -> None:
+    """Move runs on until all have ended, or one of them, or `at_most` seconds have passed.
+
+    Raises:
+        JailBroken: a jail failed.
+    """
+    until = time.monotonic() + at_most
+    while True:
+        seconds = min((run.step() for run in runs if run.ending is None), default=0.0)
+        under_way = [run.child for run in runs if run.ending is None]
+        left = until - time.monotonic()
+        if not under_way or left <= 0 or (any_of and len(under_way) < len(runs)):
+            return
+        _wait_for(under_way, min(seconds, left))
+
+
+def _wait_for(children: Sequence[ChildProcess], seconds: float) -> None:
+    poll = select.poll()
+    for child in children:
+        poll.register(child.channel, select.POLLIN | (select.POLLOUT if child.has_unsent else 0))
+    poll.poll(max(1.0, seconds * 1000))
+
+
+def _parts(message: bytes) -> list[bytes]:
+    parts, at = [], 0
+    while at < len(message):
+        (size,) = _LENGTH.unpack_from(message, at)
+        at += _LENGTH.size
+        parts.append(message[at : at + size])
+        at += size
+    return parts
+
+
+def _one_a_core() -> threading.BoundedSemaphore:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return threading.BoundedSemaphore(cores or 1)
+
+
+_slots = _one_a_core()
+
+
+def slot() -> threading.BoundedSemaphore:
+    """A place on a core: hold it while programs run, so that they do not take each other's time."""
+    return _slots
+
+
+def _start_anew() -> None:
+    # a fork has no thread that starts jails, and no thread that gives its slot back
+    global _slots, _starter
+    _slots = _one_a_core()
+    _starter = _Starter()
+
+
+os.register_at_fork(after_in_child=_start_anew)
+
+
+_checked: str | None = None
+
+
+def check_isolation() -> None:
+    """Return if jails can be made here, and hold.
+
+    Raises:
+        NoIsolationError: they cannot; the message says what to do.
+    """
+    global _checked
+    if _checked is None:
+        try:
+            with Jail() as jail:
+                ending = jail.run(JailWork(argv=("/usr/bin/env",)), RunLimits())
+            _checked = "" if ending.status == 0 and ending.stdout else f"a first program ended with {ending}"
+        except (JailBroken, NoIsolationError, ValueError, OSError) as exc:
+            _checked = str(exc)
+    if _checked:
+        raise NoIsolationError(
+            f"no jail can be made here: {_checked}. Install bubblewrap (your system's, or the extra `code`); allow "
+            "user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns="
+            "0; in a container, a seccomp profile that allows them); or use a remote sandbox"
+        )

@@ -1,0 +1,85 @@
+"""What a process and all its descendants use, as the kernel counts it: CPU, memory, and the wait for a core."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(slots=True)
+class TreeUsage:
+    """Attributes:
+    cpu_seconds: of all processes, the ended ones that were waited for included.
+    waited_seconds: how long a live process was ready to run and had no core, beyond the time that the others ran: what
+        the tree waited for the machine, and not for itself.
+    resident: bytes of memory, where memory that processes share counts for each of them.
+    processes: how many there are.
+    """
+
+    cpu_seconds: float = 0.0
+    waited_seconds: float = 0.0
+    resident: int = 0
+    processes: int = 0
+
+
+def descendants(pid: int) -> list[int]:
+    """`pid` and the processes below it, parents first."""
+    found = [pid]
+    for one in found:
+        # a child belongs to the thread that started it
+        try:
+            threads = os.listdir(f"/proc/{one}/task")
+        except OSError:
+            continue
+        for thread in threads:
+            found += map(int, _text(f"/proc/{one}/task/{thread}/children").split())
+    return found
+
+
+def usage(pid: int) -> TreeUsage:
+    """What `pid` and its descendants use now."""
+    total = TreeUsage()
+    longest = 0.0
+    for one in descendants(pid):
+        # behind the program's name, which may hold spaces and brackets
+        fields = _text(f"/proc/{one}/stat").rpartition(")")[2].split()
+        if not fields:
+            continue
+        total.processes += 1
+        cpu = sum(map(int, fields[11:15])) / _TICKS
+        total.cpu_seconds += cpu
+        total.resident += int(fields[21]) * _PAGE
+        delay = _text(f"/proc/{one}/schedstat").split()
+        longest = max(longest, cpu + int(delay[1]) / 1e9 if len(delay) == 3 else 0.0)
+    total.waited_seconds = max(0.0, longest - total.cpu_seconds)
+    return total
+
+
+def shared_once(pid: int) -> int:
+    """Bytes of memory of `pid` and its descendants, where shared memory counts once. Dearer than `usage`."""
+    total = 0
+    for one in descendants(pid):
+        for line in _text(f"/proc/{one}/smaps_rollup").splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+def out_of_memory_kills() -> int:
+    """How many processes the kernel has killed for want of memory, on this machine since its start."""
+    for line in _text("/proc/vmstat").splitlines():
+        if line.startswith("oom_kill "):
+            return int(line.split()[1])
+    return 0
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(errors="replace")
+    # the process has ended meanwhile
+    except OSError:
+        return ""

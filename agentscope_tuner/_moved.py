@@ -1,0 +1,40 @@
+"""Documented import paths that have moved: importing the old path still gives the module, now at its new one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+#: By old package: the new one. Everything below a package moves with it.
+MOVED = {
+    "agentscope_tuner.insight": "agentscope_tuner.lab",
+    "agentscope_tuner.on_ray": "agentscope_tuner.engines.ray",
+}
+
+
+class _Moved(MetaPathFinder, Loader):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self) if _new_path(fullname) else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system returns what it finds here: the module itself, not a second copy with classes of its own
+        sys.modules[module.__name__] = import_module(_new_path(module.__name__))
+
+
+def _new_path(name: str) -> str:
+    """Where the module `name` is now; empty for a module that has not moved."""
+    for old, new in MOVED.items():
+        if name == old or name.startswith(old + "."):
+            return new + name.removeprefix(old)
+    return ""
+
+
+def keep_old_paths() -> None:
+    """Make the old paths importable. The finder must come first: the folders below a new path hold the same names."""
+    sys.meta_path.insert(0, _Moved())

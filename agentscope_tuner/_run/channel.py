@@ -1,0 +1,172 @@
+"""The three ways in which a parent and its child exchange bytes.
+
+- Messages on a socket (`Decoder`): a length, then the message.
+- Large messages in memory that both share (`Slots`; Linux only). A socket takes about 200 KiB at a time, and only while
+  its other end reads, so a message of a megabyte would wake each end a dozen times, although one end is busy judging.
+  Here it is copied once in and once out, and the socket carries only its size.
+- Results that survive the child's death (`ResultJournal`): the child adds a record after each row of a batch, which
+  costs a copy and wakes nobody. The parent reads the records only when the child has died; otherwise it gets the same
+  results by message.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Sequence
+
+_LENGTH = struct.Struct("<Q")
+
+
+class FrameTooLongError(ValueError):
+    """A message announces a length above the reader's limit."""
+
+
+def encode(message: bytes) -> bytes:
+    """The message as it goes over a stream."""
+    return _LENGTH.pack(len(message)) + message
+
+
+class Decoder:
+    """Takes a stream in pieces and returns whole messages.
+
+    Args:
+        most_bytes: a message announced as longer is refused before it is read; None accepts any length.
+    """
+
+    def __init__(self, most_bytes: int | None = None) -> None:
+        self._buffer = bytearray()
+        self._most_bytes = most_bytes
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """The messages that `piece` completes.
+
+        Raises:
+            FrameTooLongError: the stream cannot be read on.
+        """
+        # most pieces are one whole message
+        if not self._buffer and len(piece) >= _LENGTH.size and len(piece) == self._end(piece):
+            return [piece[_LENGTH.size :]]
+        self._buffer += piece
+        messages = []
+        while len(self._buffer) >= _LENGTH.size and len(self._buffer) >= (end := self._end(self._buffer)):
+            messages.append(bytes(self._buffer[_LENGTH.size : end]))
+            del self._buffer[:end]
+        return messages
+
+    def _end(self, data: bytes | bytearray) -> int:
+        """Where the first message of `data` ends."""
+        length: int = _LENGTH.unpack_from(data)[0]
+        if self._most_bytes is not None and length > self._most_bytes:
+            raise FrameTooLongError(f"a message of {length} bytes is announced, {self._most_bytes} are allowed")
+        return _LENGTH.size + length
+
+
+# The number of slots, which messages use in turn. Before message n is put, message n - COUNT must have been read
+COUNT = 2
+# Bytes that a slot keeps; the memory of a larger message is given back to the system
+_KEPT_BYTES = 4 * 2**20
+
+
+def create_slots() -> list[int]:
+    """Create the slots of one direction; their descriptors, which the child inherits."""
+    return [os.memfd_create("astuner-slot") for _ in range(COUNT)]
+
+
+class Slots:
+    """The slots of one direction, as one end sees them; each end makes its own object.
+
+    Args:
+        descriptors: as `create` makes them.
+    """
+
+    def __init__(self, descriptors: Sequence[int]) -> None:
+        self._descriptors = descriptors
+
+    def put(self, number: int, data: bytes) -> None:
+        """Store message `number` for the other end; messages are numbered one by one.
+
+        Raises:
+            OSError: there is no memory left.
+        """
+        left, at = memoryview(data), 0
+        while at < len(data):
+            at += os.pwrite(self._descriptors[number % COUNT], left[at:], at)
+
+    def get(self, number: int, size: int) -> bytes:
+        """Message `number`, which is `size` bytes long.
+
+        Raises:
+            OSError: there is no message of this size.
+        """
+        descriptor = self._descriptors[number % COUNT]
+        data = b""
+        while len(data) < size:
+            if not (piece := os.pread(descriptor, size - len(data), len(data))):
+                raise OSError(f"message {number} has {len(data)} bytes, where {size} were told")
+            data += piece
+        if size > _KEPT_BYTES:
+            os.ftruncate(descriptor, 0)
+        return data
+
+
+# Two numbers: the batch's, and how many bytes of records are whole. Records follow, each behind its length. A native
+# number is written by one instruction, so that a child which is killed leaves the old one or the new one.
+_NUMBER = struct.Struct("@Q")
+_HEAD_BYTES = 2 * _NUMBER.size
+_LEAST_BYTES = 2**20
+
+
+def create_journal() -> int:
+    """Create an empty journal; the descriptor of it, which the child inherits."""
+    return os.memfd_create("astuner-journal")
+
+
+class ResultJournal:
+    """The child's end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._end = _HEAD_BYTES
+        self._map = self._mapped(_LEAST_BYTES)
+
+    def begin(self, batch: int) -> None:
+        """Note that work on `batch` begins. The batch before is forgotten: the parent has its results."""
+        if len(self._map) > _LEAST_BYTES:
+            self._map.close()
+            self._map = self._mapped(_LEAST_BYTES)
+        self._end = _HEAD_BYTES
+        _NUMBER.pack_into(self._map, _NUMBER.size, 0)
+        _NUMBER.pack_into(self._map, 0, batch)
+
+    def add(self, result: bytes) -> None:
+        """Note the batch's next result."""
+        start = self._end + _NUMBER.size
+        end = start + len(result)
+        if end > len(self._map):
+            self._map.close()
+            self._map = self._mapped(2 * end)
+        _NUMBER.pack_into(self._map, self._end, len(result))
+        self._map[start:end] = result
+        # Write the count last: if the child is killed before this line, the reader leaves the record out
+        _NUMBER.pack_into(self._map, _NUMBER.size, end - _HEAD_BYTES)
+        self._end = end
+
+    def _mapped(self, size: int) -> mmap.mmap:
+        os.ftruncate(self._descriptor, size)
+        return mmap.mmap(self._descriptor, size)
+
+
+def read_journal(descriptor: int, batch: int) -> list[bytes] | None:
+    """The results noted for `batch`, in order; None when it was never begun."""
+    head = os.pread(descriptor, _HEAD_BYTES, 0)
+    if len(head) < _HEAD_BYTES or _NUMBER.unpack_from(head)[0] != batch:
+        return None
+    data = os.pread(descriptor, _NUMBER.unpack_from(head, _NUMBER.size)[0], _HEAD_BYTES)
+    results, at = [], 0
+    while at < len(data):
+        start = at + _NUMBER.size
+        at = start + _NUMBER.unpack_from(data, at)[0]
+        results.append(data[start:at])
+    return results

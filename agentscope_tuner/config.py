@@ -1,0 +1,584 @@
+"""Configuration: OmegaConf over YAML, with one typed and strict section, `astuner.task_judge`.
+
+Layers, later ones win: defaults < file < `key=value` overrides. Every other section (`rollout`, `data`, `trinity`,
+`verl`, `hydra`, `defaults` …) passes through untouched: real training YAMLs have such sections, and judges receive the
+whole configuration. `resolve` reads, merges and validates once. Its `Settings` go from the command to the engine, into
+worker processes, and to `load_judge`, which hands each judge its own section: `task_judge_section` reads nothing again.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import hashlib
+import json
+import math
+import os
+import pickle
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from numbers import Real
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+import yaml
+from omegaconf import AnyNode, DictConfig, OmegaConf, flag_override
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from agentscope_tuner._version import __version__
+from agentscope_tuner.errors import ConfigError
+
+#: By key: its effect here, and the key to write instead.
+UPSTREAM_KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "alien_llm_model": "upstream it names the model that a judge of your own may ask; write "
+        "rubrics_auto_grader.model_name for AutoGraderJudge, or judge_kwargs.model_name and read it in your judge",
+        "alien_llm_response_length": "upstream it limits that model's reply in tokens; write "
+        "rubrics_auto_grader.client.max_tokens, or a key of your own under judge_kwargs",
+        "sampling_mode": "upstream it says which samples rubrics are learned from; here all that are not held out are "
+        "tried, `batch_size` at a time, until `patience` ends it: remove it",
+        "generate_number": "upstream it is how many rubrics are proposed for a sample; write "
+        "query_specific_generate_number",
+        "max_retries": "upstream it is how often a call is tried again; write client.max_retries, or leave it out: "
+        "calls are tried again until client.deadline_seconds",
+        "aggregation_mode": "upstream it says what becomes of the proposals; write enable_categorization: true to "
+        "merge them into categories, false to keep all",
+    }
+)
+
+
+class StrictSection(BaseModel):
+    """Base of typed configuration sections: no unknown keys, no silent conversion of types, no change after load."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+_MAPPING = ("model_type", "dict_type")
+
+SectionT = TypeVar("SectionT", bound=StrictSection)
+
+
+def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
+    """Read `data` as `model`; every problem is reported at once, by its full key under `where`.
+
+    Raises:
+        ConfigError: naming each key, its value, and the allowed keys or values.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as exc:
+        problems = [
+            _problem(model, error["loc"], error["type"], error["msg"], error["input"]) for error in exc.errors()
+        ]
+        lines = [f"{where}.{problem}" if problem[0] != ":" else f"{where}{problem}" for problem in problems]
+        raise ConfigError("\n".join(lines)) from exc
+
+
+def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
+    path = ".".join(str(part) for part in loc)
+    if kind != "extra_forbidden":
+        # pydantic's own messages for these errors name a Python class, or pydantic
+        words = "must be a mapping of keys to values" if kind in _MAPPING else message.removeprefix("Value error, ")
+        return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
+    if told := UPSTREAM_KEYS.get(str(loc[-1])):
+        return f"{path}: unknown key; {told}"
+    allowed = list(_model_at(model, loc[:-1]).model_fields)
+    nearest = difflib.get_close_matches(str(loc[-1]), allowed, n=1)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
+
+
+def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
+    names_entry = False
+    for part in loc:
+        field = None if names_entry else model.model_fields.get(str(part))
+        names_entry = False
+        if field is None:
+            continue  # An index, the name of an entry, or a union's branch leads to no other model
+        names_entry = get_origin(field.annotation) is dict
+        for candidate in (field.annotation, *get_args(field.annotation)):
+            if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+                model = candidate
+    return model
+
+
+def _short(value: object, limit: int = 200) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
+
+
+SECTION = "astuner.task_judge"
+# The depth to which combined and routed judges may be nested
+_MOST_NESTED = 2
+
+
+def _empty_list_for_null(value: object) -> object:
+    # `rules:` with every rule commented out reads as null and means no rules
+    return [] if value is None else value
+
+
+def _text_keys(value: Any) -> Any:
+    """Turn keys into text: YAML reads the route `1:` as a number and `true:` as a boolean; rows hold any of these."""
+    if not isinstance(value, dict):
+        return value
+    named = {key: key if isinstance(key, str) else route_name(key) for key in value}
+    twice = sorted({name for name in named.values() if list(named.values()).count(name) > 1}, key=str)
+    if twice:
+        raise ValueError(f"two routes are named {twice[0]!r}")
+    return {named[key]: section for key, section in value.items()}
+
+
+def route_name(value: object) -> str | None:
+    """The name of the route that `value` stands for: text as it is, `1` and `1.0` as "1", `true` as "true".
+
+    None for a value that names no route: None, NaN, a list, a mapping.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    # numpy's scalars are numbers, too; and pandas turns whole numbers into floats where a cell is missing
+    if type(value) is int:
+        return str(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else str(value)
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return str(bool(value)).lower()
+    return None
+
+
+class MathConfig(StrictSection):
+    """`astuner.task_judge.math`: how MathAnswerAsJudge compares."""
+
+    equivalence: Literal["symbolic", "exact"] = "symbolic"
+    # places of the answer, in order of preference: the first place that holds an answer is read
+    answer_in: list[Literal["boxed", "tag", "hash", "label", "last_value"]] = Field(default=["boxed"], min_length=1)
+    # pairs of strings that open and close a model's reasoning, beside the usual tags: it holds no answer
+    think: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(default_factory=list)
+    # whether a formula that already appears in the question may be the answer
+    copied: Literal["refuse", "accept"] = "refuse"
+    # worker processes of the symbolic stage, shared by the process's judges
+    workers: int = Field(default=1, ge=1, le=256)
+    # CPU seconds that the symbolic stage may take over one answer
+    deadline: float = Field(default=0.5, gt=0, le=3600)
+    # an answer that cannot be checked within the bounds: 0.0 with its reason, or a JudgeError
+    on_undecided: Literal["zero", "error"] = "zero"
+
+
+class SandboxConfig(StrictSection):
+    """`astuner.task_judge.code.sandbox`: a service that runs programs."""
+
+    kind: Literal["sandbox_fusion", "piston"]
+    # when one does not answer, the next is asked
+    urls: list[str] = Field(min_length=1)
+    # requests under way at once, for each event loop
+    max_connections: int = Field(default=16, ge=1)
+
+
+class CodeConfig(StrictSection):
+    """`astuner.task_judge.code`: how CodeJudge runs programs and compares what they print."""
+
+    # CPU seconds of one test, of all its processes
+    seconds: float = Field(default=4.0, gt=0, le=3600)
+    # seconds by the clock for all tests of an answer, from where a core is free
+    total_seconds: float = Field(default=12.0, gt=0, le=86_400)
+    # memory of all processes and files of a test
+    memory_mb: int = Field(default=1024, ge=64, le=1_048_576)
+    # processes and threads of a test at once
+    processes: int = Field(default=64, ge=1, le=10_000)
+    # of stdout, of stderr and of each file
+    output_kb: int = Field(default=4096, ge=1, le=1_048_576)
+    # where the program stands: the last fenced block, that in <answer>, or the whole output if it has no block
+    answer_in: Literal["fence", "tag", "whole"] = "fence"
+    # a row may name another in its tests; with a remote sandbox any that it knows
+    language: str = Field(default="python", pattern=r"^[a-z0-9+#_.-]{1,32}$")
+    # the reward where some tests fail: none, their share, or their share by the numbers of `weights` in the row
+    partial: Literal["off", "share", "weighted"] = "off"
+    # null: yes where partial is off
+    stop_at_first_failure: bool | None = None
+    # floats may differ by this much, absolutely or relatively
+    tolerance: float = Field(default=1e-6, ge=0, le=1)
+    # whether reasons may hold what hidden tests expect; keep it off where the policy reads its reasons
+    show_expected: bool = False
+    # a service to run programs instead of this machine
+    sandbox: SandboxConfig | None = None
+
+    @property
+    def stops(self) -> bool:
+        """Whether tests behind the first failed one are left out."""
+        return self.partial == "off" if self.stop_at_first_failure is None else self.stop_at_first_failure
+
+
+class TaskJudgeConfig(StrictSection):
+    """`astuner.task_judge`: which judge, and the rules that run before it."""
+
+    # the judge's name in logs and trainers' metrics; by default its class name
+    name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
+    # its metrics' names, for trainers that need the same metrics of every sample; by default those of its class
+    metric_names: list[str] | None = None
+    judge_type: Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics", "combined", "routed"] = (
+        "customized_protocol"
+    )
+    judge_protocol: str | None = None
+    judge_kwargs: dict[str, Any] = Field(default_factory=dict)
+    rules: Annotated[list[dict[str, Any]], BeforeValidator(_empty_list_for_null)] = Field(default_factory=list)
+    rule_modules: list[str] = Field(default_factory=list)
+    rule_reward: float = 0.0
+    on_error: Literal["raise", "zero"] = "raise"
+    # rows that an async judge judges at once; counted in each process, over all callers
+    concurrency: int = Field(default=64, ge=1, le=10_000)
+    # seconds for one verdict, whichever judge reaches it; null: no limit but those that judges set themselves
+    deadline: float | None = Field(default=300.0, gt=0)
+    # a folder for every row that trains and its judgement, which `astuner watch` reads
+    log_dir: str | None = None
+    # the share of advantage groups that are logged, each whole or not at all
+    log_share: float = Field(default=1.0, gt=0, le=1)
+    # whether a judgement keeps the questions to judge models and their replies, up to 20,000 characters a message
+    keep_calls: bool = False
+    # how many verdicts may hang in threads beyond their deadline before the judge is asked no more
+    max_abandoned: int = Field(default=32, ge=1)
+    math: MathConfig = Field(default_factory=MathConfig)
+    code: CodeConfig = Field(default_factory=CodeConfig)
+    rubrics_auto_grader: dict[str, Any] = Field(default_factory=dict)
+    llm: dict[str, Any] = Field(default_factory=dict)
+    task_rubrics: dict[str, Any] = Field(default_factory=dict)
+    # judge_type: combined. The parts' judges, by name
+    parts: dict[str, PartConfig] = Field(default_factory=dict)
+    # how the parts' rewards become one: one of the four combinations, or `module->function`
+    reward: str = "weighted_sum"
+    # whose is_success counts: a part's name, or all, or any
+    success: str = "all"
+    # the least and the largest reward
+    clip: list[float] | None = Field(default=None, min_length=2, max_length=2)
+    # judge_type: routed. The field of a row that names its route
+    by: str | None = None
+    # the judges, by the field's value; `default` judges rows with any other value
+    routes: Annotated[dict[str, TaskJudgeConfig], BeforeValidator(_text_keys)] = Field(default_factory=dict)
+
+    def digest(self) -> str:
+        """A digest of everything that decides the verdicts: runs with the same digest had the same judge, rules,
+        settings and version.
+        """
+        deciding = json.dumps(_deciding(self.model_dump(mode="json")))
+        return hashlib.sha256(f"{__version__} {deciding}".encode()).hexdigest()[:12]
+
+
+class PartConfig(TaskJudgeConfig):
+    """`astuner.task_judge.parts.<name>`: a whole section, and the part's weight in the combined reward."""
+
+    weight: float = 1.0
+    # a condition on other parts, such as `correct.is_success`; if it is not met, the part is not asked
+    when: str | None = Field(default=None, min_length=1)
+    # whether the combined verdict goes on without this part if the part fails
+    optional: bool = False
+
+
+TaskJudgeConfig.model_rebuild()
+
+
+def _deciding(section: dict[str, Any]) -> dict[str, Any]:
+    """A section without the keys that do not influence verdicts, at any depth of parts."""
+    no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
+    kept = {key: value for key, value in section.items() if key not in no_part}
+    for key in ("llm", "task_rubrics", "rubrics_auto_grader"):
+        kept[key] = _without_spending(kept[key])
+    for key in ("parts", "routes"):
+        kept[key] = {name: _deciding(part) for name, part in kept[key].items()}
+    return kept
+
+
+def _without_spending(value: Any) -> Any:
+    """The settings of judge models without budgets and keys, at any depth.
+
+    A run that stopped because its budget was spent can be resumed with a larger budget, and any run with another key.
+    """
+    if isinstance(value, dict):
+        return {name: _without_spending(one) for name, one in value.items() if name not in ("budget", "api_key")}
+    return [_without_spending(one) for one in value] if isinstance(value, list) else value
+
+
+# Keys of `task_judge` whose names no other program uses: `astuner` may hold other programs' sections, too
+_OWN_KEYS = (
+    "judge_type",
+    "judge_protocol",
+    "judge_kwargs",
+    "rules",
+    "rule_modules",
+    "rule_reward",
+    "on_error",
+    "rubrics_auto_grader",
+)
+
+
+def check_override(key: str) -> None:
+    """Check that an override of one of our settings has its full key, from `astuner` on: another key changes nothing.
+
+    Raises:
+        ConfigError: it has another key; the message has the right key.
+    """
+    first, _, rest = key.partition(".")
+    if first == "task_judge" or first in _OWN_KEYS:
+        place = "astuner" if first == "task_judge" else "astuner.task_judge"
+        raise ConfigError(f"override {key!r}: nobody reads {first!r} at the top: write {place}.{key}")
+    misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"], cutoff=0.8)
+    if misspelt and rest.startswith("task_judge"):
+        raise ConfigError(f"override {key!r}: did you mean 'astuner.{rest}'?")
+
+
+def check_places(config: DictConfig) -> None:
+    """Check that `astuner` is a mapping with our section under `task_judge`; its other keys belong to other programs.
+
+    Raises:
+        ConfigError: `astuner` is no mapping, or a setting of ours stands in a wrong place; the message has the key and
+            the right place.
+    """
+    ours = config.get("astuner") if not OmegaConf.is_missing(config, "astuner") else None
+    if ours is None:
+        _check_top(config)
+        return
+    if not isinstance(ours, DictConfig):
+        raise ConfigError(f"astuner must be a mapping that holds task_judge, got {ours!r}")
+    misspelt = difflib.get_close_matches("task_judge", map(str, ours), n=1, cutoff=0.8)
+    if "task_judge" not in ours and misspelt:
+        raise ConfigError(f"astuner.{misspelt[0]}: unknown key; did you mean 'task_judge'?")
+    for key in _OWN_KEYS:
+        if key in ours:
+            raise ConfigError(f"astuner.{key} stands where nobody reads it: write astuner.task_judge.{key}")
+    if "task_judge" not in ours:
+        _check_top(config)
+
+
+def _check_top(config: DictConfig) -> None:
+    """Where our section is missing, refuse our keys at the top level, or under a misspelt `astuner`."""
+    for key in ("task_judge", "judge_protocol"):
+        if key in config:
+            path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
+            raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}")
+    for name in difflib.get_close_matches("astuner", [str(key) for key in config], cutoff=0.8):
+        if name != "astuner":
+            raise ConfigError(f"{name}: unknown key; did you mean 'astuner'?")
+
+
+_SECRET_KEY = re.compile(r"(^|_)(api_?)?(keys?|token|secrets?|passwords?|passwd|pwd|credentials?|authorization)$")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|-")
+_MASK = "***"
+
+
+def _is_secret(key: str) -> bool:
+    return _SECRET_KEY.search(_CAMEL_HUMP.sub("_", key).lower()) is not None
+
+
+def masked(config: DictConfig) -> dict[str, Any]:
+    """`config` as plain data to show, with each likely secret replaced by `***`.
+
+    Masked are all values under keys such as `api_key`, `*_token` or `password`. Where an environment variable has such
+    a name, its value is masked in every string. `astuner` is resolved; other sections keep their interpolations, which
+    only their own programs can resolve.
+
+    Raises:
+        ConfigError: an interpolation under `astuner` cannot be resolved.
+    """
+    plain = OmegaConf.to_container(config, resolve=False)
+    assert isinstance(plain, dict)
+    if isinstance(config.get("astuner"), DictConfig):
+        try:
+            plain["astuner"] = OmegaConf.to_container(config.astuner, resolve=True)
+        except OmegaConfBaseException as exc:
+            raise ConfigError(f"cannot resolve astuner: {exc}") from exc
+    secrets = [value for key, value in os.environ.items() if _is_secret(key) and len(value) >= 8]
+    return {str(key): _mask(str(key), value, secrets) for key, value in plain.items()}
+
+
+def _mask(key: str, value: Any, secrets: Sequence[str]) -> Any:
+    if value is None or value == "":
+        return value
+    if _is_secret(key):
+        return _MASK
+    if isinstance(value, dict):
+        return {str(name): _mask(str(name), inner, secrets) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_mask(key, inner, secrets) for inner in value]
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, _MASK)
+        return re.sub(r"(?<=://)[^/@\s]+@", f"{_MASK}@", value)
+    return value
+
+
+# The key in a configuration's `__dict__` under which a judge's typed section lies: judges receive the configuration
+# alone. No copy has it, so a copy that was changed is validated anew
+_HANDED = "_astuner_section"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A configuration that has been read, merged and validated; pickles, and means the same in another process.
+
+    Attributes:
+        whole: the whole configuration, with our defaults filled in, as judges receive it.
+        task_judge: the typed `astuner.task_judge`.
+    """
+
+    whole: DictConfig
+    task_judge: TaskJudgeConfig
+
+
+Source = str | Path | Mapping[str, Any] | DictConfig | Settings
+
+
+def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Settings:
+    """Merge defaults, `source` and `overrides`, and validate; settings come back as they are. `source` is not changed.
+
+    Args:
+        source: a YAML file, or a configuration already read; None for the defaults alone.
+        overrides: `key=value` pairs, values in YAML, such as `astuner.task_judge.rule_reward=-0.5`.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or its `astuner.task_judge` section is wrong.
+    """
+    if isinstance(source, Settings):
+        if not overrides:
+            return source
+        source = source.whole
+    for override in overrides:
+        if not re.match(r"[^=\s]+=", override):
+            raise ConfigError(f"an override must read key=value, got {override!r}")
+        check_override(override.partition("=")[0])
+    try:
+        merged = OmegaConf.merge(OmegaConf.create({}), _read(source), OmegaConf.from_dotlist(list(overrides)))
+        assert isinstance(merged, DictConfig)
+        check_places(merged)
+        plain = _plain(merged, SECTION)
+        return _settings(merged, plain, validate_section(TaskJudgeConfig, plain, SECTION))
+    # OmegaConf raises a TypeError when a list is merged into a mapping, and YAML errors for an override's value
+    except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:
+        raise ConfigError(f"cannot merge the configuration: {exc}") from exc
+
+
+def inner_settings(config: Mapping[str, Any] | DictConfig, key: str, name: str, section: TaskJudgeConfig) -> Settings:
+    """The settings of a judge that another judge asks: the whole configuration, with its own section as
+    `astuner.task_judge`.
+
+    Args:
+        config: the whole configuration, as the asking judge receives it; not changed.
+        key: where the section stands in the asking judge's: `parts` or `routes`.
+        name: its name there.
+        section: the same section, typed.
+    """
+    whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
+    beside, own = SECTION.split(".")
+    around = whole[beside][own]
+    given = _text_keys(OmegaConf.to_container(around[key], resolve=True))[name]
+    plain = {key: value for key, value in given.items() if key in TaskJudgeConfig.model_fields}
+    # `deepcopy` takes this section for copied: it is replaced below, and the parts of a combined judge are large
+    copied = copy.deepcopy(whole, {id(around): AnyNode()})
+    return _settings(copied, {**plain, "deadline": section.deadline}, section)
+
+
+def _settings(whole: DictConfig, plain: dict[str, Any], section: TaskJudgeConfig) -> Settings:
+    """The settings of `whole`, a copy of the caller's configuration, whose section is `plain`, typed `section`."""
+    # The flag belongs to the caller's configuration
+    OmegaConf.set_readonly(whole, False)
+    # Judges read the whole configuration and expect our defaults in it
+    with flag_override(whole, "no_deepcopy_set_nodes", True):
+        OmegaConf.update(whole, SECTION, _with_defaults(plain), merge=False, force_add=True)
+    return Settings(whole, section)
+
+
+def _with_defaults(plain: dict[str, Any]) -> DictConfig:
+    """A section as OmegaConf nodes, with the defaults of the keys that it leaves out, also in its parts and routes."""
+    nodes: DictConfig = pickle.loads(_default_nodes())
+    for key, value in plain.items():
+        if key in ("parts", "routes"):
+            nodes[key] = {name: _with_defaults(inner) for name, inner in _text_keys(value).items()}
+        elif key == "math":
+            nodes[key].merge_with(value)
+        else:
+            nodes[key] = _empty_list_for_null(value) if key == "rules" else value
+    return nodes
+
+
+@cache
+def _default_nodes() -> bytes:
+    # Pickled: OmegaConf takes 5 ms to make these nodes, 0.3 ms to unpickle them, and a judge of parts has many
+    return pickle.dumps(OmegaConf.create(TaskJudgeConfig().model_dump()))
+
+
+def hand_over(settings: Settings) -> DictConfig:
+    """The whole configuration for one judge, whose `task_judge_section` is then that of `settings`."""
+    vars(settings.whole)[_HANDED] = settings.task_judge
+    return settings.whole
+
+
+def load_config(
+    source: str | Path | Mapping[str, Any] | DictConfig | None = None, overrides: Sequence[str] = ()
+) -> DictConfig:
+    """The merged configuration, as judges receive it: `resolve` for callers who need only the configuration.
+
+    Args:
+        source: a YAML file, or a configuration already read; None for the defaults alone. It is not changed.
+        overrides: `key=value` pairs, values in YAML, such as `astuner.task_judge.rule_reward=-0.5`.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or its `astuner.task_judge` section is wrong.
+    """
+    return resolve(source, overrides).whole
+
+
+def task_judge_section(config: Mapping[str, Any] | DictConfig) -> TaskJudgeConfig:
+    """The typed `astuner.task_judge` of `config`, with interpolations resolved; for judges, who receive the whole.
+
+    A configuration that `load_judge` handed over is not read again; any other one is validated.
+
+    Raises:
+        ConfigError: an unknown key, a wrong type or value, or an interpolation that cannot be resolved.
+    """
+    section: TaskJudgeConfig | None = vars(config).get(_HANDED) if isinstance(config, DictConfig) else None
+    if section is not None:
+        return section
+    whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
+    check_places(whole)
+    return read_section(TaskJudgeConfig, whole, SECTION)
+
+
+def read_section(model: type[SectionT], config: DictConfig, where: str) -> SectionT:
+    """The section `where`, such as `astuner.rollout`, as `model`, with interpolations resolved; absent, its defaults.
+
+    Raises:
+        ConfigError: an unknown key, a wrong type or value, a missing one, or an interpolation that cannot be resolved.
+    """
+    return validate_section(model, _plain(config, where), where)
+
+
+def _plain(config: DictConfig, where: str) -> Any:
+    try:
+        section = OmegaConf.select(config, where)
+        plain = OmegaConf.to_container(section, resolve=True) if isinstance(section, DictConfig) else section
+    except OmegaConfBaseException as exc:
+        raise ConfigError(f"cannot resolve {where}: {exc}") from exc
+    return {} if plain is None else plain
+
+
+def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictConfig:
+    if source is None:
+        return OmegaConf.create({})
+    if isinstance(source, DictConfig):
+        return source
+    if isinstance(source, Mapping):
+        return OmegaConf.create(dict(source))
+    try:
+        loaded = OmegaConf.load(source)
+    except FileNotFoundError as exc:
+        raise ConfigError(f"no configuration file {str(source)!r}") from exc
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
+    except yaml.YAMLError as exc:
+        raise ConfigError(f"{str(source)!r} is not valid YAML: {exc}") from exc
+    if not isinstance(loaded, DictConfig):
+        raise ConfigError(f"{str(source)!r} must hold a mapping at its top, got {type(loaded).__name__}")
+    return loaded

@@ -1,0 +1,380 @@
+"""Partitions: how rollout files are cut for a cluster, and the folder that takes their scored rows.
+
+Input is cut by byte ranges of JSONL, and row ranges of Parquet and Arrow. The output has a file for each partition, its
+record beside it, and one manifest when all of them are whole:
+
+out/part-00000.jsonl …            scored rows, the lines of `astuner judge`, in the input's order
+out/manifest.json                 written last: what judged, the counts, and each partition's checksum
+out/_partitions/plan.json         written first: how the input was cut
+out/_partitions/part-00000.json   a finished partition's record
+out/_partitions/*.partial         rows of a partition that is under way, or that lost its worker
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import io
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner._version import __version__
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.blocks import read_blocks
+from agentscope_tuner.records.columnar import columnar_extent, columnar_lines
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.storage import StoredFile, is_columnar, is_pattern, is_url, matching, plain
+
+_LEAST_BYTES, _MOST_BYTES = 64 * 2**10, 8 * 2**20
+# Partitions of a run: enough to share them evenly among workers, few enough for one directory
+_AIMED_AT, _MOST_PARTITIONS = 64, 8192
+_BUFFER_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A stretch of one input file that is judged, written and repeated as a whole.
+
+    Attributes:
+        number: its place in the run; names its output file.
+        source: the input file's absolute path or URL, the same on every node.
+        start: where it begins: a byte of a JSONL file, a row of any other file. A line belongs to the partition of its
+            first byte.
+        end: where the next one begins.
+    """
+
+    number: int
+    source: str
+    start: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """The output file's name."""
+        return f"part-{self.number:05d}.jsonl"
+
+
+def input_files(patterns: str) -> list[Path | str]:
+    """The files that a glob pattern (`data/*.jsonl`, `**` for folders), a path or a URL names, in order, absolute.
+
+    Raises:
+        ConfigError: there is no such file, one is no regular file, or the URL names this process's own memory.
+    """
+    patterns = plain(patterns)
+    if patterns.startswith("memory://"):
+        raise ConfigError(
+            f"--input must be what every node sees, got {patterns!r}: each process has a memory of its own"
+        )
+    if is_url(patterns):
+        found: list[Path | str] = [file.source for file in matching(patterns)] if is_pattern(patterns) else [patterns]
+    else:
+        found = [Path(name) for name in sorted(glob.glob(patterns, recursive=True))]
+    if not found:
+        raise ConfigError(f"no file matches --input {patterns!r}")
+    for path in found:
+        if not StoredFile(str(path)).exists():
+            raise ConfigError(f"--input must name files, got {str(path)!r}: for a folder's write {f'{path}/*'!r}")
+    return [path if isinstance(path, str) else path.resolve() for path in found]
+
+
+def partition_bytes(files: Sequence[Path | str]) -> int:
+    """How many bytes of input make a partition. It depends on the input alone, so all machines agree."""
+    total = sum(StoredFile(str(path)).size() for path in files)
+    wanted = min(max(total // _AIMED_AT, _LEAST_BYTES), _MOST_BYTES)
+    return int(max(wanted, total // _MOST_PARTITIONS))
+
+
+def plan(files: Sequence[Path | str], size: int | None) -> list[Partition]:
+    """`files` cut into partitions of about `size` bytes, in order; None leaves files whole. They are never joined."""
+    partitions: list[Partition] = []
+    for path in files:
+        file = StoredFile(str(path))
+        length, step = _rows(file, size) if is_columnar(file.name) else _bytes(file, size)
+        for start in range(0, length, step):
+            partitions.append(Partition(len(partitions), file.source, start, min(start + step, length)))
+    return partitions
+
+
+def partition_lines(partition: Partition) -> Iterator[Line]:
+    """The rows of one partition, in order, unparsed; `where` counts lines from the byte that it names."""
+    file = StoredFile(partition.source)
+    if is_columnar(file.name):
+        yield from columnar_lines(file, file.name, partition.start, partition.end)
+        return
+    name = file.name if partition.start == 0 else f"{file.name}@{partition.start}"
+    with file.raw() as raw, _Range(raw, partition.start, partition.end) as stream:
+        for block in read_blocks(stream, name):
+            yield from block.items()
+
+
+class _Range(io.BufferedReader):
+    """The lines that begin within a byte range of a file; the last one may end beyond it."""
+
+    def __init__(self, raw: io.RawIOBase, start: int, end: int) -> None:
+        super().__init__(raw, _BUFFER_BYTES)
+        self._end = end
+        self._begins = True
+        # Start one byte early: if a line ends at that byte, the next line begins exactly at `start`
+        self._at = self.seek(max(start - 1, 0))
+        while start and self._at <= end and (piece := super().readline(_BUFFER_BYTES)):
+            self._at += len(piece)
+            if piece.endswith(b"\n"):
+                break
+
+    def read1(self, size: int = -1, /) -> bytes:
+        # `tell()` would cost a system call for each piece: count the bytes instead
+        left = self._end - self._at
+        if self._begins and left <= 0:
+            return b""
+        # The part of the last line that lies beyond the range
+        piece = super().read1(min(size, left)) if left > 0 else super().readline(size)
+        self._at += len(piece)
+        self._begins = piece.endswith(b"\n")
+        return piece
+
+
+def _bytes(file: StoredFile, size: int | None) -> tuple[int, int]:
+    length = file.size()
+    return length, max(size or length, 1)
+
+
+def _rows(file: StoredFile, size: int | None) -> tuple[int, int]:
+    """The number of rows in a Parquet or Arrow file, and how many rows make about `size` bytes."""
+    rows, weight = columnar_extent(file)
+    return rows, max(rows if size is None else rows * size // max(weight, 1), 1)
+
+
+MANIFEST = "manifest.json"
+_ASIDE = "_partitions"
+_PART = re.compile(r"part-\d{5,}\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRecord:
+    """The record of a finished partition.
+
+    Attributes:
+        name: its file.
+        source: the input file, with `start` and `end` as in `Partition`.
+        source_sha256: a checksum of its rows as they stood in the input.
+        config: names the configuration and version that judged, as in each row's judgement.
+        rows: how many; `statuses` counts them by status.
+        bytes: the file's size; `sha256` its checksum.
+        summary: `Summary.to_dict()` of its verdicts.
+        counts: the judge's counts for the notes at the end of a run; see `BaseJudge.take_counts`.
+        kept: how many rows this run took over from an earlier run. It is not written to disk.
+    """
+
+    name: str
+    source: str
+    start: int
+    end: int
+    source_sha256: str
+    config: str
+    rows: int
+    statuses: dict[str, int]
+    bytes: int
+    sha256: str
+    summary: dict[str, Any]
+    counts: dict[str, Sequence[int]] = field(default_factory=dict)
+    kept: int = 0
+
+    def written(self) -> dict[str, Any]:
+        """The fields that are kept on disk: the same however many runs were needed."""
+        plain = asdict(self)
+        del plain["kept"]
+        return plain
+
+
+class PartitionedOutput:
+    """A folder of scored partitions. Every path in it is the same on every node.
+
+    Args:
+        folder: where the partitions go.
+        digest: names the configuration and version that judge.
+    """
+
+    def __init__(self, folder: Path, digest: str) -> None:
+        self.folder = folder
+        self.digest = digest
+        self._aside = folder / _ASIDE
+
+    def begin(self, size: int | None, *, resume: bool) -> int | None:
+        """Prepare a run, which has no manifest until all partitions are whole.
+
+        Args:
+            size: how many bytes of input make a partition; None leaves files whole.
+            resume: continue an earlier run. Without it a finished run is replaced.
+
+        Returns:
+            The size of the partitions: the earlier run's where a run is resumed.
+
+        Raises:
+            ConfigError: the folder cannot be written, an interrupted run's rows are in the way, or the run to be
+                resumed had another configuration.
+        """
+        plan = self._aside / "plan.json"
+        try:
+            self._aside.mkdir(parents=True, exist_ok=True)
+            earlier = read_json(plan)
+            if earlier and resume:
+                if earlier["config"] != self.digest:
+                    raise ConfigError(
+                        f"{str(self.folder)!r} was judged under another configuration or version; run without --resume"
+                    )
+                size = earlier["partition_bytes"]
+            elif earlier:
+                self._clear()
+            (self.folder / MANIFEST).unlink(missing_ok=True)
+            write_json(plan, {"version": __version__, "config": self.digest, "partition_bytes": size})
+        except OSError as exc:
+            raise ConfigError(f"cannot write {str(self.folder)!r}: {exc}") from exc
+        return size
+
+    def _clear(self) -> None:
+        if not (self.folder / MANIFEST).exists() and any(self._aside.glob("part-*")):
+            raise ConfigError(
+                f"{str(self.folder)!r} holds partitions that an interrupted run scored: add --resume to go on from "
+                "them, or delete it"
+            )
+        for path in [*self.folder.glob("part-*.jsonl"), *self._aside.iterdir()]:
+            if _PART.fullmatch(path.name) or path.parent == self._aside:
+                path.unlink()
+
+    def record(self, partition: Partition) -> PartitionRecord | None:
+        """The record of `partition` when an earlier run finished it under the same configuration."""
+        record = _record(self._aside / f"{Path(partition.name).stem}.json")
+        if record is None or record.config != self.digest:
+            return None
+        same = (record.source, record.start, record.end) == (partition.source, partition.start, partition.end)
+        return record if same else None
+
+    def is_whole(self, record: PartitionRecord) -> bool:
+        """Whether the partition's file is unchanged since it was written."""
+        return _checksum(self.folder / record.name) == (record.bytes, record.sha256)
+
+    def partials(self, partition: Partition, run: str) -> list[Path]:
+        """Files with the rows of `partition` that dead workers of this run wrote, in the order of the attempts."""
+        return sorted(self._aside.glob(f"{Path(partition.name).stem}.{run}.*.partial"))
+
+    def new_partial(self, partition: Partition, run: str, attempt: int) -> Path:
+        """The file for a new attempt: a worker that seems dead may still write to its own file."""
+        return self._aside / f"{Path(partition.name).stem}.{run}.{attempt:04d}-{uuid.uuid4().hex[:8]}.partial"
+
+    def leftovers(self, partition: Partition) -> list[Path]:
+        """Files to take verdicts from, the best one last: interrupted runs' files, and the finished file."""
+        stem = Path(partition.name).stem
+        found = sorted(self._aside.glob(f"{stem}.*.partial"), key=lambda path: path.stat().st_size)
+        record = self.record(partition)
+        return [*found, self.folder / partition.name] if record and self.is_whole(record) else found
+
+    def finish(self, partial: Path, record: PartitionRecord) -> None:
+        """Publish a whole partition and its record: from here on the partition is done."""
+        os.replace(partial, self.folder / record.name)
+        stem = Path(record.name).stem
+        write_json(self._aside / f"{stem}.json", record.written())
+        for path in self._aside.glob(f"{stem}.*.partial"):
+            path.unlink(missing_ok=True)
+
+    def complete(self, records: Iterable[PartitionRecord], *, judge: str) -> dict[str, Any]:
+        """Write the manifest of all partitions of the run, and remove surplus partitions of an earlier run."""
+        rows = [record.written() for record in sorted(records, key=lambda record: record.name)]
+        names = {row["name"] for row in rows}
+        for path in self.folder.glob("part-*.jsonl"):
+            if _PART.fullmatch(path.name) and path.name not in names:
+                path.unlink()
+                (self._aside / f"{path.stem}.json").unlink(missing_ok=True)
+        statuses: dict[str, int] = {}
+        for row in rows:
+            del row["summary"], row["config"]
+            for status, count in row["statuses"].items():
+                statuses[status] = statuses.get(status, 0) + count
+        manifest = {
+            "version": __version__,
+            "judge": judge,
+            "config": self.digest,
+            "rows": sum(row["rows"] for row in rows),
+            "statuses": statuses,
+            "partitions": rows,
+        }
+        write_json(self.folder / MANIFEST, manifest)
+        return manifest
+
+
+def source_checksum(lines: Iterable[Line]) -> str:
+    """The checksum of `PartitionRecord.source_sha256` over a partition's lines."""
+    checksum = hashlib.sha256()
+    for _ in checksummed(lines, checksum):
+        pass
+    return checksum.hexdigest()
+
+
+def checksummed(lines: Iterable[Line], checksum: hashlib._Hash) -> Iterator[Line]:
+    """`lines`, each of which is added to `checksum` as it passes."""
+    for line in lines:
+        checksum.update(line.raw + b"\n" if line.problem is None else f"{line.where} {line.problem}\n".encode())
+        yield line
+
+
+def has_source(partition: Partition, record: PartitionRecord) -> bool:
+    """Whether the input still holds the rows that were judged."""
+    return source_checksum(partition_lines(partition)) == record.source_sha256
+
+
+def damage(folder: Path) -> list[str]:
+    """The damage of a finished output, a line for each damaged partition; empty when nothing has changed.
+
+    Raises:
+        ConfigError: there is no manifest: the run is not finished.
+    """
+    manifest = read_json(folder / MANIFEST)
+    if manifest is None:
+        raise ConfigError(f"{str(folder)!r} has no {MANIFEST}: its run is not finished; --resume goes on")
+    found = []
+    for row in manifest["partitions"]:
+        size, checksum = _checksum(folder / row["name"])
+        if checksum is None:
+            found.append(f"{row['name']} is missing")
+        elif (size, checksum) != (row["bytes"], row["sha256"]):
+            found.append(
+                f"{row['name']} has {size} bytes, sha256 {checksum}; written were {row['bytes']}, {row['sha256']}"
+            )
+    return found
+
+
+def _checksum(path: Path) -> tuple[int, str | None]:
+    try:
+        with open(path, "rb") as stream:
+            return path.stat().st_size, hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return 0, None
+
+
+def _record(path: Path) -> PartitionRecord | None:
+    try:
+        return PartitionRecord(**read_json(path) or {})
+    except TypeError:
+        return None
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The content of one of our JSON files; None where it is missing or not whole."""
+    try:
+        data = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """Write `data` to `path`, whole or not at all."""
+    aside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    with open(aside, "w", encoding="utf-8") as stream:
+        json.dump(data, stream, indent=1)
+    os.replace(aside, path)

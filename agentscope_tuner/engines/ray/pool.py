@@ -1,0 +1,337 @@
+"""`RayJudge`: one pool of judge actors for all the workers of a trainer that runs on Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from agentscope_tuner._run.pool import POLICY
+from agentscope_tuner.config import Source, resolve
+from agentscope_tuner.engines.ray.session import enter, own_error, portable, ray_module
+from agentscope_tuner.errors import AstunerError, Cause, ConfigError, JudgeError
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import judgement_of
+from agentscope_tuner.task_judge.run_log import RunLog
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+Out = TypeVar("Out")
+
+
+class JudgeActor:
+    """Judges until `drain` tells it to refuse calls.
+
+    Args:
+        config: as `load_judge` takes it.
+        directory: the working directory of the process that made the pool.
+        digest: names the configuration and the pool's size.
+        workers: how many actors the pool has.
+    """
+
+    def __init__(self, config: dict[str, Any], directory: str, digest: str, workers: int) -> None:
+        enter(directory)
+        settings = resolve(config)
+        self._judge = load_judge(settings)
+        self._about = {"digest": digest, "workers": workers}
+        # A judge that computes gains nothing from several calls at once
+        at_once = 1 if self._judge.traits.kind == "cpu" else settings.task_judge.concurrency
+        self._slots = asyncio.Semaphore(at_once)
+        self._begun = 0
+        self._closed = False
+        self._idle = asyncio.Event()
+        section = settings.task_judge
+        self._log = RunLog(Path(section.log_dir), share=section.log_share) if section.log_dir else None
+
+    async def about(self) -> dict[str, Any]:
+        return self._about
+
+    async def compute_reward(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
+        return await self._entered(self._rewarded, task, output)
+
+    async def compute_rewards(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
+        return await self._entered(asyncio.to_thread, self._group_rewarded, task, outputs)
+
+    async def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
+        return await self._entered(self._judged, task, output)
+
+    async def _judged(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
+        return self._logged(task, [output], [await self._judge.ajudge(task, output)])[0]
+
+    async def _rewarded(self, task: WorkflowTask, output: WorkflowOutput) -> Reward:
+        started = time.perf_counter()
+        outcome = await self._judge.aoutcome(task, output)
+        self._logged(task, [output], [judgement_of(outcome, started)])
+        return self._judge.reward_of(outcome)
+
+    def _group_rewarded(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
+        started = time.perf_counter()
+        outcomes = self._judge.group_outcomes(task, outputs)
+        self._logged(task, outputs, [judgement_of(outcome, started) for outcome in outcomes])
+        return [self._judge.reward_of(outcome) for outcome in outcomes]
+
+    def _logged(
+        self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], judgements: list[Judgement]
+    ) -> list[Judgement]:
+        if self._log is not None:
+            self._log.add([(task, output) for output in outputs], judgements, None)
+        return judgements
+
+    async def _entered(self, call: Callable[..., Awaitable[Out]], *args: Any) -> Out:
+        if self._closed:
+            raise JudgeError("the pool of judge actors is shutting down", cause=Cause.WORKER)
+        self._begun += 1
+        try:
+            async with self._slots:
+                return await call(*args)
+        finally:
+            self._begun -= 1
+            if not self._begun:
+                self._idle.set()
+
+    async def drain(self, timeout: float) -> bool:
+        """Refuse calls from now on, and wait for the begun calls; return whether all of them ended in time."""
+        self._closed = True
+        if self._begun:
+            self._idle.clear()
+            with suppress(TimeoutError):  # the method then returns False
+                await asyncio.wait_for(self._idle.wait(), timeout)
+        if self._log is not None:
+            # The actor is killed next, and would lose the rows that still wait to be written
+            self._log.close()
+        return not self._begun
+
+
+# Ray repeats every call of a dead actor in the one that replaces it, and does not tell which call killed it. So this
+# limit is the one for workers lost beside the work
+_RETRIES = POLICY.losses
+_NAMESPACE = "astuner"
+# Seconds for an actor's report that its calls have ended, beyond the time of the calls
+_ANSWER_SECONDS = 5.0
+
+
+class RayJudge:
+    """A handle of a named pool of judge actors; every worker of a trainer may hold a handle.
+
+    The first process that uses the pool makes it. The pool is detached, so it outlives this process. A handle finds the
+    pool by its name, and can be sent to tasks and actors. An actor that dies is started again, and its calls are
+    repeated there. Ray must be running in this process: trainers on Ray have called `ray.init`.
+
+        judge = RayJudge("configs/math.yaml", workers=4)
+        raw_reward, is_success = judge.compute_reward(task, output)          # waits, as any judge does
+        refs = [judge.compute_reward.remote(task, output) for …]             # or does not
+        rewards = judge.get(refs)
+        judge.shutdown()
+
+    Where the configuration names a `log_dir`, each actor writes the rows that it judges to files of its own there; a
+    relative path begins at the directory in which the pool was made.
+
+    Args:
+        config: as `load_judge` takes it; None for a handle of a pool that exists.
+        name: the pool's name in the Ray cluster.
+        workers: how many actors.
+        num_cpus: the CPUs that each actor requests from Ray; a fraction where judges mostly wait.
+        runtime_env: the actors' own `runtime_env` of Ray; None for the job's.
+    """
+
+    def __init__(
+        self,
+        config: Source | None = None,
+        *,
+        name: str = "astuner-judge",
+        workers: int = 1,
+        num_cpus: float = 1.0,
+        runtime_env: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self._config = config
+        self._workers = workers
+        self._options = {"num_cpus": num_cpus, **({"runtime_env": dict(runtime_env)} if runtime_env else {})}
+        self._actors: list[_ActorHandle] = []
+        self._ended = False
+        self.compute_reward: _RemoteMethod[Reward] = _RemoteMethod(self, "compute_reward")
+        self.compute_rewards: _RemoteMethod[list[Reward]] = _RemoteMethod(self, "compute_rewards")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # In another process the handle finds the same pool by its name
+        self._pool()
+        return _found, (self.name,)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """`compute_reward` for callers inside an event loop."""
+        ray = ray_module()
+        try:
+            reward: Reward = await self.compute_reward.remote(workflow_task, workflow_output)
+        except ray.exceptions.RayError as exc:
+            raise _judge_error(exc) from exc
+        return reward
+
+    def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
+        """The full account of one verdict; a judge that breaks or dies gives status `failed`, not an exception."""
+        try:
+            judgement: Judgement = _RemoteMethod[Judgement](self, "judge")(workflow_task, workflow_output)
+        except JudgeError as exc:
+            return Judgement.failed(exc)
+        return judgement
+
+    def get(self, refs: Any, *, timeout: float | None = None) -> Any:
+        """The results of `.remote` calls, from one ref or a list of refs.
+
+        Raises:
+            JudgeError: there is no verdict: the judge raised its own error, its actors died, or the `timeout` in
+                seconds is over. `ray.get` also raises the judge's own error as a JudgeError, but Ray's errors in the
+                other cases.
+        """
+        ray = ray_module()
+        try:
+            return ray.get(refs, timeout=timeout)
+        except ray.exceptions.RayError as exc:
+            raise _judge_error(exc) from exc
+
+    def shutdown(self, timeout: float = 60.0) -> bool:
+        """End the pool: begun calls may finish, for `timeout` seconds at most; new calls are refused.
+
+        Returns:
+            Whether all begun calls were finished.
+        """
+        ray = ray_module()
+        self._ended = True
+        if not ray.is_initialized():
+            return True
+        try:
+            handles = self._actors or [_ActorHandle(actor) for actor in _existing(ray, self.name)]
+        except ConfigError:
+            # the pool was never made, or another handle ended it
+            return True
+        ends = time.monotonic() + timeout
+        # Wait for this handle's calls before the drain: an actor may begin a call after a `drain` that was sent later
+        clean = all(handle.is_idle_by(ends) for handle in handles)
+        left = max(ends - time.monotonic(), 0.0)
+        drained = [handle.actor.drain.remote(left) for handle in handles]
+        ready, late = ray.wait(drained, num_returns=len(drained), timeout=left + _ANSWER_SECONDS)
+        clean = clean and not late and all(_is_drained(ray, ref) for ref in ready)
+        for handle in handles:
+            ray.kill(handle.actor, no_restart=True)
+        self._actors = []
+        return clean
+
+    def _pool(self) -> list[_ActorHandle]:
+        if self._ended:
+            # A new pool would be detached, and no handle would end it
+            raise JudgeError(f"this RayJudge was shut down: make another for the pool {self.name!r}")
+        if not self._actors:
+            ray = ray_module()
+            if not ray.is_initialized():
+                raise ConfigError("RayJudge needs a running Ray: call ray.init(...) first")
+            actors = _existing(ray, self.name) if self._config is None else self._made(ray)
+            self._actors = [_ActorHandle(actor) for actor in actors]
+        return self._actors
+
+    def _made(self, ray: Any) -> list[Any]:
+        config = portable(self._config or {})
+        digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
+        # Load the judge here first: its ConfigError reaches the caller, where Ray would restart broken actors for ever
+        load_judge(config)
+        made = ray.remote(
+            max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
+        )(JudgeActor)
+        actors = [
+            made.options(name=f"{self.name}-{index}", namespace=_NAMESPACE, get_if_exists=True).remote(
+                config, os.getcwd(), digest, self._workers
+            )
+            for index in range(self._workers)
+        ]
+        if any(about["digest"] != digest for about in self.get([actor.about.remote() for actor in actors])):
+            raise ConfigError(
+                f"a pool {self.name!r} with another configuration or size exists: give this one a name of its own, or "
+                "shut the other down"
+            )
+        return actors
+
+    def _submit(self, method: str, *args: Any) -> Any:
+        pool = self._pool()
+        # Other handles use the same actors, and we do not see their calls: choose at random among the least busy
+        handle = min(pool, key=lambda handle: (handle.under_way, random.random()))
+        return handle.call(method, *args)
+
+
+class _RemoteMethod(Generic[Out]):
+    """A method that waits for its result when called, and gives a Ray object reference by `remote`."""
+
+    def __init__(self, judge: RayJudge, method: str) -> None:
+        self._judge = judge
+        self._method = method
+
+    def __call__(self, workflow_task: WorkflowTask, output: WorkflowOutput | Sequence[WorkflowOutput]) -> Out:
+        """The judge's own answer; raises its JudgeError."""
+        try:
+            result: Out = self._judge.get(self.remote(workflow_task, output))
+        except JudgeError as exc:
+            exc.task_id = exc.task_id or workflow_task.task_id
+            raise
+        return result
+
+    def remote(self, workflow_task: WorkflowTask, output: WorkflowOutput | Sequence[WorkflowOutput]) -> Any:
+        """A reference to the answer, for `RayJudge.get`, `ray.get`, `ray.wait` and `await`."""
+        return self._judge._submit(self._method, workflow_task, output)
+
+
+class _ActorHandle:
+    """An actor, and how many calls of this process it has under way."""
+
+    def __init__(self, actor: Any) -> None:
+        self.actor = actor
+        self.under_way = 0
+        self._changed = threading.Condition()
+
+    def call(self, method: str, *args: Any) -> Any:
+        self._count(1)
+        ref = getattr(self.actor, method).remote(*args)
+        ref.future().add_done_callback(lambda _: self._count(-1))
+        return ref
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self.under_way += change
+            self._changed.notify_all()
+
+    def is_idle_by(self, ends: float) -> bool:
+        """Whether all calls have ended when the clock shows `ends`, or before."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self.under_way, max(ends - time.monotonic(), 0.0))
+
+
+def _found(name: str) -> RayJudge:
+    return RayJudge(name=name)
+
+
+def _existing(ray: Any, name: str) -> list[Any]:
+    try:
+        first = ray.get_actor(f"{name}-0", namespace=_NAMESPACE)
+        workers = ray.get(first.about.remote())["workers"]
+        return [first, *(ray.get_actor(f"{name}-{index}", namespace=_NAMESPACE) for index in range(1, workers))]
+    except (ValueError, ray.exceptions.RayActorError) as exc:
+        raise ConfigError(
+            f"there is no pool {name!r} of judge actors: make it with RayJudge(config, name={name!r})"
+        ) from exc
+
+
+def _is_drained(ray: Any, ref: Any) -> bool:
+    try:
+        return bool(ray.get(ref))
+    except ray.exceptions.RayError:
+        return False
+
+
+def _judge_error(exc: BaseException) -> AstunerError:
+    """The JudgeError inside an error of Ray's; where there is none, a JudgeError with Ray's words."""
+    told = f"no judge actor answered: {type(exc).__name__}: {exc}"
+    return own_error(exc) or JudgeError(told, cause=Cause.WORKER)

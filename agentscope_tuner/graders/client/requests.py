@@ -1,0 +1,441 @@
+"""Requests to a judge model's endpoint: sent again until a reply parses, within a verdict's deadline.
+
+One openai client for each endpoint and process stands on the package's own connections. What models with equal settings
+share is here, too: the limits, the reply format that the endpoint takes, the budget, and the usage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+import os
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agentscope_tuner._http.limiter import Limiter, Place, pace_of
+from agentscope_tuner._http.retry import Retries, is_busy, retry_after
+from agentscope_tuner.errors import GraderError, GraderTimeout
+from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
+from agentscope_tuner.graders.client.usage import Breaker, Spending, Usage, count_spent
+from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
+
+if TYPE_CHECKING:
+    import openai
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+# A verdict has a few hundred characters; the embeddings of a batch of rubrics have a few megabytes
+_MOST_BYTES = 16 * 2**20
+_RETRY = Usage(retries=1)
+# Expected tokens of a reply, until replies have been measured
+_REPLY_TOKENS = 256
+# The lowest temperature after an unreadable reply: at temperature 0 the model would repeat it
+_REASK_TEMPERATURE = 0.3
+# The strongest format first. `text` adds no field to the request: the prompt alone asks for JSON
+_FORMATS = ("json_schema", "json_object", "text")
+# HTTP statuses with which servers refuse a response_format that they do not know
+_FORMAT_REFUSED = frozenset({400, 415, 422, 501})
+_RETRIED = frozenset({408, 409, 429})
+_UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
+_WHAT_TO_MEND = {
+    400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
+    401: "the key was refused: set api_key or the provider's environment variable",
+    403: "the key may not use this model",
+    404: "check model_name and base_url",
+}
+
+
+class SharedState:
+    """The state that models with equal settings share in a process; only the background loop uses it."""
+
+    def __init__(self, settings: ChatSettings, endpoint: Endpoint, budget_name: str = "") -> None:
+        self.settings = settings
+        self.endpoint = endpoint
+        self.limiter = Limiter(
+            settings.concurrency, pace_of(endpoint.base_url), settings.requests_per_minute, settings.tokens_per_minute
+        )
+        self.format = ReplyFormat()
+        self.flights: dict[tuple[str, int], Any] = {}
+        self.usage = Usage()
+        self.spending = _spending_of(settings, budget_name) if budget_name else Spending(settings.budget)
+        self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
+        directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
+        self.cache = VerdictCache(directory) if settings.cache else None
+        self.failure_logged = False
+
+    def spent(self, usage: Usage) -> None:
+        """Count the usage, for the process and for the current verdict."""
+        self.usage += usage
+        count_spent(usage)
+
+    @cached_property
+    def client(self) -> openai.AsyncOpenAI:
+        """The client. Importing openai takes a while, so it waits for a request that the cache cannot answer."""
+        return _client(self.endpoint)
+
+
+# Each key holds the process id: a forked child must neither use its parent's sockets nor close them by dropping them
+_states: dict[tuple[int, Endpoint, str, str], SharedState] = {}
+_shared_spending: dict[tuple[int, str], Spending] = {}
+_clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
+
+
+def shared_state(settings: ChatSettings, endpoint: Endpoint, budget_name: str = "") -> SharedState:
+    """The state that models with these settings share in this process; the first call makes it.
+
+    Models of one `budget_name` share its budget, even if their other settings differ.
+    """
+    key = (os.getpid(), endpoint, settings.model_dump_json(), budget_name)
+    if key not in _states:
+        # Two threads may get here at once: `setdefault` gives both the same state
+        return _states.setdefault(key, SharedState(settings, endpoint, budget_name))
+    return _states[key]
+
+
+def _spending_of(settings: ChatSettings, budget_name: str) -> Spending:
+    return _shared_spending.setdefault((os.getpid(), budget_name), Spending(settings.budget))
+
+
+def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
+    import openai
+
+    from agentscope_tuner._http.transport import Client, Connections, is_proxied
+
+    key = (os.getpid(), endpoint)
+    if key not in _clients:
+        # No timeout and no retries: this module bounds both for each verdict
+        # openai takes clients of httpx and of httpx2, and declares those of the one it depends on itself
+        http: Any = Client(Connections(most=0, most_bytes=_MOST_BYTES, proxied=is_proxied()))
+        client = openai.AsyncOpenAI(
+            base_url=endpoint.base_url, api_key=endpoint.api_key, max_retries=0, timeout=None, http_client=http
+        )
+        return _clients.setdefault(key, client)
+    return _clients[key]
+
+
+async def fetch(
+    state: SharedState, body: Mapping[str, Any], schema: Mapping[str, Any] | None, parse: Callable[[Reply], T]
+) -> tuple[Reply, T, Usage]:
+    """Ask until a reply parses.
+
+    The deadline starts with the first request's turn: the wait before is not the endpoint's fault.
+
+    Raises:
+        GraderError: see ChatModel.ask.
+    """
+    tries, usage = Tries(state.settings, state.endpoint), Usage()
+    place = Place()
+    try:
+        async with asyncio.timeout(None) as clock:
+            while True:
+                try:
+                    reply, used = await _one_reply(state, tries.varied(body), schema, place, clock)
+                    usage += used
+                    state.spent(used)
+                    return reply, parse(reply), usage
+                except ReplyError as exc:
+                    tries.unreadable(exc)
+                except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
+                    pause = tries.failed(exc, clock.when())
+                    if not state.failure_logged:
+                        # Verdicts may now take until their deadlines
+                        state.failure_logged = True
+                        _log.warning("%s", tries.report("asked again until the deadline of each verdict"))
+                    await asyncio.sleep(pause)
+                usage += _RETRY
+                state.spent(_RETRY)
+    except TimeoutError as exc:
+        raise tries.out_of_time(f"no verdict within {state.settings.deadline_seconds:g} s") from exc
+    finally:
+        state.limiter.leave(place)
+
+
+async def _one_reply(
+    state: SharedState, body: Mapping[str, Any], schema: Mapping[str, Any] | None, place: Place, clock: asyncio.Timeout
+) -> tuple[Reply, Usage]:
+    """One try, in the strongest format that the endpoint takes."""
+    prices = state.settings.prices
+    prompt = sum(len(message["content"]) for message in body["messages"]) // 3
+    expected, cost = prompt + _REPLY_TOKENS, prices.cost(prompt, _REPLY_TOKENS) if prices else 0.0
+
+    def send(fields: Mapping[str, Any]) -> Awaitable[Any]:
+        def request() -> Awaitable[Any]:
+            state.breaker.check()
+            state.spending.take(expected, cost)
+            # Neither the client's walk over the types of a request nor its typed answer: each takes a tenth of a call
+            create = state.client.chat.completions.with_raw_response.create
+            return create(model=state.settings.model_name, messages=(), extra_body={**body, **fields})
+
+        return _in_turn(state, request, expected, place, clock)
+
+    response = await state.format.find(schema, send)
+    reply, usage = _read(response.content, state.settings)
+    state.limiter.correct(expected, usage.prompt_tokens + usage.completion_tokens)
+    state.spending.spent(expected, cost, usage)
+    return reply, usage
+
+
+async def _in_turn(
+    state: SharedState, send: Callable[[], Awaitable[Any]], tokens: int, place: Place, clock: asyncio.Timeout
+) -> Any:
+    """What `send` gives: one request of about `tokens`. An overloaded endpoint's answer slows later requests."""
+    import openai
+
+    settings, limiter = state.settings, state.limiter
+    # The endpoint's load causes the wait for a turn. So the wait counts within the deadline, but not within the try
+    sent_at = await limiter.turn(clock.when() or math.inf, place, tokens)
+    try:
+        if clock.when() is None:
+            clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
+        async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
+            answer = await send()
+        limiter.answered()
+        return answer
+    except openai.APIStatusError as exc:
+        asked = retry_after(exc.response.headers)
+        if is_busy(exc.status_code, asked):
+            limiter.refused(sent_at, asked)
+        else:
+            limiter.answered()
+        raise
+    finally:
+        limiter.end()
+
+
+def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
+    """The first choice of a chat completion, and its usage.
+
+    Raises:
+        ReplyError: `body` is no chat completion, such as a proxy's HTML page.
+    """
+    try:
+        data = json.loads(body)
+        choice = data["choices"][0]
+        message = choice["message"]
+        content = message.get("content")
+        if isinstance(content, list):
+            content = "".join(part.get("text", "") for part in content)
+        logprobs = (choice.get("logprobs") or {}).get("content") or ()
+        tops = [{top["token"]: float(top["logprob"]) for top in token["top_logprobs"]} for token in logprobs]
+        reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops)
+        used = data.get("usage") or {}
+        prompt, output = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
+        cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as exc:
+        raise ReplyError(f"not a chat completion: {body.decode('utf-8', 'replace')!r:.200}") from exc
+    cost = settings.prices.cost(prompt, output, cached) if settings.prices else 0.0
+    return reply, Usage(1, 0, prompt, output, cached, 0, cost)
+
+
+async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> list[list[float]]:
+    """See ChatModel.embed."""
+    tries, place = Tries(state.settings, state.endpoint), Place()
+
+    def send() -> Awaitable[Any]:
+        return state.client.embeddings.create(model=model_name, input=list(texts), encoding_format="float")
+
+    try:
+        async with asyncio.timeout(state.settings.deadline_seconds) as clock:
+            while True:
+                try:
+                    found = await _in_turn(state, send, sum(map(len, texts)) // 3, place, clock)
+                    break
+                except Exception as exc:  # noqa: BLE001 - as in fetch
+                    await asyncio.sleep(tries.failed(exc, clock.when()))
+    except TimeoutError as exc:
+        raise tries.out_of_time("no embeddings within the deadline") from exc
+    finally:
+        state.limiter.leave(place)
+    where = f"{model_name} at {state.endpoint.base_url}"
+    try:
+        rows = sorted(found.data, key=lambda row: row.index)
+        vectors = [[float(number) for number in row.embedding] for row in rows]
+    except (AttributeError, TypeError, ValueError) as exc:
+        raise GraderError(f"{where}: not embeddings: {found!r:.200}") from exc
+    if len(vectors) != len(texts) or any(not any(vector) for vector in vectors):
+        raise GraderError(f"{where}: {len(vectors)} embeddings for {len(texts)} texts, or zeros")
+    return vectors
+
+
+class ReplyFormat:
+    """The strongest reply format that the endpoint takes: JSON schema, else JSON object, else text.
+
+    While the format is not known, one request goes first, and the others wait until it has ended in any way. So at
+    most two requests are refused, and an endpoint that hangs delays the other requests by no more than one try.
+    """
+
+    def __init__(self) -> None:
+        self._current = 0
+        self._known = False
+        self._first: asyncio.Event | None = None
+
+    async def find(self, schema: Mapping[str, Any] | None, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> T:
+        """What `send` gives, called with the fields of a request in the strongest format that is not refused.
+
+        Args:
+            schema: of the reply; None for free text, which tests no format.
+            send: sends one request.
+        """
+        if schema is None:
+            return await send({})
+        first = None
+        if not self._known and self._first is not None:
+            await self._first.wait()
+        elif not self._known:
+            first = self._first = asyncio.Event()
+        try:
+            while True:
+                used = self._current
+                try:
+                    answer = await send(_format_fields(_FORMATS[used], schema))
+                # An error of any type may be a refusal of the format, which its status tells; raise all others
+                except Exception as exc:
+                    if not self._was_refused(used, getattr(exc, "status_code", None)):
+                        raise
+                else:
+                    self._known = self._known or used == self._current
+                    return answer
+        finally:
+            if first is not None:
+                first.set()
+
+    def _was_refused(self, used: int, status: int | None) -> bool:
+        """Whether the request should be sent again, in another format."""
+        if status not in _FORMAT_REFUSED:
+            return False
+        if used != self._current:
+            return True  # another request found a weaker format meanwhile
+        if self._known:
+            return False
+        # Where plain text is refused, too, the format was not the cause: begin again with the strongest
+        self._current = (used + 1) % len(_FORMATS)
+        return self._current > 0
+
+
+def _format_fields(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if name == "text":
+        return {}
+    if name == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    wanted = {"name": "verdict", "strict": True, "schema": dict(schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+
+
+@dataclass(frozen=True, slots=True)
+class _FailedRequest:
+    """Why a request failed.
+
+    Attributes:
+        words: the reason.
+        to_mend: what a person has to mend, where another try would fail, too.
+        asked: seconds that the endpoint's Retry-After asks for.
+    """
+
+    words: str
+    to_mend: str = ""
+    asked: float = 0.0
+
+
+def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
+    """The failure that `exc` tells of; raises an `exc` that no request raises."""
+    import openai
+
+    if isinstance(exc, openai.APIStatusError):
+        status = exc.status_code
+        words, asked = f"HTTP {status}: {exc.message}", retry_after(exc.response.headers)
+        if exc.code == "insufficient_quota":
+            return _FailedRequest(words, "the account has no quota left")
+        if status in _RETRIED or status >= 500:
+            return _FailedRequest(words, asked=asked)
+        return _FailedRequest(words, _WHAT_TO_MEND.get(status, "the endpoint refuses such requests"))
+    if isinstance(exc, TimeoutError):
+        return _FailedRequest(f"no answer within {try_seconds:g} s")
+    if isinstance(exc, openai.APIConnectionError):
+        return _FailedRequest(_connection_failure(exc))
+    if isinstance(exc, openai.APIError | ValueError):
+        return _FailedRequest(f"the endpoint's answer could not be read: {exc}")
+    raise exc
+
+
+def _connection_failure(exc: Exception) -> str:
+    found: BaseException | None = exc
+    while found is not None:
+        if isinstance(found, ConnectionRefusedError):
+            return _UNREACHED[0]
+        if isinstance(found, socket.gaierror):
+            return _UNREACHED[1]
+        found = found.__cause__
+    return f"connection failed: {exc.__cause__ or exc}"
+
+
+class Tries:
+    """The failures of one verdict so far, and the decision whether to ask again."""
+
+    def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
+        self._settings, self._endpoint = settings, endpoint
+        self._unreadable = 0
+        most = settings.max_retries
+        self._retries = Retries(most=None if most is None else most + 1)
+        self.failures: list[str] = []
+
+    def unreadable(self, exc: ReplyError) -> None:
+        """Record an unreadable reply; raises GraderError when there were more than `max_reasks`."""
+        self._unreadable += 1
+        self.failures.append(str(exc))
+        if self._unreadable > self._settings.max_reasks:
+            raise GraderError(self.report("no readable verdict")) from exc
+
+    def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`body`, at a higher temperature after an unreadable reply."""
+        if not self._unreadable or body.get("temperature") is None:
+            return body
+        return {**body, "temperature": max(body["temperature"], _REASK_TEMPERATURE)}
+
+    def failed(self, exc: Exception, deadline: float | None) -> float:
+        """Record a failed request.
+
+        Args:
+            exc: what it raised.
+            deadline: of the verdict, by the loop's clock; None while it has not begun.
+
+        Returns:
+            Seconds before the next request.
+
+        Raises:
+            GraderError: there is no next request within the deadline and the bound on retries.
+        """
+        failure = _failure(exc, self._settings.try_seconds or self._settings.deadline_seconds / 4)
+        self.failures.append(failure.words)
+        if failure.to_mend:
+            raise GraderError(self.report(failure.to_mend)) from exc
+        remaining = math.inf if deadline is None else deadline - asyncio.get_running_loop().time()
+        pause = self._retries.pause(remaining, failure.asked)
+        if pause is not None:
+            return pause
+        if self._retries.exhausted:
+            raise GraderError(self.report("the endpoint failed too often")) from exc
+        headline = f"no verdict within {self._settings.deadline_seconds:g} s"
+        if failure.asked:
+            headline += f", the endpoint asks to wait {failure.asked:.0f} s, beyond the deadline"
+        raise self.out_of_time(headline) from exc
+
+    def out_of_time(self, headline: str) -> GraderError:
+        """The error of a verdict past its deadline: a GraderTimeout, or a GraderError if nobody ever answered."""
+        unreachable = self.failures and all(failure in _UNREACHED for failure in self.failures)
+        return (GraderError if unreachable else GraderTimeout)(self.report(headline))
+
+    def report(self, headline: str) -> str:
+        """`headline` with each kind of failure and its count, without the key."""
+        counted = Counter(self.failures)
+        causes = "; ".join(f"{failure} ({times}x)" if times > 1 else failure for failure, times in counted.items())
+        model = f"{self._settings.model_name} at {self._endpoint.base_url}"
+        return self._endpoint.masked(f"{model}: {headline}: {causes or 'no answer'}")

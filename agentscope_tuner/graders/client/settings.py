@@ -1,0 +1,155 @@
+"""Which judge model is asked, at which endpoint and with which key, and within which limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, model_validator
+
+from agentscope_tuner.config import StrictSection
+from agentscope_tuner.errors import ConfigError, GraderError
+from agentscope_tuner.graders.client.usage import Prices, RunBudget
+from agentscope_tuner.graders.injection_defence import special_tokens
+
+
+class ChatSettings(StrictSection):
+    """A judge model, and how it may be used."""
+
+    model_name: str = Field(min_length=1)
+    base_url: str | None = Field(
+        default=None, description="an OpenAI-compatible endpoint; by the model's name when None"
+    )
+    api_key: SecretStr | None = Field(
+        default=None, exclude=True, repr=False, description="from the environment when None"
+    )
+    temperature: float | None = Field(
+        default=0.0, ge=0, description="not sent when None: some reasoning models refuse it"
+    )
+    max_tokens: int | None = Field(default=2048, ge=1, description="of one reply; not sent when None")
+    extra_body: dict[str, Any] = Field(default_factory=dict, description="sent along, such as {enable_thinking: false}")
+    concurrency: int = Field(default=64, ge=1, description="requests at once, in this process")
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    deadline_seconds: float = Field(default=120.0, gt=0, description="for a verdict, retries included")
+    try_seconds: float | None = Field(
+        default=None, gt=0, description="for one request; a quarter of the deadline when None"
+    )
+    max_retries: int | None = Field(
+        default=None, ge=0, description="of a verdict's requests that failed in transport; until the deadline when None"
+    )
+    max_reasks: int = Field(default=3, ge=0, description="of a verdict's replies that could not be read")
+    cache: bool = Field(default=True, description="keep replies on disk, shared by processes")
+    cache_dir: str | None = Field(
+        default=None, description="$ASTUNER_CACHE_DIR, else the user's cache folder, when None"
+    )
+    prices: Prices | None = None
+    budget: RunBudget | None = Field(default=None, description="the most that a run may spend; cost needs prices")
+    most_failures_in_a_row: int | None = Field(
+        default=64, ge=1, description="verdicts, after which nothing is asked for the time of a deadline"
+    )
+    tokenizer: str | None = Field(
+        default=None, description="the model's tokenizer.json, whose special tokens no judged text may hold"
+    )
+
+    @model_validator(mode="after")
+    def _check_prices(self) -> ChatSettings:
+        if self.budget is not None and self.budget.cost is not None and self.prices is None:
+            raise ValueError("a budget of cost needs prices, as {prompt: 0.4, completion: 1.2} per million tokens")
+        return self
+
+    @cached_property
+    def markers(self) -> tuple[str, ...]:
+        """The special tokens of `tokenizer`; none when it is None. Other markers are recognised by their shape.
+
+        Raises:
+            ConfigError: the file cannot be read.
+        """
+        return special_tokens(self.tokenizer) if self.tokenizer else ()
+
+
+_PROBE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible endpoint. The key stays out of its repr."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+
+    def masked(self, text: str) -> str:
+        """`text` without the key, which some servers quote in their errors."""
+        return text.replace(self.api_key, "***") if len(self.api_key) >= 8 else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    prefix: str
+    base_url: str
+    variable: str
+
+
+# The start of the model's name tells the provider; each provider's page documents its OpenAI-compatible address
+_PROVIDERS = (
+    _Provider("qwen", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
+    _Provider("claude", "https://api.anthropic.com/v1/", "ANTHROPIC_API_KEY"),
+)
+_OPENAI = _Provider("", "https://api.openai.com/v1", "OPENAI_API_KEY")
+
+
+def resolve(
+    model_name: str, base_url: str | None, api_key: str | None, environ: Mapping[str, str] = os.environ
+) -> Endpoint:
+    """The endpoint of `model_name`: the configured one, else the one that the environment and the name lead to.
+
+    `OPENAI_BASE_URL` applies to every model whose own provider has no key in the environment. A configured `base_url`
+    without a key gets the key of the provider at that host, else `OPENAI_API_KEY`. Without either it gets no key,
+    because local servers ask for none.
+
+    Raises:
+        ConfigError: no key is configured or in the environment; names the variable to set.
+    """
+    named = next((provider for provider in _PROVIDERS if model_name.lower().startswith(provider.prefix)), _OPENAI)
+    if base_url is not None:
+        host = urlsplit(base_url).hostname
+        if host is None or urlsplit(base_url).scheme not in ("http", "https"):
+            raise ConfigError(f"base_url must read like http://127.0.0.1:8000/v1, got {base_url!r}")
+        owner = next((p for p in _PROVIDERS if urlsplit(p.base_url).hostname == host), _OPENAI)
+        return Endpoint(base_url, api_key or environ.get(owner.variable) or "none")
+    if api_key:
+        return Endpoint(
+            environ.get("OPENAI_BASE_URL") or named.base_url if named is _OPENAI else named.base_url, api_key
+        )
+    if key := environ.get(named.variable):
+        return Endpoint((named is _OPENAI and environ.get("OPENAI_BASE_URL")) or named.base_url, key)
+    if elsewhere := environ.get("OPENAI_BASE_URL"):
+        return Endpoint(elsewhere, environ.get("OPENAI_API_KEY") or "none")
+    raise ConfigError(
+        f"no API key for model {model_name!r}: set the environment variable {named.variable}, or api_key, or base_url "
+        "for a server that asks for none"
+    )
+
+
+async def probe(endpoint: Endpoint) -> None:
+    """Returns when `endpoint` answers a request that costs nothing: the list of its models.
+
+    Raises:
+        GraderError: the endpoint cannot be reached, it fails, or it refuses the key.
+    """
+    import httpx
+
+    where = f"the judge model's endpoint {endpoint.base_url}"
+    url = f"{endpoint.base_url.rstrip('/')}/models"
+    try:
+        async with httpx.AsyncClient(timeout=_PROBE_SECONDS) as client:
+            answer = await client.get(url, headers={"Authorization": f"Bearer {endpoint.api_key}"})
+    except httpx.HTTPError as exc:
+        raise GraderError(endpoint.masked(f"{where} does not answer: {type(exc).__name__}: {exc}")) from exc
+    # Not every server lists its models, so 404 counts as an answer
+    if answer.status_code == 401 or answer.status_code >= 500:
+        raise GraderError(f"{where} answers {answer.status_code}")

@@ -1,1 +1,0 @@
-"""Prompts: templates, the fence around a policy's text, and the check for answers without content."""

@@ -1,1 +1,0 @@
-"""Graders with a prompt of their own, ready to use."""

@@ -1,0 +1,257 @@
+"""Makes rubrics from one sample: the model proposes and revises them until judging by them gives the label.
+
+Learning, measuring and rewards judge by the same functions, `scored` and `ranked`, so they judge alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentscope_tuner.errors import GraderError
+from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
+from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.injection_defence import neutralise, no_content
+from agentscope_tuner.graders.listwise import Ranking, group_prompts, rank_all, shared_places
+from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.prompt import ReplyForm, as_texts, build_prompt, echoes, object_schema
+from agentscope_tuner.graders.rubrics import prompts
+from agentscope_tuner.graders.rubrics.samples import Sample
+from agentscope_tuner.graders.rubrics.saved import Rubric, make_grader
+from agentscope_tuner.graders.rubrics.select import Candidate
+from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
+from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_error
+from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, fill
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A learned grader's verdict on one answer, or on several.
+
+    Attributes:
+        values: the score of the one answer, or the place of each answer, where 1 is best.
+        reason: the judge model's reason.
+        usage: the usage of all calls.
+        empty: for each answer without content, its index and the reason. The model is not shown such answers.
+        disagreements: see Ranking.
+    """
+
+    values: tuple[float, ...]
+    reason: str
+    usage: Usage
+    empty: Mapping[int, str] = field(default_factory=dict)
+    disagreements: int = 0
+
+
+def inputs_of(query: str, ground_truth: str | None) -> dict[str, Any]:
+    """The arguments of a grader beside the answer."""
+    return {"query": query, "ground_truth": ground_truth}
+
+
+async def scored(config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answer: str) -> Opinion:
+    """The grader's opinion of one answer.
+
+    Raises:
+        GraderError: there is no verdict.
+    """
+    empty = _empty(config, inputs, [answer])
+    if empty:
+        return Opinion((config.min_score,), empty[0], Usage(), empty)
+    result = await grader.aevaluate(response=answer, **inputs)
+    if result.error is not None or not isinstance(result, GraderScore):
+        raise grader_error(f"{result.error}", result.cause)
+    return Opinion((result.score,), result.reason, result.metadata["usage"])
+
+
+async def ranked(
+    config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
+) -> Opinion:
+    """The grader's places for several answers; answers without content share the places behind all others.
+
+    Raises:
+        GraderError: there is no ranking.
+    """
+    empty = _empty(config, inputs, answers)
+    judged = [index for index in range(len(answers)) if index not in empty]
+    ranking = Ranking([1.0] * len(judged), "the only answer with content", Usage())
+    if len(judged) > 1:
+        ranking = await rank_all(grader, [answers[index] for index in judged], config.max_group_chars, inputs)
+    position = dict.fromkeys(empty, float(len(answers) + 1)) | dict(zip(judged, ranking.places, strict=True))
+    places = shared_places([position[index] for index in range(len(answers))])
+    return Opinion(tuple(places), ranking.reason, ranking.usage, empty, ranking.disagreements)
+
+
+def expected(
+    config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
+) -> list[Prompt]:
+    """About the prompts that `scored` would send for each answer, or `ranked` for all; nothing is sent."""
+    empty = _empty(config, inputs, answers)
+    judged = [answer for index, answer in enumerate(answers) if index not in empty]
+    if config.mode is GraderMode.LISTWISE:
+        return group_prompts(grader, judged, config.max_group_chars, inputs)
+    return [prompt for answer in judged for prompt in grader.prompts({**inputs, "response": answer})]
+
+
+def _empty(config: AutoGraderConfig, inputs: Mapping[str, Any], answers: Sequence[str]) -> dict[int, str]:
+    reasons = {
+        index: no_content(answer, inputs["ground_truth"])
+        for index, answer in enumerate(answers)
+        if config.filter_no_content or not answer.strip()
+    }
+    return {index: reason for index, reason in reasons.items() if reason is not None}
+
+
+_LONGEST_RUBRIC = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOutcome:
+    """The result of learning from one sample.
+
+    Attributes:
+        sample: the sample.
+        candidates: the rubrics that reproduced its label; empty if no revision did.
+        revisions: the number of revisions.
+        error: why learning from this sample failed; None otherwise.
+    """
+
+    sample: Sample
+    candidates: tuple[Candidate, ...] = ()
+    revisions: int = 0
+    error: str | None = None
+
+
+class Proposer:
+    """Proposes rubrics for samples with one model."""
+
+    def __init__(self, config: AutoGraderConfig, model: ChatModel) -> None:
+        self._config = config
+        self._model = model
+        self._language = LanguageEnum(config.language)
+        self._count = config.query_specific_generate_number
+
+    async def attempt(self, sample: Sample) -> SampleOutcome:
+        """Propose rubrics, judge by them, revise them at most `max_epochs` times, and judge the last revision."""
+        try:
+            rubrics = await self._ask(prompts.PROPOSE, sample, {})
+            for revision in range(self._config.max_epochs + 1):
+                places, reason = await judge_sample(self._config, self._model, sample, numbered(rubrics))
+                if reproduces(self._config, sample, places):
+                    found = tuple(Candidate(text, (sample.line,)) for text in rubrics)
+                    return SampleOutcome(sample, found, revision)
+                if revision < self._config.max_epochs:
+                    feedback = {"rubrics": numbered(rubrics), "got": _numbers_text(places), "reason": reason}
+                    rubrics = await self._ask(prompts.REVISE, sample, feedback)
+        except GraderError as exc:
+            return SampleOutcome(sample, error=str(exc))
+        return SampleOutcome(sample, revisions=self._config.max_epochs)
+
+    async def _ask(self, template: PromptTemplate, sample: Sample, feedback: dict[str, str]) -> list[str]:
+        config, key = self._config, (self._config.mode, self._language)
+        scale = {"label": _numbers_text(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
+        own = {
+            "labelled": fill(prompts.LABELLED[key], scale),
+            "verdict": prompts.VERDICT[key],
+            "count": str(self._count),
+            "got": feedback.get("got", ""),
+        }
+        data: dict[str, Any] = {"query": sample.query, "response": _answers(sample)}
+        data |= {name: feedback[name] for name in ("rubrics", "reason") if name in feedback}
+        texts = as_texts(data, self._language, 60_000)
+        words = fill(prompts.RUBRICS_FORM[self._language], {"count": str(self._count)})
+        items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
+        form = ReplyForm(words, object_schema({"rubrics": items}))
+        prompt = build_prompt(template, self._language, own, texts, form)
+        return (await self._model.ask(prompt, lambda reply: _rubrics(reply, echoes(texts), self._count))).value
+
+
+async def judge_sample(
+    config: AutoGraderConfig, model: ChatModel, sample: Sample, rubrics: str
+) -> tuple[tuple[float, ...], str]:
+    """The grader's score of the sample's answer, or the places of its candidates, and the grader's reason.
+
+    Rewards are judged with the same prompt and the same check for answers without content.
+
+    Raises:
+        GraderError: there is no verdict.
+    """
+    grader = make_grader(config, rubrics, model)
+    inputs = inputs_of(sample.query, sample.ground_truth)
+    if config.mode is GraderMode.POINTWISE:
+        opinion = await scored(config, grader, inputs, sample.answers[0])
+    else:
+        opinion = await ranked(config, grader, inputs, sample.answers)
+    return opinion.values, opinion.reason
+
+
+def reproduces(config: AutoGraderConfig, sample: Sample, places: Sequence[float]) -> bool:
+    """Whether the score lies within the tolerance of its label, or the places order every pair as the labels do."""
+    if config.mode is GraderMode.POINTWISE:
+        return abs(places[0] - sample.labels[0]) <= config.tolerance + 1e-9
+    pairs = [(a, b) for a in range(len(places)) for b in range(a)]
+    return all(
+        (places[a] - places[b]) * (sample.labels[a] - sample.labels[b]) > 0
+        for a, b in pairs
+        if sample.labels[a] != sample.labels[b]
+    )
+
+
+def numbered(rubrics: Sequence[str]) -> str:
+    """Rubrics as numbered lines for a prompt."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(rubrics, start=1))
+
+
+def _answers(sample: Sample) -> Any:
+    return sample.answers[0] if len(sample.answers) == 1 else list(sample.answers)
+
+
+def _numbers_text(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
+
+
+def _rubrics(reply: Reply, judged: Sequence[str], count: int) -> list[str]:
+    found = final_json(reply, judged).get("rubrics")
+    if not isinstance(found, list) or not all(isinstance(text, str) and text.strip() for text in found):
+        raise ReplyError(f"rubrics must be a list of texts, got {found!r:.200}")
+    if any(text.strip().startswith("<") and text.strip().endswith(">") for text in found):
+        raise ReplyError(f"the form's placeholder came back in place of a rubric: {found!r:.200}")
+    if len(found) != count:
+        raise ReplyError(f"{count} rubric(s) were asked for, got {len(found)}")
+    # Neutralised, because rubrics stand in prompts outside the fence
+    return [neutralise(" ".join(text.split()), _LONGEST_RUBRIC) for text in found]
+
+
+async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: Sequence[Rubric]) -> list[Rubric]:
+    """`rubrics` with at most `categories_number` themes; the rubrics of a theme stand together.
+
+    Raises:
+        GraderError: the model gave no partition of the rubrics.
+    """
+    language = LanguageEnum(config.language)
+    texts = as_texts({"rubrics": numbered([rubric.text for rubric in rubrics])}, language, 200_000)
+    own = {"count": str(config.categories_number)}
+    theme = object_schema({"name": {"type": "string"}, "rubrics": {"type": "array", "items": {"type": "integer"}}})
+    form = ReplyForm(prompts.THEMES_FORM[language], object_schema({"themes": {"type": "array", "items": theme}}))
+
+    def parse(reply: Reply) -> list[tuple[str, list[int]]]:
+        return _themes(final_json(reply).get("themes"), len(rubrics), config.categories_number)
+
+    prompt = build_prompt(prompts.SORT, language, own, texts, form)
+    themes = (await model.ask(prompt, parse)).value
+    return [rubrics[number - 1].model_copy(update={"theme": name}) for name, numbers in themes for number in numbers]
+
+
+def _themes(found: object, size: int, most: int) -> list[tuple[str, list[int]]]:
+    try:
+        assert isinstance(found, list)
+        themes = [(" ".join(theme["name"].split())[:80], list(theme["rubrics"])) for theme in found]
+    except (AssertionError, KeyError, TypeError, AttributeError) as exc:
+        raise ReplyError(f"themes must be a list of names and numbers, got {found!r:.200}") from exc
+    numbers = [number for _, listed in themes for number in listed]
+    if any(type(number) is not int for number in numbers) or sorted(numbers) != list(range(1, size + 1)):
+        raise ReplyError(f"every number from 1 to {size} must stand in exactly one theme, got {numbers!r:.200}")
+    if len(themes) > most or not all(name for name, _ in themes):
+        raise ReplyError(f"at most {most} themes with names were asked for, got {[name for name, _ in themes]!r:.200}")
+    return themes

@@ -1,0 +1,149 @@
+"""Prompts in several languages, with `{variables}` filled in one pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+# One identifier in braces. Braces of JSON examples hold quotes, spaces or nothing, so they stay as they are
+_VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_FORMAT_STYLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
+# Ranges such as "from 1 to 5", "1-5", "0 到 10", and lines of a scale such as "5: all of it", "1：无关"
+_SPAN = re.compile(
+    r"(?<![\w.])(-?\d+(?:\.\d+)?)\s*(?:to|through|-|–|—|~|～|到|至)\s*(-?\d+(?:\.\d+)?)(?![\w%]|\.\d)", re.IGNORECASE
+)
+_ABOUT_SCORES = re.compile(r"scor|rat(?:e|ing)|scale|grade|mark|points|分|评", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.。;；!?！？]\s|\n")
+_SCALE_LINE = re.compile(r"^[ \t*-]*(-?\d+(?:\.\d+)?)[ \t*]*(?::|：|=| - | – )", re.MULTILINE)
+
+
+# The variable that a block shows, and its Chinese tag, by its English tag
+_BLOCKS = {
+    "query": ("query", "问题"),
+    "reference": ("ground_truth", "参考答案"),
+    "context": ("context", "上下文"),
+    "response": ("response", "回答"),
+    "responses": ("response", "回答列表"),
+    "material": ("response", "材料"),
+    "rubrics": ("rubrics", "评分标准"),
+    "criteria": ("criteria", "标准"),
+    "grader_reason": ("reason", "评分员理由"),
+}
+
+
+class LanguageEnum(StrEnum):
+    """The languages that prompts come in."""
+
+    EN = "en"
+    ZH = "zh"
+
+
+class ChatMessage(BaseModel):
+    """One message of a prompt."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: Literal["system", "user", "assistant"] = "user"
+    content: str
+
+
+class PromptTemplate(BaseModel):
+    """The same prompt in one or more languages.
+
+    `{name}` in a message is a variable; every other brace is text. In a message that holds `{{`, braces are written as
+    in Python's format strings: `{{` and `}}` stand for one brace, and `{{name}}` is no variable. Values are inserted as
+    they are: a variable's name inside a value is not filled in again.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    messages: Mapping[LanguageEnum, list[ChatMessage]]
+
+    @classmethod
+    def of(cls, en: str, zh: str, *blocks: str) -> PromptTemplate:
+        """A template of one user message in English and in Chinese.
+
+        Args:
+            en: the beginning of the message in English.
+            zh: the same in Chinese.
+            blocks: the data that follow it, by their English tags; see `_BLOCKS`.
+        """
+        return cls(
+            messages={
+                language: [ChatMessage(content="\n\n".join([text, *(_block(tag, language) for tag in blocks)]))]
+                for language, text in ((LanguageEnum.EN, en), (LanguageEnum.ZH, zh))
+            }
+        )
+
+    def in_language(self, language: LanguageEnum | str) -> list[ChatMessage]:
+        """The messages in `language`.
+
+        Raises:
+            ValueError: the template has no messages in `language`; another language never replaces it.
+        """
+        chosen = self.messages.get(LanguageEnum(language))
+        if not chosen:
+            raise ValueError(f"the template has no {str(language)!r} messages, only {sorted(self.messages)!r}")
+        return chosen
+
+    def variables(self, language: LanguageEnum | str) -> set[str]:
+        """The names of the variables that the messages in `language` use."""
+        found = (_style(message.content).findall(message.content) for message in self.in_language(language))
+        return {name for names in found for name in names if name}
+
+    def stated_range(self, language: LanguageEnum | str) -> tuple[float, float] | None:
+        """The range of scores that the prompt's words state; None if they state none, or several ranges that differ.
+
+        The words are the lines of a scale, "5: …" down to "1: …", or a span such as "from 1 to 5".
+        """
+        text = "\n".join(message.content for message in self.in_language(language))
+        lines = [float(number) for number in _SCALE_LINE.findall(text)]
+        about = [sentence for sentence in _SENTENCE_END.split(text) if _ABOUT_SCORES.search(sentence)]
+        found = [(float(low), float(high)) for sentence in about for low, high in _SPAN.findall(sentence)]
+        spans = {(low, high) for low, high in found if low < high}
+        if len(set(lines)) > 1:
+            spans.add((min(lines), max(lines)))
+        return spans.pop() if len(spans) == 1 else None
+
+    def render(self, language: LanguageEnum | str, values: Mapping[str, str]) -> list[ChatMessage]:
+        """The messages with every variable filled in.
+
+        Raises:
+            ValueError: a variable has no value.
+        """
+        return [
+            ChatMessage(role=message.role, content=fill(message.content, values))
+            for message in self.in_language(language)
+        ]
+
+
+def _block(tag: str, language: LanguageEnum) -> str:
+    variable, chinese = _BLOCKS[tag]
+    shown = tag if language is LanguageEnum.EN else chinese
+    return f"<{shown}>\n{{{variable}}}\n</{shown}>"
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """`text` with each `{name}` replaced by `values[name]`, in one pass.
+
+    Raises:
+        ValueError: a variable has no value.
+    """
+
+    def value_of(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return match[0][0]
+        if name not in values:
+            raise ValueError(f"the prompt uses {{{name}}}, which was not given; given are {sorted(values)!r}")
+        return values[name]
+
+    return _style(text).sub(value_of, text)
+
+
+def _style(text: str) -> re.Pattern[str]:
+    return _FORMAT_STYLE if "{{" in text else _VARIABLE

@@ -1,0 +1,185 @@
+"""Measures how well a judge agrees with labels: with intervals, by slice, and with the rows on which they differ."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.lab.labels import Key, own_label
+from agentscope_tuner.lab.statistics import (
+    Confusion,
+    auc,
+    best_threshold,
+    bootstrap,
+    calibration,
+    need_packages,
+    plain,
+    rank_measures,
+    wilson,
+)
+from agentscope_tuner.records.scored_rows import ScoredRow, value_at
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+_MOST_DIFFERENCES = 1_000
+_MOST_CHARS = 200
+_PASSED = 0.5
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The rows with a verdict and a label, as columns, and counts of the other rows."""
+
+    labels: list[float] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    passed: list[bool] = field(default_factory=list)
+    tasks: list[str] = field(default_factory=list)
+    slices: list[str] = field(default_factory=list)
+    texts: list[tuple[str, str, str]] = field(default_factory=list)
+    failed: Counter[str] = field(default_factory=Counter)
+    rows: int = 0
+    unsure: int = 0
+    found: int = 0
+
+    def add(self, row: ScoredRow, labels: Mapping[Key, float | None] | None, slice_: str) -> None:
+        """Add one row."""
+        self.rows += 1
+        key = (row.id, row.nth)
+        if labels is not None and key not in labels:
+            return
+        self.found += 1
+        label = labels[key] if labels is not None else own_label(row.row)
+        if label is None:
+            self.unsure += labels is not None
+        elif row.reward is None:
+            self.failed[row.cause or "unknown"] += 1
+        else:
+            self.labels.append(label)
+            self.rewards.append(row.reward)
+            self.passed.append(row.reward >= _PASSED if row.success is None else row.success)
+            self.tasks.append(row.task or row.where)
+            self.slices.append(slice_)
+            self.texts.append((row.id, row.reason[:_MOST_CHARS], row.answer[-_MOST_CHARS:]))
+
+    def differences(self, threshold: float) -> list[dict[str, Any]]:
+        """The rows whose verdict differs from the label; the largest distance between reward and label comes first."""
+        found = []
+        for label, reward, passed, texts in zip(self.labels, self.rewards, self.passed, self.texts, strict=True):
+            if passed != (label >= threshold):
+                name, reason, answer = texts
+                kind = "false pass" if passed else "false fail"
+                told = {"label": label, "reward": reward, "reason": reason, "answer": answer}
+                found.append({"id": name, "kind": kind, **told})
+        return sorted(found, key=lambda difference: -abs(difference["reward"] - difference["label"]))
+
+
+def agreement(
+    rows: Iterable[ScoredRow],
+    labels: Mapping[Key, float | None] | None,
+    *,
+    by: str | None = None,
+    threshold: float | None = None,
+) -> dict[str, Any]:
+    """The report of `astuner agree`, plain data for JSON.
+
+    Args:
+        rows: the rows of the scored file.
+        labels: the labels by row; None takes the label that a row carries itself.
+        by: the path of the values that divide the rows into slices, such as `metadata.source`.
+        threshold: the lowest label that counts as right; None means 0.5, for labels from 0 to 1 only.
+
+    Returns:
+        A dictionary with these keys:
+        - `rows`, `labelled`, `unsure`: numbers of all rows, of measured rows, and of rows with an unsure labeller;
+        - `failed`: the number of labelled rows without a verdict, which are in no measure, and their causes;
+        - `missing`: the number of labels whose row is not in the file;
+        - `measures`: each with its `value` and its 95 % `interval`;
+        - `confusion`, `calibration`, and `threshold`, the reward that separates right from wrong labels best;
+        - `slices`: the measures of each slice;
+        - `different`: the number of rows whose verdict differs from the label, and `differences`, the first thousand
+          of them with reasons.
+
+    Raises:
+        ConfigError: no row has a verdict and a label, the labels need a `threshold`, or the extra `insight` is missing.
+    """
+    need_packages()
+    columns = _Columns()
+    for row in rows:
+        columns.add(row, labels, value_at(row.row, by) if by else "")
+    if not columns.labels:
+        raise ConfigError(f"none of {columns.rows} rows has a verdict and a label: labels name rows by their id")
+    threshold = _threshold(columns.labels) if threshold is None else threshold
+    differences = columns.differences(threshold)
+    return {
+        "rows": columns.rows,
+        "labelled": len(columns.labels),
+        "failed": {"rows": columns.failed.total(), "causes": dict(columns.failed)},
+        "unsure": columns.unsure,
+        "missing": 0 if labels is None else len(labels) - columns.found,
+        **_measured(columns, threshold),
+        "slices": _slices(columns, threshold) if by else {},
+        "differences": differences[:_MOST_DIFFERENCES],
+        "different": len(differences),
+    }
+
+
+def _threshold(labels: Sequence[float]) -> float:
+    if not 0 <= min(labels) <= max(labels) <= 1:
+        raise ConfigError(
+            f"the labels reach from {min(labels):g} to {max(labels):g}: say by --threshold from which label on an "
+            "answer is right"
+        )
+    return _PASSED
+
+
+def _arrays(columns: _Columns, chosen: Sequence[int] | None = None) -> tuple[NDArray[numpy.float64], ...]:
+    import numpy as np
+
+    arrays = np.asarray(columns.labels), np.asarray(columns.rewards), np.asarray(columns.passed, dtype=float)
+    return arrays if chosen is None else tuple(array[list(chosen)] for array in arrays)
+
+
+def _measured(columns: _Columns, threshold: float) -> dict[str, Any]:
+    labels, rewards, passed = _arrays(columns)
+    right = labels >= threshold
+
+    def measures(rows: NDArray[numpy.intp]) -> dict[str, float]:
+        return {
+            **Confusion.of(right[rows], passed[rows] > 0).measures(),
+            "auc": auc(right[rows], rewards[rows]),
+            **rank_measures(labels[rows], rewards[rows]),
+        }
+
+    import numpy as np
+
+    values = plain(measures(np.arange(len(labels))))
+    intervals = bootstrap(measures, columns.tasks)
+    best, fit = best_threshold(right, rewards), calibration(right, rewards)
+    return {
+        "measures": {name: {"value": value, "interval": intervals.get(name)} for name, value in values.items()},
+        "confusion": Confusion.of(right, passed > 0).to_dict(),
+        "threshold": None if best is None else {"reward": best[0], "balanced_accuracy": best[1]},
+        "calibration": None if fit is None else {"ece": fit.ece, "bins": [list(one) for one in fit.bins]},
+    }
+
+
+def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(columns.slices):
+        places[name].append(place)
+    found = {}
+    for name, chosen in sorted(places.items(), key=lambda item: -len(item[1])):
+        labels, rewards, passed = _arrays(columns, chosen)
+        confusion = Confusion.of(labels >= threshold, passed > 0)
+        found[name] = {
+            "rows": len(chosen),
+            **plain(confusion.measures()),
+            "auc": plain({"auc": auc(labels >= threshold, rewards)})["auc"],
+            "accuracy_interval": wilson(confusion.true_positive + confusion.true_negative, confusion.total),
+        }
+    return found

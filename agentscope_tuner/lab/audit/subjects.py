@@ -1,0 +1,211 @@
+"""The tasks under audit: each with its question, its reference, a right answer, and the form that the judge reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.reader import Row
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.verify.find import last_boxed
+from agentscope_tuner.workflow import Rollout, Task, WorkflowOutput, WorkflowTask
+
+#: The forms of an answer by name. The audit finds the form that the judge reads by asking the judge.
+FORMS: Mapping[str, str] = {
+    "boxed": "\\boxed{%s}",
+    "tag": "<answer>%s</answer>",
+    "hash": "#### %s",
+    "label": "The answer is %s.",
+    "bare": "%s",
+}
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_MOST_NUMBERS = 6
+# Tasks whose answers the judge is asked about to find the form that it reads
+_PROBED = 8
+_OTHERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One task.
+
+    Attributes:
+        id: the id of the task's row.
+        task: the task that the judge gets.
+        given: the output's metadata except the answer, because a judge may read its task there.
+        reference: the right answer as text; None for a task without a reference.
+        honest: a right answer without its form; None when no right answer is known.
+        written: the answer of the row's own agent, if its label calls it right; None otherwise.
+        form: one of `FORMS`.
+        others: right answers of other tasks, which are wrong here.
+    """
+
+    id: str
+    task: Task
+    given: Mapping[str, Any]
+    reference: str | None
+    honest: str | None
+    written: str | None
+    form: str
+    others: tuple[str, ...] = ()
+
+    def said(self, answer: str) -> str:
+        """`answer` in the form that the judge reads."""
+        return FORMS[self.form].replace("%s", answer)
+
+    @property
+    def query(self) -> str:
+        """The question's text."""
+        return self.task.main_query
+
+    @property
+    def number(self) -> Fraction | None:
+        """The reference as a number; None when it is no plain number, or the task is the countdown game."""
+        if self.countdown is not None or self.reference is None or not _NUMBER.fullmatch(self.reference.strip()):
+            return None
+        return Fraction(self.reference.strip())
+
+    @property
+    def countdown(self) -> tuple[Fraction, tuple[int, ...]] | None:
+        """The target and the numbers of the countdown game; None for another task."""
+        return countdown_of({**self.given, **self.task.metadata})
+
+    def pair(self, answer: str) -> tuple[WorkflowTask, WorkflowOutput]:
+        """The task, and an output with `answer`."""
+        return WorkflowTask(task=self.task), WorkflowOutput(metadata={**self.given, "final_answer": answer})
+
+
+def countdown_of(metadata: Mapping[str, Any]) -> tuple[Fraction, tuple[int, ...]] | None:
+    """The target and the numbers of a countdown task; None for the metadata of another task."""
+    target = metadata.get("target")
+    numbers = metadata.get("nums", metadata.get("numbers"))
+    if not isinstance(target, int | float | str) or not isinstance(numbers, Sequence) or isinstance(numbers, str):
+        return None
+    try:
+        return Fraction(str(target)), tuple(int(number) for number in numbers)
+    except (ValueError, TypeError):
+        return None
+
+
+def reference_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """The reference as text: the value of the first key that the task has, the judge's own keys before common keys."""
+    for key in (*keys, "answer", "ground_truth", "reference", "target"):
+        value = metadata.get(key)
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
+            return _bare(str(value))
+    return None
+
+
+def _bare(text: str) -> str:
+    """The answer in a reference, without GSM8K's solution before it, and without a box or dollar signs around it."""
+    text = text.rpartition("####")[2].strip()
+    boxed = last_boxed(text)
+    text = text if boxed is None else boxed
+    return text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "$" else text
+
+
+def solved(target: Fraction, numbers: Sequence[int]) -> str | None:
+    """An equation of all the numbers that reaches the target; None without such an equation, or for over 6 numbers."""
+    if not 0 < len(numbers) <= _MOST_NUMBERS:
+        return None
+    return _search([(Fraction(number), str(number)) for number in numbers], target)
+
+
+def _search(left: list[tuple[Fraction, str]], target: Fraction) -> str | None:
+    if len(left) == 1:
+        return left[0][1] if left[0][0] == target else None
+    for first, second in combinations(range(len(left)), 2):
+        rest = [item for place, item in enumerate(left) if place not in (first, second)]
+        for made in _combined(left[first], left[second]):
+            found = _search([*rest, made], target)
+            if found is not None:
+                return found
+    return None
+
+
+def _combined(first: tuple[Fraction, str], second: tuple[Fraction, str]) -> Iterator[tuple[Fraction, str]]:
+    (one, left), (other, right) = first, second
+    yield one + other, f"({left}+{right})"
+    yield one * other, f"({left}*{right})"
+    yield one - other, f"({left}-{right})"
+    yield other - one, f"({right}-{left})"
+    if other:
+        yield one / other, f"({left}/{right})"
+    if one:
+        yield other / one, f"({right}/{left})"
+
+
+def subjects_of(rows: Iterable[Row], judge: ConfiguredJudge, keys: Sequence[str], limit: int) -> list[Subject]:
+    """One subject for each task, up to `limit` tasks.
+
+    Args:
+        rows: rollouts, or tasks read as rollouts without an answer.
+        judge: the judge under audit.
+        keys: the judge's `reference_keys`.
+        limit: the most tasks.
+
+    Raises:
+        ConfigError: no row can be read.
+    """
+    found: dict[str, Subject] = {}
+    problem = "the file is empty"
+    for row in rows:
+        if row.rollout is None:
+            problem = f"{row.where}: {row.problem}"
+            continue
+        name = row.rollout.task.task_id or row.rollout.id
+        if name not in found and len(found) < limit:
+            found[name] = _subject(row.rollout, keys)
+    if not found:
+        raise ConfigError(f"there is no task to audit with: {problem}")
+    subjects = _others(list(found.values()))
+    form = _form(subjects[:_PROBED], judge)
+    return [replace(subject, form=form) for subject in subjects]
+
+
+def _subject(rollout: Rollout, keys: Sequence[str]) -> Subject:
+    metadata = rollout.output.metadata
+    given = {key: value for key, value in metadata.items() if key not in ("final_answer", "messages")}
+    known = {**given, **rollout.task.metadata}
+    game, reference = countdown_of(known), reference_of(known, keys)
+    honest = solved(*game) if game is not None else reference
+    answer, label = metadata.get("final_answer"), rollout.label or {}
+    written = answer if isinstance(answer, str) and label.get("is_success") is True else None
+    return Subject(rollout.id, rollout.task, given, reference, honest, written, "boxed")
+
+
+def _others(subjects: list[Subject]) -> list[Subject]:
+    """The subjects, each with right answers of the tasks behind it that differ from its own answer."""
+    count, made = len(subjects), []
+    for place, subject in enumerate(subjects):
+        behind = [subjects[(place + step) % count] for step in range(1, min(count, 20))]
+        answers = dict.fromkeys(other.honest for other in behind if other.honest is not None)
+        own = (subject.honest, subject.reference)
+        others = [answer for answer in answers if answer not in own and _value(answer) != _value(subject.reference)]
+        made.append(replace(subject, others=tuple(others[:_OTHERS])))
+    return made
+
+
+def _value(text: str | None) -> object:
+    """The value of an answer for comparisons: 5 and 5.0 are the same answer."""
+    try:
+        return float((text or "").replace(",", ""))
+    except ValueError:
+        return "".join((text or "").split()).lower()
+
+
+def _form(subjects: Sequence[Subject], judge: ConfiguredJudge) -> str:
+    """The form in which the judge passes the most right answers; if it passes none, the first of `FORMS`."""
+    passed = {}
+    for form in FORMS:
+        tried = [(replace(subject, form=form), subject.honest) for subject in subjects]
+        pairs = [subject.pair(subject.said(honest)) for subject, honest in tried if honest is not None]
+        verdicts = judge.judge_batch(pairs) if pairs else []
+        passed[form] = sum((verdict.reward or 0.0) + bool(verdict.is_success) for verdict in verdicts)
+    return max(passed, key=passed.__getitem__)

@@ -1,0 +1,121 @@
+"""`astuner judge-eval`: measures an LLM judge against people, itself, length, position and attacks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import MofNCompleteColumn
+
+from agentscope_tuner._run import loops
+from agentscope_tuner.cli.console import (
+    Exit,
+    config_errors,
+    err,
+    measure,
+    number,
+    out,
+    printable,
+    progress,
+    say,
+    span,
+    table,
+)
+from agentscope_tuner.cli.options import Conf, Json, Overrides
+from agentscope_tuner.config import resolve
+from agentscope_tuner.lab.judge_eval import AsksModels, JudgeEval, asked_anew
+from agentscope_tuner.lab.labels import read_labelled
+from agentscope_tuner.task_judge.contract.loading import load_judge
+
+_LABELS = (
+    "Labelled answers, JSON lines: rollouts with label: {score} or {is_success}, or the samples that rubrics are "
+    "learned from."
+)
+_ATTACKED = "Try the whole injection set on so many of the answers with the lowest labels."
+_DRY_RUN = "Say how many verdicts it takes, and ask for none."
+_TEXT_CHARS = 80
+
+
+def judge_eval(
+    conf: Conf,
+    labels: Annotated[Path, typer.Option("--labels", help=_LABELS)],
+    overrides: Overrides = None,
+    attacked: Annotated[int, typer.Option("--attacked", min=0, help=_ATTACKED)] = 1,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Read only the first N lines.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure an LLM judge on labelled answers, the verdict cache off. Exit code 3 when half of the verdicts failed."""
+    with config_errors():
+        settings = resolve(conf, overrides or ())
+        judge = load_judge(settings)
+        inner = asked_anew(judge)
+        answers = read_labelled(labels, inner.response_path, limit)
+        with progress(MofNCompleteColumn()) as shown:
+            bar = shown.add_task("verdicts")
+            subject = JudgeEval(
+                judge,
+                answers,
+                inner.response_path,
+                top=inner.top_score,
+                concurrency=settings.task_judge.concurrency,
+                done=lambda: shown.advance(bar),
+            )
+            expected = subject.verdicts(attacked)
+            shown.update(bar, total=expected)
+            if dry_run:
+                out.print(f"{len(answers)} labelled answers, about {expected:,} verdicts; nothing was sent")
+                return
+            report = loops.run(subject.run(attacked))
+        report |= _spent(inner)
+    if as_json:
+        print(json.dumps({"labels": str(labels), **report}))
+    else:
+        _show(report, labels.name)
+    if 2 * report["failed"] >= report["answers"]:
+        err.print("half of the verdicts failed: the figures mean nothing", style="bold red")
+        raise typer.Exit(Exit.ROWS_FAILED)
+
+
+def _spent(judge: AsksModels) -> dict[str, float]:
+    usage = [model.usage for model in judge.judge_models]
+    return {"calls": sum(one.calls for one in usage), "cost": sum(one.cost for one in usage)}
+
+
+def _show(report: dict[str, Any], name: str) -> None:
+    title = f"{name}: {report['answers']} answers to {report['groups']} tasks, {report['failed']} without a verdict"
+    found = table(title, "measure", "value", "95 % interval")
+    position = report["position"] or {}
+    measures = {
+        **{f"agrees with people: {metric.replace('_', ' ')}": value for metric, value in report["agreement"].items()},
+        "asked twice: the same reward": report["self_consistency"]["same"],
+        "asked twice: mean difference": report["self_consistency"]["difference"],
+        "length: rank correlation with the reward": report["length"]["reward_follows"],
+        "length: rank correlation with the label": report["length"]["label_follows"],
+        "length: the answer said twice moves the reward by": report["length"]["said_twice"],
+        "position: pairs in another order when swapped": position.get("reordered"),
+        "position: standing first earns": position.get("first_place_earns"),
+    }
+    for words, value in measures.items():
+        if value is not None:
+            found.add_row(words, number(value["value"]), span(value["interval"]))
+    if not position:
+        found.add_row("position", "none", "one answer is shown at a time")
+    out.print(found)
+    if report["attacks"]["on"]:
+        _show_attacks(report["attacks"])
+    cost = f", cost {report['cost']:.4g}" if report["cost"] else ""
+    out.print(f"{report['calls']:,} calls{cost}")
+
+
+def _show_attacks(found: dict[str, Any]) -> None:
+    title = f"the injection set on the {found['on']} worst answers; {found['failed']} without a verdict"
+    attacks = table(title, "attack", "texts", "raised the reward", "moved it by")
+    for kind, moved in (*found["kinds"].items(), ("all", found["all"])):
+        attacks.add_row(kind, str(moved["texts"]), measure(moved["raised"]), measure(moved["shift"]))
+    out.print(attacks)
+    for one in found["worst"]:
+        text = " ".join(printable(one["text"]).split())[-_TEXT_CHARS:]
+        say(f"{one['shift']:+.3f} {one['kind']}: …{text}")

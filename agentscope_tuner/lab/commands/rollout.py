@@ -1,0 +1,200 @@
+"""`astuner rollout`: tasks in, judged rollouts out, with no trainer."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import MofNCompleteColumn
+
+from agentscope_tuner.cli.console import Exit, config_errors, err, progress, say
+from agentscope_tuner.cli.options import Conf, Overrides
+from agentscope_tuner.cli.rendering import print_summary
+from agentscope_tuner.config import Source, resolve
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.lab.rollouts import (
+    Earlier,
+    Lend,
+    Lender,
+    RolloutProcesses,
+    RolloutRow,
+    RolloutRunner,
+    RolloutSettings,
+    RolloutTally,
+    Script,
+    TaskSet,
+    load_settings,
+    model_tuners,
+    open_tasks,
+)
+from agentscope_tuner.records import ScoredFile, Summary
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+
+Runner = RolloutRunner | RolloutProcesses
+
+
+def rollout(
+    conf: Conf,
+    output: Annotated[Path, typer.Option("--output", help="Where the judged rollouts go.")],
+    overrides: Overrides = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what an earlier run finished; run its failed rollouts again.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = None,
+    processes: Annotated[
+        int, typer.Option("--processes", min=1, help="Run over N processes: for agents that keep a core busy.")
+    ] = 1,
+) -> None:
+    """Run the workflow on every task, some times each, and judge every rollout.
+
+    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C and
+    SIGTERM keep what is done.
+    """
+    with config_errors():
+        whole_run(resolve(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit, processes=processes)
+
+
+def whole_run(
+    config: Source, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None, processes: int = 1
+) -> None:
+    """Roll out, write, and print the summary; tests pass a lender of their own.
+
+    Raises:
+        ConfigError: an error in the configuration, the tasks or the output file.
+        typer.Exit: some row has no reward (3), or the run was interrupted (130).
+    """
+    whole = resolve(config)
+    settings = load_settings(whole)
+    if str(output) == "-":
+        raise ConfigError("--output must be a file: rows are written aside and renamed when they are whole")
+    # check before anything runs, here too when other processes judge: the user sees mistakes at once
+    judge, lender = load_judge(whole), lend(settings)
+    tally = RolloutTally(unheard=set(settings.rollout.trainable_targets or ()))
+    written, started = _Written(settings.digest, tally), time.perf_counter()
+    try:
+        with open_tasks(settings, limit=limit) as tasks, ScoredFile(output, resume=resume) as scored:
+            earlier = Earlier(scored, settings.digest, tasks.tasks(), settings.rollout.num_repeat)
+            runner = (
+                RolloutProcesses(whole, lend, settings.rollout, processes, earlier=earlier.rows_of)
+                if processes > 1
+                else _in_threads(settings, judge, lender, tasks, earlier)
+            )
+            _roll_out(runner, settings.rollout.num_repeat, tasks, earlier, scored, written)
+    except KeyboardInterrupt as exc:
+        rows = written.summary.rows
+        say(f"stopped: interrupted\n{rows} rows are kept; --resume goes on", to=err)
+        raise typer.Exit(Exit.INTERRUPTED) from exc
+    title = f"{settings.reader.type} ▸ {output}"
+    more = written.tally.lines()
+    if written.left_behind:
+        more.append(("left behind", f"{written.left_behind}: they did not end when they were cancelled"))
+    seconds = time.perf_counter() - started
+    print_summary(written.summary, seconds, title=title, more=more, kept=written.kept)
+    if written.summary.statuses["failed"]:
+        raise typer.Exit(Exit.ROWS_FAILED)
+
+
+@dataclass(slots=True)
+class _Written:
+    """The totals of the rows that are in the file so far."""
+
+    digest: str
+    tally: RolloutTally
+    summary: Summary = field(default_factory=Summary)
+    left_behind: int = 0
+    kept: int = 0
+
+    def write(self, group: Sequence[RolloutRow], scored: ScoredFile) -> None:
+        for row in group:
+            scored.write(row.to_line(self.digest))
+            self.summary.add(row.judgement, name=row.id)
+            self.kept += row.line is not None
+        self.tally.add(group)
+
+    def so_far(self) -> str:
+        reward = "no verdict yet" if self.summary.mean_reward is None else f"reward {self.summary.mean_reward:.3f}"
+        spread = f"{self.tally.spread} of {self.tally.groups} groups spread"
+        return f"{reward}, {self.summary.statuses['failed']} failed, {spread}"
+
+
+def _in_threads(
+    settings: RolloutSettings, judge: TaskJudge, lend: Callable[[], Lender], tasks: TaskSet, earlier: Earlier
+) -> RolloutRunner:
+    wanted = settings.rollout
+    # loaded objects live until the exit: collecting garbage among them would hold up all rollouts at once
+    gc.freeze()
+    return RolloutRunner(
+        Script(settings.workflow, lend, wanted.timeout, tasks.place),
+        judge,
+        num_repeat=wanted.num_repeat,
+        max_env_worker=wanted.max_env_worker,
+        earlier=earlier.rows_of,
+    )
+
+
+def _roll_out(
+    runner: Runner, num_repeat: int, tasks: TaskSet, earlier: Earlier, scored: ScoredFile, written: _Written
+) -> None:
+    todo = (task for task in tasks.tasks() if not earlier.has(task.task_id))
+    with _shown(runner, written, tasks.count * num_repeat) as show, _interrupting(runner) as interrupted:
+        for group in chain(earlier.whole_groups(), runner.run(todo)):
+            written.write(group, scored)
+            show()
+        written.left_behind = runner.left_behind
+        if interrupted():
+            # Not begun again, but their cost counts
+            for group in earlier.remaining():
+                written.write(group, scored)
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
+    """Ctrl-C and SIGTERM let the runner pass on the finished rows; a second signal ends at once. Tells whether one
+    came.
+    """
+    stopped = threading.Event()
+
+    def handle(number: int, frame: object) -> None:
+        stopped.set()
+        runner.stop()
+        for again in before:
+            signal.signal(again, signal.default_int_handler)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped.is_set
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield stopped.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _shown(runner: Runner, written: _Written, total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar with the reward so far, on a terminal only."""
+    if not err.is_terminal:
+        yield lambda: None
+        return
+    with progress(MofNCompleteColumn()) as drawn:
+        bar = drawn.add_task("rolling out", total=total)
+
+        def show() -> None:
+            told = f"{written.so_far()}, {runner.running} running"
+            drawn.update(bar, description=told, completed=written.summary.rows)
+
+        yield show

@@ -1,0 +1,113 @@
+"""`astuner view` and `astuner report`: rollouts and their verdicts, as a page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+
+from agentscope_tuner.cli.console import config_errors, fail, say
+from agentscope_tuner.cli.listen import listen
+from agentscope_tuner.cli.options import Overrides, Port
+from agentscope_tuner.cli.rendering import row_tree
+from agentscope_tuner.config import resolve
+from agentscope_tuner.errors import install
+from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.workflow import Rollout
+
+Scored = Annotated[
+    Path, typer.Argument(help="A scored file, as `astuner judge --output` writes it, or a folder of them.")
+]
+Labels = Annotated[
+    Path | None, typer.Option("--labels", help="Where people's verdicts stand.", show_default="SCORED.labels.jsonl")
+]
+Earlier = Annotated[
+    Path | None, typer.Option("--compare", help="The same rows judged before: changed verdicts come first.")
+]
+
+
+def view(
+    scored: Scored,
+    overrides: Overrides = None,
+    conf: Annotated[
+        str | None, typer.Option("--conf", help="The training YAML, to judge a row again in the page.", metavar="FILE")
+    ] = None,
+    labels: Labels = None,
+    compare: Earlier = None,
+    port: Port = 0,
+    open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.
+
+    The page is served on 127.0.0.1 alone, to whoever has the token in the printed address, and loads nothing from any
+    network.
+    """
+    _check(scored, compare, may_come=True)
+    try:
+        from agentscope_tuner.lab.view.server import serve_view
+        from agentscope_tuner.lab.view.session import ViewSession
+    except ImportError as exc:
+        raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
+    with config_errors():
+        explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides or ())))
+    session = ViewSession(scored, labels or beside(scored, "labels"), earlier=compare, explain=explain)
+
+    def announce(address: str) -> None:
+        # Plain and flushed: scripts read the address from this line
+        print(f"view of {scored} at {address}", flush=True)
+        if open_:
+            typer.launch(address)
+
+    serve_view(session, listen("127.0.0.1", port), announce=announce)
+
+
+def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
+    """A function that gives the output of `astuner explain` for a row, as text."""
+
+    def explain(rows: list[Any], place: int) -> str:
+        try:
+            group = [Rollout.model_validate(row) for row in (rows if judge.traits.ranks else rows[place : place + 1])]
+        except ValidationError as exc:
+            return f"this row is no rollout: {exc.errors(include_url=False)[0]['msg']}"
+        text = io.StringIO()
+        Console(file=text, width=110, color_system=None).print(row_tree(judge, group, place if len(group) > 1 else 0))
+        return text.getvalue()
+
+    return explain
+
+
+def report(
+    scored: Scored,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")],
+    labels: Labels = None,
+    compare: Earlier = None,
+    limit: Annotated[
+        int, typer.Option(help="Rows in the report at the most; of more, whole groups at even distances.", min=1)
+    ] = 10_000,
+) -> None:
+    """Write the page of `astuner view` as one file that opens from disk and can be mailed."""
+    from agentscope_tuner.lab.view.report import write_report
+
+    _check(scored, compare, may_come=False)
+    try:
+        written = write_report(scored, output, labels=labels or beside(scored, "labels"), earlier=compare, limit=limit)
+    except OSError as exc:
+        raise fail(f"cannot write the report: {exc}") from exc
+    of = "" if written["shown"] == written["rows"] else f" of {written['rows']}"
+    say(f"{written['shown']} rows{of}, {written['bytes'] / 1e6:.1f} MB: {output}")
+
+
+def _check(scored: Path, compare: Path | None, *, may_come: bool) -> None:
+    """A run may not have written its first row yet; a folder that is not there is a mistake."""
+    missing = [path for path in (scored, compare) if path is not None and not path.exists()]
+    for path in missing:
+        partial = path.with_name(f"{path.name}.partial").exists()
+        if not (partial or (may_come and path is scored and path.parent.is_dir())):
+            raise fail(f"there is no file {str(path)!r}: name what `astuner judge --output` wrote")

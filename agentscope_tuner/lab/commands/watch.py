@@ -1,0 +1,209 @@
+"""`astuner watch`: monitors a run that goes on, or has ended: its last steps, its alarms, and the findings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, number, out, printable
+from agentscope_tuner.cli.options import Format, Map, rollout_lines, source_lines
+from agentscope_tuner.config import resolve
+from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.watch.gaming_test import OPINION, SecondOpinion, changed, opinion_of, opinion_section
+from agentscope_tuner.lab.watch.run_rows import RunRows, is_json_lines, refuse_unfollowable
+from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
+from agentscope_tuner.lab.watch.scalars import Scalars, TensorBoardScalars, WandbScalars, written_steps
+from agentscope_tuner.lab.watch.step_stats import StepStats
+from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.storage import is_pattern, is_url
+
+SHOWN_STEPS = 12
+# Columns that a narrow terminal drops, in this order
+_LEAST = ("novelty", "repeated", "filtered", "length", "success", "rows")
+
+
+def page(shown: list[tuple[StepStats, list[Alarm]]], found: RunWatch, width: int) -> Group:
+    """The table of the last steps, with alarms below it, in `width` columns of a terminal."""
+    cells = [_cells(stats) for stats, _ in shown]
+    widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in cells[0]}
+    # Show fewer columns rather than numbers that are cut off
+    for name in _LEAST:
+        if sum(widths.values()) + 3 * len(widths) + 1 > width:
+            del widths[name]
+    table = Table(*widths)
+    for row, (_, alarms) in zip(cells, shown, strict=True):
+        table.add_row(*(row[name] for name in widths), style="red" if alarms else "")
+    said = [printable(f"step {alarm.step:g}: {alarm.monitor}: {alarm.message}") for alarm in found.alarms]
+    return Group(table, *(Text(line, style="red") for line in said[-SHOWN_STEPS:]))
+
+
+def _cells(stats: StepStats) -> dict[str, str]:
+    flat = ", ".join(f"{count} {why}" for why, count in stats.flat.items())
+    return {
+        "step": f"{stats.step:g}",
+        "rows": str(stats.rows),
+        "reward": number(stats.reward),
+        "success": number(stats.success),
+        "flat groups": f"{flat or 0} of {stats.groups}",
+        "failed": number(stats.failed),
+        "filtered": number(stats.filtered),
+        "length": f"{stats.length:.0f}",
+        "repeated": number(stats.repeated),
+        "novelty": number(stats.novelty),
+    }
+
+
+def conclude(found: RunWatch) -> None:
+    """Print the findings about the whole run."""
+    opinion = found.second_opinion
+    if found.last is None:
+        out.print("there are no rows")
+    elif opinion is None:
+        out.print("no second opinion was asked for: monitors warn, and cannot tell gaming from learning")
+    elif found.gamed:
+        out.print(Text(opinion.message(), style="bold red"))
+    else:
+        _not_gamed(opinion)
+
+
+def _not_gamed(opinion: SecondOpinion) -> None:
+    test = opinion.test
+    unanswered = f"; {opinion.unanswered} more got no second opinion" if opinion.unanswered else ""
+    if opinion.unanswered and not test.rows:
+        out.print(f"not known: none of {opinion.unanswered} sampled passes got a second opinion")
+        return
+    out.print(
+        f"not shown to be gamed: the second opinion refuses {test.false} of {test.rows} sampled passes"
+        f"{unanswered}; the evidence is {test.evidence:.0%} of what an alarm takes"
+    )
+
+
+_RUN = "A folder that `log_dir` or a trainer writes, or a scored file."
+_CONF = "A YAML whose astuner.second_opinion says who is asked for second opinions, and how often."
+_OPINION = "Who gives second opinions: a stricter judge's YAML, or a file of labels as in `astuner agree`."
+_RATE = "Rows that get a second opinion, as a share of all; three times as many while monitors are worried. [0.02]"
+_MOST = "Never more than this share of all rows so far. [0.05]"
+_BUDGET = "Nor than this many rows over the whole run. [no bound]"
+_TOLERANCE = "Share of false passes that is no gaming. [0.1]"
+_ALPHA = "Chance of a false alarm over the whole run. [0.05]"
+_FOLLOW = "Wait for rows that are still to be written, until the run writes none for --idle seconds."
+_FAIL_ON = "Exit code 1. gamed: when the second opinion's test says so; any: on any alarm; never."
+_TENSORBOARD = "Write the numbers of each step as TensorBoard's scalars into this folder."
+_WANDB = "Log the numbers of each step to a run of this project at Weights & Biases."
+
+
+def watch(
+    run: Annotated[str, typer.Argument(help=_RUN)],
+    conf: Annotated[Path | None, typer.Option("--conf", help=_CONF, metavar="FILE")] = None,
+    opinion: Annotated[Path | None, typer.Option("--second-opinion", help=_OPINION, metavar="FILE")] = None,
+    rate: Annotated[float | None, typer.Option("--rate", help=_RATE)] = None,
+    most: Annotated[float | None, typer.Option("--most", help=_MOST)] = None,
+    budget: Annotated[int | None, typer.Option("--budget", help=_BUDGET)] = None,
+    tolerance: Annotated[float | None, typer.Option("--tolerance", help=_TOLERANCE)] = None,
+    alpha: Annotated[float | None, typer.Option("--alpha", help=_ALPHA)] = None,
+    follow: Annotated[bool, typer.Option("--follow", help=_FOLLOW)] = False,
+    idle: Annotated[float, typer.Option("--idle", min=0.1, help="Seconds.")] = 600.0,
+    fail_on: Annotated[Literal["gamed", "any", "never"], typer.Option("--fail-on", help=_FAIL_ON)] = "gamed",
+    format_: Format = None,
+    map_: Map = None,
+    alarms: Annotated[Path | None, typer.Option("--alarms", help="The alarms file; by default beside the run.")] = None,
+    tensorboard: Annotated[Path | None, typer.Option("--tensorboard", help=_TENSORBOARD, metavar="FOLDER")] = None,
+    wandb: Annotated[str | None, typer.Option("--wandb", help=_WANDB, metavar="PROJECT")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines: one a step, one an alarm.")] = False,
+) -> None:
+    """Look at every step of a run: groups without a signal, drift, failures; and whether the run is being gamed.
+
+    Alarms are printed, and written to alarms.jsonl in the run's folder, or beside its file.
+    """
+    if alarms is None and (run == "-" or is_url(run) or is_pattern(run)):
+        raise fail(f"beside {run!r} no file can be put: --alarms names the one for alarms")
+    values = {"rate": rate, "most": most, "budget": budget, "tolerance": tolerance, "alpha": alpha}
+    with config_errors(), ExitStack() as stack:
+        asked, ids = _second_opinion(conf, opinion, {key: value for key, value in values.items() if value is not None})
+        found = RunWatch(asked)
+        curves = _curves(stack, run, tensorboard, wandb)
+        file = stack.enter_context(AlarmsFile(alarms or beside(Path(run), "alarms")))
+        source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
+        try:
+            rows = _rows(source, run, stack, follow=idle if follow else None)
+            _look(found, rows, file, curves, as_json=as_json)
+        except KeyboardInterrupt:
+            raise typer.Exit(Exit.INTERRUPTED) from None
+    if source.unread:
+        err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
+    if not as_json:
+        conclude(found)
+    if (fail_on == "gamed" and found.gamed) or (fail_on == "any" and found.alarms):
+        raise typer.Exit(Exit.FOUND)
+
+
+def _second_opinion(
+    conf: Path | None, path: Path | None, given: dict[str, Any]
+) -> tuple[SecondOpinion | None, Collection[str]]:
+    """The settings of the second opinion: a configuration's section, changed by the command's options."""
+    section = None if conf is None else opinion_section(resolve(conf))
+    if path is None and section is None:
+        if given or conf is not None:
+            raise fail(f"nobody is named for second opinions: say who by --second-opinion, or by {OPINION} in --conf")
+        return None, ()
+    return opinion_of(changed(section, path, given))
+
+
+def _curves(stack: ExitStack, run: str, tensorboard: Path | None, wandb: str | None) -> list[Scalars]:
+    curves: list[Scalars] = []
+    if tensorboard is not None:
+        curves.append(TensorBoardScalars(tensorboard))
+    if wandb is not None:
+        curves.append(WandbScalars(wandb, Path(run).name))
+    for curve in curves:
+        stack.callback(curve.close)
+    return curves
+
+
+def _rows(source: RunRows, run: str, stack: ExitStack, *, follow: float | None) -> Iterator[ScoredRow | None]:
+    if follow is not None:
+        refuse_unfollowable(Path(run))
+        return source.followed(follow)
+    if is_json_lines(Path(run)):
+        return source.whole()
+    lines, _ = stack.enter_context(source_lines(run))
+    return source.scored(lines)
+
+
+def _look(
+    found: RunWatch,
+    rows: Iterator[ScoredRow | None],
+    file: AlarmsFile,
+    curves: Sequence[Scalars],
+    *,
+    as_json: bool,
+) -> None:
+    shown: list[tuple[StepStats, list[Alarm]]] = []
+    with ExitStack() as stack:
+        live = None if as_json or not out.is_terminal else stack.enter_context(Live(console=out, refresh_per_second=4))
+        for stats, alarms in written_steps(found, rows, file, curves):
+            if as_json:
+                _print_json({"type": "step", **stats.to_dict()}, *({"type": "alarm", **a.to_dict()} for a in alarms))
+                continue
+            shown = [*shown, (stats, alarms)][-SHOWN_STEPS:]
+            if live is not None:
+                live.update(page(shown, found, out.width))
+    if live is None and not as_json and shown:
+        out.print(page(shown, found, out.width))
+
+
+def _print_json(*objects: dict[str, Any]) -> None:
+    for found in objects:
+        print(json.dumps(found))
+    sys.stdout.flush()

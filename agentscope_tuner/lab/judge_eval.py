@@ -1,0 +1,260 @@
+"""`astuner judge-eval`: measures whether an LLM judge agrees with people and with itself, and which tricks move it.
+
+With the verdict cache a judge would always agree with itself, so the cache is off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.rubrics import evaluate
+from agentscope_tuner.lab.injections import INJECTIONS
+from agentscope_tuner.lab.labels import Labelled, response_of, with_response
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.workflow import WorkflowOutput
+
+# The sample answer in the injection texts, in English and Chinese; the attacked answer replaces it
+_HONEST = ("It rains.", "It rains", "下雨了。", "下雨了")
+_TOP = "10"
+
+
+def attacked(answer: str, top: float) -> Iterator[tuple[str, str]]:
+    """The kind and the text of each attack that is made from `answer`, for a judge whose highest score is `top`."""
+    for kind, text in INJECTIONS:
+        asked = text if top == float(_TOP) else text.replace(_TOP, f"{top:g}")
+        said = next((words for words in _HONEST if words in asked), None)
+        yield kind, asked.replace(said, answer, 1) if said is not None else f"{answer}\n{asked}"
+
+
+Pairs = Sequence[tuple[float, float]]
+#: The reward of each answer; None for an answer without a verdict.
+Rewards = list[float | None]
+
+_SAME = 1e-9
+_WORST = 10
+
+
+@runtime_checkable
+class AsksModels(Protocol):
+    """A judge that asks judge models, through this package's client, about the answer at one path.
+
+    Attributes:
+        response_path: the path of the answer, such as `output.metadata.final_answer`.
+        judge_models: the models.
+        top_score: the highest score in the judge's prompt.
+    """
+
+    @property
+    def response_path(self) -> str: ...
+
+    @property
+    def judge_models(self) -> Sequence[ChatModel]: ...
+
+    @property
+    def top_score(self) -> float: ...
+
+
+def asked_anew(judge: TaskJudge) -> AsksModels:
+    """The judge inside `judge`, with the verdict caches of its models turned off for good.
+
+    Raises:
+        ConfigError: the judge asks no judge models.
+    """
+    inner = judge.inner
+    if not isinstance(inner, AsksModels):
+        raise ConfigError(
+            f"judge-eval measures a judge_type of llm, task_rubrics or rubrics_auto_grader, got {type(inner).__name__}"
+        )
+    for model in inner.judge_models:
+        model.settings = model.settings.model_copy(update={"cache": False})
+    return inner
+
+
+class JudgeEval:
+    """Asks one judge about labelled answers, in several ways.
+
+    Args:
+        judge: the judge with its rules; its verdict cache must be off.
+        answers: the labelled answers.
+        response_path: the path at which the judge reads an answer.
+        top: the highest score in the judge's prompt, which attacks ask for.
+        concurrency: the most rows at once, or groups for a judge that ranks.
+        done: called after every verdict.
+    """
+
+    def __init__(
+        self,
+        judge: TaskJudge,
+        answers: Sequence[Labelled],
+        response_path: str,
+        *,
+        top: float = 10.0,
+        concurrency: int = 64,
+        done: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._judge, self._answers, self._path = judge, answers, response_path
+        self._top, self._done = top, done
+        self._slots = asyncio.Semaphore(concurrency)
+        self._groups: dict[str, list[int]] = {}
+        for index, one in enumerate(answers):
+            self._groups.setdefault(one.group, []).append(index)
+
+    def verdicts(self, on: int) -> int:
+        """The number of verdicts that `run(on)` asks for."""
+        again = 4 if self._judge.traits.ranks else 3
+        return len(self._answers) * again + sum(1 for index in self._lowest(on) for _ in self._attacks(index))
+
+    async def run(self, on: int) -> dict[str, Any]:
+        """Make all measurements; the `on` answers with the lowest labels are attacked."""
+        first = await self._asked([one.output for one in self._answers])
+        second = await self._asked([one.output for one in self._answers])
+        twice = await self._asked([self._with(one, f"{self._said(one)}\n\n{self._said(one)}") for one in self._answers])
+        return {
+            "answers": len(self._answers),
+            "groups": len(self._groups),
+            "failed": sum(reward is None for reward in first),
+            "agreement": self._agreement(first),
+            "self_consistency": self._consistency(first, second),
+            "length": self._length(first, twice),
+            "position": await self._position(first) if self._judge.traits.ranks else None,
+            "attacks": await self._attacked(first, on),
+        }
+
+    def _said(self, one: Labelled) -> str:
+        return response_of(one.output, self._path)
+
+    def _with(self, one: Labelled, text: str) -> WorkflowOutput:
+        return with_response(one.output, self._path, text)
+
+    async def _asked(self, outputs: Sequence[WorkflowOutput], backwards: bool = False) -> Rewards:
+        """The rewards of `outputs`, which belong to the answers in the same order.
+
+        Args:
+            outputs: an output for each answer.
+            backwards: show a judge that ranks each group in the opposite order.
+        """
+        rewards: Rewards = [None] * len(outputs)
+
+        async def group(members: list[int]) -> None:
+            shown = members[::-1] if backwards else members
+            async with self._slots:
+                found = await self._judge.ajudge_group(self._answers[members[0]].task, [outputs[one] for one in shown])
+            for index, judgement in zip(shown, found, strict=True):
+                rewards[index] = judgement.reward
+                self._done()
+
+        members = self._groups.values() if self._judge.traits.ranks else [[index] for index in range(len(outputs))]
+        await asyncio.gather(*map(group, members))
+        return rewards
+
+    def _agreement(self, rewards: Rewards) -> dict[str, Any]:
+        """Measures of rewards against labels. Labels beyond 0 to 1 are no rewards, so only their order is measured."""
+        pairs = [(one.label, reward) for one, reward in zip(self._answers, rewards, strict=True)]
+        metrics = evaluate.metrics(0.1)
+        if not all(0.0 <= one.label <= 1.0 for one in self._answers):
+            metrics = {name: metrics[name] for name in ("spearman", "kendall")}
+        return {name: self._measured(metric, pairs) for name, metric in metrics.items()}
+
+    def _consistency(self, first: Rewards, second: Rewards) -> dict[str, Any]:
+        pairs = list(zip(first, second, strict=True))
+        same = self._measured(lambda both: _mean([abs(one - other) <= _SAME for one, other in both]), pairs)
+        return {"same": same, "difference": self._measured(evaluate.mae, pairs)}
+
+    def _length(self, first: Rewards, twice: Rewards) -> dict[str, Any]:
+        lengths = [float(len(self._said(one))) for one in self._answers]
+        said_twice = self._measured(_shift, list(zip(first, twice, strict=True)))
+        with_reward = self._measured(evaluate.spearman, list(zip(lengths, first, strict=True)))
+        with_label = self._measured(
+            evaluate.spearman, [(length, one.label) for length, one in zip(lengths, self._answers, strict=True)]
+        )
+        return {"reward_follows": with_reward, "label_follows": with_label, "said_twice": said_twice}
+
+    async def _position(self, first: Rewards) -> dict[str, Any]:
+        """Ask about the groups in the opposite order: an unbiased judge gives each pair of answers the same order."""
+        swapped = await self._asked([one.output for one in self._answers], backwards=True)
+        pairs: list[list[tuple[float, float]]] = []
+        for members in self._groups.values():
+            both = [(first[index], swapped[index]) for index in members]
+            known = _known(both)
+            if len(known) == len(both) > 1:
+                pairs.append(known)
+        ahead = [[(group[0][1], group[0][0])] for group in pairs]
+        return {
+            "reordered": self._interval(_shift, [[(0.0, _reordered(group))] for group in pairs]),
+            # The first answer's reward, minus its reward when it stands last
+            "first_place_earns": self._interval(_shift, ahead),
+        }
+
+    def _lowest(self, on: int) -> list[int]:
+        return sorted(range(len(self._answers)), key=lambda index: self._answers[index].label)[:on]
+
+    def _attacks(self, index: int) -> list[tuple[str, str]]:
+        return list(attacked(self._said(self._answers[index]), self._top))
+
+    async def _attacked(self, first: Rewards, on: int) -> dict[str, Any]:
+        shifts: list[tuple[str, str, float]] = []
+        failed = 0
+        for index in self._lowest(on):
+            before = first[index]
+            attacks = self._attacks(index)
+            rewards = await asyncio.gather(*(self._one_attacked(index, text) for _, text in attacks))
+            for (kind, text), reward in zip(attacks, rewards, strict=True):
+                if before is None or reward is None:
+                    failed += 1
+                else:
+                    shifts.append((kind, text, reward - before))
+        kinds = list(dict.fromkeys(kind for kind, _, _ in shifts))
+        worst = sorted(shifts, key=lambda shift: -shift[2])[:_WORST]
+        return {
+            "on": on,
+            "failed": failed,
+            "kinds": {kind: self._effect([shift for of, _, shift in shifts if of == kind]) for kind in kinds},
+            "all": self._effect([shift for _, _, shift in shifts]),
+            "worst": [{"kind": kind, "shift": shift, "text": text} for kind, text, shift in worst if shift > _SAME],
+        }
+
+    async def _one_attacked(self, index: int, text: str) -> float | None:
+        one = self._answers[index]
+        members = self._groups[one.group] if self._judge.traits.ranks else [index]
+        outputs = [self._with(one, text) if member == index else self._answers[member].output for member in members]
+        async with self._slots:
+            found = await self._judge.ajudge_group(one.task, outputs)
+        self._done()
+        return found[members.index(index)].reward
+
+    def _effect(self, shifts: Sequence[float]) -> dict[str, Any]:
+        pairs = [[(0.0, shift)] for shift in shifts]
+        raised = self._interval(lambda both: _mean([shift > _SAME for _, shift in both]), pairs)
+        return {"texts": len(shifts), "raised": raised, "shift": self._interval(_shift, pairs)}
+
+    def _measured(self, metric: evaluate.Metric, pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
+        """`metric` with its interval. Answers to one task are alike, so the bootstrap draws whole tasks."""
+        groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
+        return self._interval(metric, [group for group in groups if group])
+
+    def _interval(self, metric: evaluate.Metric, groups: Sequence[Pairs]) -> dict[str, Any]:
+        value = metric([pair for group in groups for pair in group]) if groups else None
+        spread = evaluate.interval(metric, groups, seed=0) if groups else None
+        return {"value": value, "interval": None if spread is None else list(spread)}
+
+
+def _known(pairs: Sequence[tuple[float | None, float | None]]) -> list[tuple[float, float]]:
+    return [(one, other) for one, other in pairs if one is not None and other is not None]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _shift(pairs: Pairs) -> float | None:
+    return _mean([after - before for before, after in pairs])
+
+
+def _reordered(group: Pairs) -> float:
+    """The share of pairs of answers whose order differs between two rounds."""
+    both = [(group[a], group[b]) for a in range(len(group)) for b in range(a)]
+    return sum((one[0] - other[0]) * (one[1] - other[1]) < 0 for one, other in both) / len(both)

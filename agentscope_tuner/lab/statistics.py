@@ -1,0 +1,250 @@
+"""Statistics of verdicts beside labels, with intervals. scikit-learn and scipy come with the extra `insight`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentscope_tuner.errors import ConfigError, install
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    Floats = NDArray[numpy.float64]
+    Bools = NDArray[numpy.bool_]
+
+
+Interval = tuple[float, float]
+
+# The quantile of the normal distribution for a 95 % interval
+_Z = 1.959963984540054
+_MOST_ROWS_DRAWN = 5_000
+
+
+def wilson(hits: int, total: int) -> Interval | None:
+    """The 95 % score interval of a share (Wilson 1927); None when `total` is 0."""
+    if not total:
+        return None
+    share, z2 = hits / total, _Z * _Z
+    middle = share + z2 / (2 * total)
+    spread = _Z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total))
+    low, high = (middle - spread) / (1 + z2 / total), (middle + spread) / (1 + z2 / total)
+    # Rounding errors must not put a bound below 0 or above 1, nor off the end where the share itself lies
+    return (0.0 if hits == 0 else max(0.0, low)), (1.0 if hits == total else min(1.0, high))
+
+
+def bootstrap(
+    statistics: Callable[[NDArray[numpy.intp]], Mapping[str, float]],
+    clusters: Sequence[object],
+    *,
+    draws: int = 200,
+) -> dict[str, Interval]:
+    """95 % percentile bootstrap intervals of several statistics, drawing whole clusters.
+
+    Rows of one task resemble each other, so drawing single rows would make the intervals too narrow. Above 5,000 rows
+    each draw takes only a part of the clusters, to save time. The spread is then scaled by the square root of that part
+    (the m out of n bootstrap, Bickel, Götze and van Zwet 1997).
+
+    Args:
+        statistics: computes the statistics of the rows at given positions; an undefined statistic is NaN or left out.
+        clusters: the cluster of each row, such as its task.
+        draws: the number of draws, which are the same at every call.
+
+    Returns:
+        The interval of each statistic that was defined in at least half of the draws.
+    """
+    import numpy as np
+
+    names, member = np.unique(np.asarray([str(cluster) for cluster in clusters]), return_inverse=True)
+    order = np.argsort(member, kind="stable")
+    starts = np.searchsorted(member[order], np.arange(len(names) + 1))
+    drawn = max(1, min(len(names), _MOST_ROWS_DRAWN * len(names) // max(1, len(member))))
+    generator = np.random.default_rng(0)
+    whole = statistics(np.arange(len(member)))
+    found: dict[str, list[float]] = {name: [] for name in whole}
+    for _ in range(draws):
+        picked = generator.integers(0, len(names), drawn)
+        rows = np.concatenate([order[starts[cluster] : starts[cluster + 1]] for cluster in picked])
+        for name, value in statistics(rows).items():
+            if name in found and math.isfinite(value):
+                found[name].append(value)
+    scale = math.sqrt(drawn / len(names))
+    defined = [name for name, values in found.items() if len(values) * 2 >= draws and math.isfinite(whole[name])]
+    return {name: _percentiles(found[name], whole[name], scale) for name in defined}
+
+
+def _percentiles(values: Sequence[float], whole: float, scale: float) -> Interval:
+    """The middle 95 % of `values`, with distances from `whole` scaled; a scale of 1 gives the plain percentiles."""
+    import numpy as np
+
+    low, high = np.quantile(values, [0.025, 0.975])
+    shift = whole * (1 - scale)
+    return float(shift + scale * low), float(shift + scale * high)
+
+
+_BINS = 10
+
+
+def need_packages() -> None:
+    """Check that the packages of the extra `insight` are installed.
+
+    Raises:
+        ConfigError: they are not.
+    """
+    try:
+        import scipy
+        import sklearn  # noqa: F401
+    except ImportError as exc:
+        raise ConfigError(f"statistics need scipy and scikit-learn: {install('insight')}") from exc
+    del scipy
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Counts of right and wrong verdicts: the confusion matrix of verdicts against labels."""
+
+    true_positive: int
+    false_positive: int
+    true_negative: int
+    false_negative: int
+
+    @classmethod
+    def of(cls, labels: Bools, verdicts: Bools) -> Confusion:
+        """The counts over two arrays of the same length."""
+        both, verdict, label = int((labels & verdicts).sum()), int(verdicts.sum()), int(labels.sum())
+        return cls(both, verdict - both, len(labels) - verdict - label + both, label - both)
+
+    @property
+    def total(self) -> int:
+        """The number of all verdicts."""
+        return self.true_positive + self.false_positive + self.true_negative + self.false_negative
+
+    def measures(self) -> dict[str, float]:
+        """Accuracy, precision, recall, F1 and Cohen's kappa; a measure with a denominator of 0 is NaN."""
+        tp, fp, tn, fn = self.true_positive, self.false_positive, self.true_negative, self.false_negative
+        n = self.total
+        chance = _ratio((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp), n * n)
+        accuracy = _ratio(tp + tn, n)
+        return {
+            "accuracy": accuracy,
+            "precision": _ratio(tp, tp + fp),
+            "recall": _ratio(tp, tp + fn),
+            "f1": _ratio(2 * tp, 2 * tp + fp + fn),
+            "kappa": _ratio(accuracy - chance, 1 - chance),
+        }
+
+    def to_dict(self) -> dict[str, int]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def rank_measures(labels: Floats, scores: Floats) -> dict[str, float]:
+    """Spearman's rho, Kendall's tau-b and quadratic-weighted kappa; NaN when labels or scores are constant."""
+    from scipy import stats
+
+    if len(labels) < 2 or labels.min() == labels.max() or scores.min() == scores.max():
+        return {"spearman": math.nan, "kendall": math.nan, "quadratic_kappa": math.nan}
+    return {
+        "spearman": float(stats.spearmanr(labels, scores).statistic),
+        "kendall": float(stats.kendalltau(labels, scores).statistic),
+        "quadratic_kappa": quadratic_kappa(labels, scores),
+    }
+
+
+def quadratic_kappa(labels: Floats, scores: Floats) -> float:
+    """Cohen's kappa with quadratic weights (Cohen 1968) on the values themselves; NaN when all values are equal.
+
+    It is 1 minus a quotient: the mean squared difference of each label and its own score, divided by the mean squared
+    difference of all labels and all scores. On equally spaced categories it equals scikit-learn's
+    `cohen_kappa_score(weights="quadratic")`, but it is defined for all numbers.
+    """
+    expected = labels.var() + scores.var() + (labels.mean() - scores.mean()) ** 2
+    return _ratio(expected - float(((labels - scores) ** 2).mean()), expected)
+
+
+def auc(labels: Bools, scores: Floats) -> float:
+    """The chance that a right row has a higher score than a wrong row; a tie counts half. NaN without both kinds.
+
+    It is computed from the sum of the right rows' ranks (Mann and Whitney 1947). A bootstrap computes it hundreds of
+    times, and scikit-learn's `roc_auc_score` spends fifty times as long on checks of its input.
+    """
+    from scipy.stats import rankdata
+
+    right = int(labels.sum())
+    wrong = len(labels) - right
+    if not right or not wrong:
+        return math.nan
+    ranks = float(rankdata(scores)[labels].sum())
+    return (ranks - right * (right + 1) / 2) / (right * wrong)
+
+
+def best_threshold(labels: Bools, scores: Floats) -> tuple[float, float] | None:
+    """The score that separates right from wrong labels best, and the balanced accuracy there.
+
+    Best is the largest difference of true and false positive rate (Youden's J). None without both kinds of labels.
+    """
+    from sklearn.metrics import roc_curve
+
+    if not labels.any() or labels.all():
+        return None
+    false, true, thresholds = roc_curve(labels, scores)
+    # At the first point the threshold is infinite and no row counts as right, so it is no candidate
+    best = int((true - false)[1:].argmax()) + 1
+    return float(thresholds[best]), float((true[best] + 1 - false[best]) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The quality of scores as probabilities of a right label.
+
+    Attributes:
+        ece: the expected calibration error over ten bins of equal width (Naeini et al. 2015), 0 to 1.
+        bins: for each bin with rows: the number of rows, their mean score, and the share of right labels.
+    """
+
+    ece: float
+    bins: tuple[tuple[int, float, float], ...]
+
+
+def calibration(labels: Bools, scores: Floats) -> Calibration | None:
+    """The calibration of scores; None when a score lies outside 0 to 1, so that the scores are no probabilities."""
+    import numpy as np
+
+    if not len(scores) or scores.min() < 0 or scores.max() > 1:
+        return None
+    place = np.minimum((scores * _BINS).astype(int), _BINS - 1)
+    bins, ece = [], 0.0
+    for number in np.unique(place):
+        chosen = place == number
+        score, share = float(scores[chosen].mean()), float(labels[chosen].mean())
+        bins.append((int(chosen.sum()), score, share))
+        ece += chosen.mean() * abs(score - share)
+    return Calibration(float(ece), tuple(bins))
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The exact two-sided p-value of McNemar's test that two judges pass the same share of rows.
+
+    Args:
+        only_first: number of rows that only the first judge passes.
+        only_second: number of rows that only the second judge passes.
+    """
+    from scipy import stats
+
+    changed = only_first + only_second
+    return float(stats.binomtest(only_first, changed, 0.5).pvalue) if changed else 1.0
+
+
+def plain(measures: dict[str, Any]) -> dict[str, Any]:
+    """The measures with None in place of NaN, which JSON does not have."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in measures.items()
+    }
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else math.nan

@@ -1,0 +1,492 @@
+"""The index of a scored file, extended as the file grows: a SQLite database of its rows' fields, and their texts.
+
+The texts stand in one file in lower case, which is mapped into memory and searched.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import mmap
+import re
+import sqlite3
+import tempfile
+import threading
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pydantic_core
+
+from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
+from agentscope_tuner.records.reader import is_deeper
+from agentscope_tuner.records.scored_rows import step_of
+
+_STATUSES = frozenset(("judged", "filtered", "failed"))
+_REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
+_PREVIEW = 200
+# An answer states its result at its end
+_ENDING = 90
+_REASON = 400
+_MOST_NAMES = 64
+# A reason such as `exact: 25 = 25` starts with the name of the stage that decided
+_STAGE = re.compile(r"[^\d:]{1,40}")
+_PART = "part/"
+_KNOWN_KEYS = frozenset(("id", "task", "output", "judgement"))
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+# A recursive function takes two frames for each level of a row, and Python allows a thousand
+_MOST_LEVELS = 400
+_TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
+
+
+class RowFields(NamedTuple):
+    """The fields of one row that the index keeps.
+
+    Attributes:
+        id: the row's own id, as text; empty if it has none.
+        task: the task's id. Rows of one task and step are one group.
+        step: the training step; None if the row names none.
+        status: `judged`, `filtered` or `failed`; `unreadable` if the line holds no verdict.
+        reward: a finite number, or None.
+        stage: the stage that decided: the first words of the reason, up to its colon.
+        cost: the cost of judging, in the currency of the configured prices.
+        chars: the number of characters of the answer.
+        problem: why the line holds no verdict, in words.
+        text: all of the row's texts, for searching.
+    """
+
+    id: str = ""
+    task: str = ""
+    step: float | None = None
+    status: str = "unreadable"
+    reward: float | None = None
+    success: bool | None = None
+    stage: str = ""
+    cause: str | None = None
+    reason: str = ""
+    seconds: float | None = None
+    cost: float | None = None
+    chars: int = 0
+    prompt: str = ""
+    answer: str = ""
+    reference: str = ""
+    problem: str | None = None
+    violations: tuple[str, ...] = ()
+    parts: Mapping[str, float] = _NOTHING
+    text: str = ""
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    """The object that a line holds.
+
+    Raises:
+        ValueError: the line holds no object; the message says why.
+    """
+    try:
+        value = pydantic_core.from_json(raw)
+    except ValueError:
+        # The fast parser refuses half a surrogate pair, which the standard parser reads
+        try:
+            value = json.loads(raw)
+        except RecursionError as exc:
+            raise ValueError(_TOO_DEEP) from exc
+        if is_deeper(value, _MOST_LEVELS):
+            raise ValueError(_TOO_DEEP) from None
+    if not isinstance(value, dict):
+        raise ValueError(f"a row must be an object, got {type(value).__name__}")
+    return value
+
+
+def fields_of(raw: bytes) -> RowFields:
+    """The fields of a line, as text that UTF-8 can hold. The fields of an unreadable line are its `problem` alone."""
+    try:
+        row = pydantic_core.from_json(raw, cache_strings="keys")
+        if type(row) is not dict:
+            row = parsed(raw)
+    except ValueError:
+        try:
+            row = _encodable(parsed(raw))
+        except ValueError as exc:
+            told = f"not a row: {_encodable(str(exc))}"[:_REASON]
+            return RowFields(problem=told, text=raw[:_PREVIEW].decode("utf-8", "replace"))
+    task, output, verdict = _mapping(row, "task"), _mapping(row, "output"), _mapping(row, "judgement")
+    metadata, given = _mapping(output, "metadata"), _mapping(task, "metadata")
+    metrics = _mapping(verdict, "metrics")
+    answer, id_, task_id = as_text(metadata.get("final_answer")), as_text(row.get("id")), as_text(task.get("task_id"))
+    question, reference = _question(task), _reference(given, metadata)
+    reason, success, reward = as_text(verdict.get("reason")), verdict.get("is_success"), _number(verdict.get("reward"))
+    status, problem = _status(verdict, reward)
+    texts = [id_, task_id, question, answer, reference, reason, *_further_texts(row, task, metadata, verdict)]
+    return RowFields(
+        id_,
+        task_id,
+        step_of(row, metadata, given),
+        status,
+        reward,
+        success if isinstance(success, bool) else None,
+        _stage(status, reason),
+        (as_text(verdict.get("cause")) or "unknown") if status == "failed" else None,
+        reason[:_REASON],
+        _number(verdict.get("seconds")),
+        _number(metrics.get("judge_cost")),
+        len(answer),
+        question[:_PREVIEW],
+        answer if len(answer) <= _ENDING else f"…{answer[-_ENDING:]}",
+        reference[:_PREVIEW],
+        problem,
+        _names(verdict.get("violations")) if verdict.get("violations") else (),
+        dict(_parts(metrics)) if metrics else _NOTHING,
+        "\n".join(texts),
+    )
+
+
+def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str | None]:
+    """The verdict's status and None, or `unreadable` and the reason."""
+    status = verdict.get("status")
+    if not isinstance(status, str) or status not in _STATUSES:
+        return "unreadable", "the row has no judgement: judge the file first"
+    if reward is None and status != "failed":
+        return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number"
+    return status, None
+
+
+def _further_texts(
+    row: Mapping[str, Any], task: Mapping[str, Any], metadata: Mapping[str, Any], verdict: Mapping[str, Any]
+) -> list[str]:
+    """The texts that only some rows have: opening messages, further metadata and further keys."""
+    found: list[str] = []
+    if messages := task.get("init_messages"):
+        _add_texts(found, messages)
+    for key, value in metadata.items():
+        if key != "final_answer":
+            _add_texts(found, value)
+    for key, value in row.items():
+        if key not in _KNOWN_KEYS:
+            _add_texts(found, value)
+    if calls := verdict.get("calls"):
+        _add_texts(found, calls)
+    if error := verdict.get("error"):
+        found.append(as_text(error))
+    return found
+
+
+def _encodable(value: Any) -> Any:
+    """`value` with half surrogate pairs escaped, because neither SQLite nor a file can hold them."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list) else value
+
+
+def as_text(value: object) -> str:
+    """`value` as the page shows it: a text as it is, None as an empty text, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = row.get(key)
+    return value if type(value) is dict else _NOTHING
+
+
+def _number(value: object) -> float | None:
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if type(value) is not int:
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _stage(status: str, reason: str) -> str:
+    if status == "filtered":
+        return "rules"
+    head = reason.partition(":")[0].strip()
+    return head if status == "judged" and _STAGE.fullmatch(head) else ("other" if status == "judged" else "")
+
+
+def _question(task: Mapping[str, Any]) -> str:
+    question = as_text(task.get("main_query"))
+    if question:
+        return question
+    messages = task.get("init_messages")
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, dict) and message.get("role") == "user":
+            return as_text(message.get("content"))
+    return ""
+
+
+def _reference(given: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+    for place in (given, metadata):
+        for key in _REFERENCE_KEYS:
+            if place.get(key) is not None:
+                return as_text(place[key])
+    return ""
+
+
+def _names(value: object) -> tuple[str, ...]:
+    named = value if isinstance(value, list) else []
+    return tuple(dict.fromkeys(as_text(name)[:_PREVIEW] for name in named[:_MOST_NAMES]))
+
+
+def _parts(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in metrics.items():
+        part = name.removeprefix(_PART)
+        # `part/length` is a part's reward, and `part/length/chars` a metric of the part
+        if part != name and "/" not in part and (number := _number(value)) is not None:
+            yield part[:_PREVIEW], number
+
+
+def _add_texts(found: list[str], value: Any) -> None:
+    """Add every text in `value`, at any depth; the keys of mappings are not added."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is str:
+            found.append(item)
+        elif kind is dict:
+            waiting.extend(reversed(item.values()))
+        elif kind is list:
+            waiting.extend(reversed(item))
+        elif kind is int or kind is float:
+            found.append(str(item))
+
+
+_END = b"\0"
+
+
+class Haystack:
+    """The texts of all rows, in the rows' order, in one file.
+
+    A search is one pass over bytes in C, at about a gigabyte a second. It finds any text in any script, while an index
+    of words would find neither Chinese nor LaTeX.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget every row."""
+        self._path.write_bytes(b"")
+        # The offset at which each row begins, in 8 bytes
+        self._starts = array("Q")
+        self._size = 0
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Append the texts of rows; the first row ever appended is row 1."""
+        pieces = [_folded(text).replace(_END, b" ") + _END for text in texts]
+        with open(self._path, "ab") as stream:
+            stream.writelines(pieces)
+        # Only after the texts are written: a search at the same time must find each listed row in the file
+        for piece in pieces:
+            self._starts.append(self._size)
+            self._size += len(piece)
+
+    def find(self, words: str) -> list[int]:
+        """The numbers of the rows whose text holds `words`; case is ignored."""
+        needle, starts = _folded(words).replace(_END, b" "), self._starts
+        count = len(starts)
+        if not needle or not count:
+            return []
+        found = []
+        with open(self._path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            place = text.find(needle)
+            while place >= 0:
+                row = bisect_right(starts, place, 0, count)
+                found.append(row)
+                # Continue at the beginning of the next row, so that each row is found once
+                place = text.find(needle, starts[row]) if row < count else -1
+        return found
+
+
+def _folded(text: str) -> bytes:
+    return text.lower().encode("utf-8", "surrogatepass")
+
+
+# The first batch is small, so that the page can show rows while the others are still read
+_FIRST_BATCH, _BATCH = 200, 2000
+_SCHEMA = """
+CREATE TABLE rows (
+    n INTEGER PRIMARY KEY, file INTEGER, place INTEGER, length INTEGER, id TEXT, nth INTEGER, task TEXT, step REAL,
+    grp INTEGER, status TEXT, reward REAL, success INTEGER, stage TEXT, cause TEXT, seconds REAL, cost REAL,
+    chars INTEGER
+);
+CREATE TABLE texts (n INTEGER PRIMARY KEY, prompt TEXT, answer TEXT, reference TEXT, reason TEXT, problem TEXT,
+                    violations TEXT, parts TEXT);
+CREATE TABLE violations (rule TEXT, n INTEGER, PRIMARY KEY (rule, n)) WITHOUT ROWID;
+CREATE TABLE parts (name TEXT, n INTEGER, value REAL, PRIMARY KEY (name, n)) WITHOUT ROWID;
+CREATE TABLE groups (
+    grp INTEGER PRIMARY KEY, task TEXT, step REAL, size INTEGER, failed INTEGER, filtered INTEGER, successes INTEGER,
+    lowest REAL, highest REAL, total REAL, squares REAL
+);
+"""
+_TABLES = ("rows", "texts", "violations", "parts", "groups")
+_ADD_GROUP = """
+INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (grp) DO UPDATE SET
+    size = size + excluded.size, failed = failed + excluded.failed, filtered = filtered + excluded.filtered,
+    successes = successes + excluded.successes,
+    lowest = min(coalesce(lowest, excluded.lowest), coalesce(excluded.lowest, lowest)),
+    highest = max(coalesce(highest, excluded.highest), coalesce(excluded.highest, highest)),
+    total = total + excluded.total, squares = squares + excluded.squares
+"""
+
+
+class RowIndex:
+    """The index of one scored file, or of a folder of scored files, in a temporary folder until `close`.
+
+    `update` is for one thread; other threads read through connections of their own (`connect`).
+
+    Attributes:
+        version: grows whenever rows are added.
+        epoch: grows when a file was replaced, so that all rows are new.
+        share_read: the share of the bytes that `update` has read; None once it has read all of them.
+    """
+
+    def __init__(self, source: Path) -> None:
+        self.source = source
+        self._folder = tempfile.TemporaryDirectory(prefix="astuner-view-")
+        self.path = Path(self._folder.name) / "index.db"
+        self.haystack = Haystack(Path(self._folder.name) / "texts")
+        self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        # Speed instead of safety: the index can always be rebuilt from the rows
+        for pragma in ("journal_mode=WAL", "synchronous=OFF", "temp_store=MEMORY", "cache_size=-65536"):
+            self._database.execute(f"PRAGMA {pragma}")
+        self._database.executescript(_SCHEMA)
+        self.version = self.epoch = 0
+        self.share_read: float | None = None
+        self._stop = threading.Event()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.files: list[Path] = []
+        self._tails: dict[Path, TailedFile] = {}
+        self._groups: dict[tuple[str, float | None], int] = {}
+        self._ids: dict[str, int] = {}
+        self.rows = 0
+        self.haystack.clear()
+        self._database.execute("BEGIN")
+        for table in _TABLES:
+            self._database.execute(f"DELETE FROM {table}")
+        self._database.execute("COMMIT")
+
+    def connect(self) -> sqlite3.Connection:
+        """Another connection for reading; the caller ensures that one thread at a time uses it."""
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("PRAGMA cache_size=-65536")
+        return connection
+
+    def update(self) -> bool:
+        """Index the rows written since the last call, and return whether there were any."""
+        before = self.version
+        try:
+            for path in files_of(self.source):
+                if path not in self._tails:
+                    self._tails[path] = TailedFile(path, len(self.files))
+                    self.files.append(path)
+                for lines in self._tails[path].batches(_BATCH if self.rows else _FIRST_BATCH, _BATCH):
+                    self._add(lines)
+                    self.share_read = self._share()
+                    if self._stop.is_set():
+                        return True
+        except FileReplaced:
+            self._forget()
+            self.epoch += 1
+            self.version += 1
+        finally:
+            self.share_read = None
+        return self.version != before
+
+    def _share(self) -> float:
+        sizes = sum(path.stat().st_size for path in map(chosen, files_of(self.source)) if path is not None)
+        return min(1.0, sum(tail.offset for tail in self._tails.values()) / max(1, sizes))
+
+    def follow(self, seconds: float) -> None:
+        """Call `update` every `seconds`, until another thread calls `stop`."""
+        while not self._stop.is_set():
+            self.update()
+            self._stop.wait(seconds)
+
+    def stop(self) -> None:
+        """End `follow`; an `update` under way ends after its next batch of rows."""
+        self._stop.set()
+
+    def _add(self, lines: list[TailLine]) -> None:
+        rows = [fields_of(line.raw) if line.problem is None else RowFields(problem=line.problem) for line in lines]
+        self.haystack.add(row.text for row in rows)
+        numbered = list(enumerate(rows, self.rows + 1))
+        narrow = [self._narrow(n, line, row) for (n, row), line in zip(numbered, lines, strict=True)]
+        insert = self._database.executemany
+        self._database.execute("BEGIN")
+        insert(f"INSERT INTO rows VALUES ({', '.join('?' * 17)})", narrow)
+        insert("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [_preview(n, row) for n, row in numbered])
+        insert(
+            "INSERT OR IGNORE INTO violations VALUES (?, ?)", [(v, n) for n, row in numbered for v in row.violations]
+        )
+        # In the order of the table, by name: inserts beside each other are faster
+        insert(
+            "INSERT INTO parts VALUES (?, ?, ?)", sorted((p, n, v) for n, row in numbered for p, v in row.parts.items())
+        )
+        insert(_ADD_GROUP, self._group_sums(rows))
+        self._database.execute("COMMIT")
+        self.rows += len(rows)
+        self.version += 1
+
+    def _narrow(self, n: int, line: TailLine, row: RowFields) -> tuple[object, ...]:
+        nth = self._ids.get(row.id, 0)
+        self._ids[row.id] = nth + 1
+        group = self._groups.setdefault((row.task, row.step), len(self._groups)) if row.task else None
+        place = (n, line.file, line.offset, line.length, row.id, nth, row.task, row.step, group)
+        return (*place, row.status, row.reward, row.success, row.stage, row.cause, row.seconds, row.cost, row.chars)
+
+    def _group_sums(self, rows: list[RowFields]) -> list[tuple[object, ...]]:
+        """The sums that `rows` add to their groups: one row of the table `groups` for each group."""
+        members: dict[tuple[str, float | None], list[RowFields]] = {}
+        for row in rows:
+            if row.task:
+                members.setdefault((row.task, row.step), []).append(row)
+        return [(self._groups[key], *key, *_sums(found)) for key, found in members.items()]
+
+    def close(self) -> None:
+        """Remove the index; `follow` must have ended."""
+        self._database.close()
+        self._folder.cleanup()
+
+
+def _sums(rows: list[RowFields]) -> tuple[object, ...]:
+    """The sums in the table `groups` over `rows`, which are of one group."""
+    statuses = [row.status for row in rows]
+    rewards = [row.reward for row in rows if row.reward is not None]
+    return (
+        len(rows),
+        statuses.count("failed") + statuses.count("unreadable"),
+        statuses.count("filtered"),
+        sum(row.success is True for row in rows),
+        min(rewards, default=None),
+        max(rewards, default=None),
+        sum(rewards),
+        sum(reward * reward for reward in rewards),
+    )
+
+
+# Cached, because the parts of a run have only a few names
+_quoted = functools.lru_cache(maxsize=256)(json.dumps)
+
+
+def _preview(n: int, row: RowFields) -> tuple[object, ...]:
+    # As JSON: Python writes finite numbers as JSON has them
+    parts = ",".join([f"{_quoted(name)}:{value!r}" for name, value in row.parts.items()])
+    texts = (row.prompt, row.answer, row.reference, row.reason, row.problem or "")
+    return n, *texts, "\n".join(row.violations), f"{{{parts}}}"

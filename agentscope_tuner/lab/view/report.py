@@ -1,0 +1,116 @@
+"""Writes the page as one file that opens from disk, with its code, its style and its rows."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.view.index import RowIndex
+from agentscope_tuner.lab.view.labels import LabelsFile, read_alarms
+from agentscope_tuner.lab.view.queries import IndexReader, condition_of, row_in_file, rows_of
+
+#: The folder of the built page; `make page` builds it from `web/`.
+STATIC = Path(__file__).parent / "static"
+_BATCH = 500
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="astuner report">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<div id="app"></div>
+<noscript>This report shows its rows with JavaScript, which is switched off here.</noscript>
+<script type="application/octet-stream" id="report-data">{data}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def write_report(
+    source: Path, target: Path, *, labels: Path, earlier: Path | None = None, limit: int
+) -> dict[str, int]:
+    """Write the report of `source` to `target`, with whole groups and about `limit` rows at most.
+
+    Returns:
+        `rows`, the rows of `source`; `shown`, the rows in the report; `bytes`, the size of the report.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    with closing(RowIndex(source)) as index:
+        index.update()
+        before = RowIndex(earlier) if earlier is not None else None
+        try:
+            if before is not None:
+                before.update()
+            data = _data(index, LabelsFile(labels), before, limit)
+        finally:
+            if before is not None:
+                before.close()
+        data["alarms"] = read_alarms(beside(source, "alarms"))
+    page = _page(source.name, data).encode()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f"{target.name}.partial")
+    part.write_bytes(page)
+    part.replace(target)
+    return {"rows": data["of"], "shown": len(data["rows"]), "bytes": len(page)}
+
+
+def _data(index: RowIndex, labels: LabelsFile, earlier: RowIndex | None, limit: int) -> dict[str, Any]:
+    every = max(1, -(-index.rows // max(1, limit)))
+    rows: list[dict[str, Any]] = []
+    with closing(IndexReader(index, labels, earlier)) as reader, reader.ready_for(condition_of({})) as database:
+        picked = "SELECT n FROM rows WHERE coalesce(grp, n) % ? = 0 ORDER BY n"
+        wanted = [row[0] for row in database.execute(picked, (every,))]
+        for batch in _batches(wanted):
+            for fields in rows_of(database, labels, batch):
+                row, boxed = row_in_file(index, database, fields["n"])
+                rows.append({**fields, "boxed": boxed, "row": json.dumps(row)})
+    return {
+        "name": index.source.name,
+        "rows": rows,
+        "of": index.rows,
+        "every": every,
+        "earlier": earlier.source.name if earlier else None,
+    }
+
+
+def _batches(wanted: list[int]) -> Iterator[list[int]]:
+    for start in range(0, len(wanted), _BATCH):
+        yield wanted[start : start + _BATCH]
+
+
+def _page(name: str, data: dict[str, Any]) -> str:
+    """The page. Its rows are compressed and in base64, so that none of their text can end a script or open a tag."""
+    script = (STATIC / "app.js").read_text(encoding="utf-8")
+    style = (STATIC / "app.css").read_text(encoding="utf-8")
+    for text, end in ((script, "</script"), (style, "</style"), (script, "<!--")):
+        if end in text:
+            raise ValueError(f"the built page holds {end!r}, which would end it inside a report: build it anew")
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; font-src data:; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    packed = base64.b64encode(gzip.compress(json.dumps(data).encode(), 6, mtime=0)).decode()
+    title = html.escape(f"{name} · astuner")
+    return _PAGE.format(policy=policy, title=title, style=style, script=script, data=packed)
+
+
+def _digest(text: str) -> str:
+    """The hash by which a content security policy allows an inline script."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,119 @@
+"""Watches a run's steps, and writes their numbers as curves, to TensorBoard or Weights & Biases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.lab.watch.run_rows import by_step
+from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
+from agentscope_tuner.lab.watch.step_stats import StepStats
+from agentscope_tuner.records.scored_rows import ScoredRow
+
+
+class Scalars(Protocol):
+    """Takes the numbers of one step; `close` ends the curves."""
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def step_scalars(stats: StepStats, alarms: list[Alarm], watch: RunWatch) -> dict[str, float]:
+    """The numbers of a step by name, `astuner/…`; a number that the step does not have is left out."""
+    plain = stats.to_dict()
+    numbers = {name: float(value) for name, value in plain.items() if isinstance(value, int | float) and name != "step"}
+    for why, count in stats.flat.items():
+        numbers[f"flat/{why.replace(' ', '_')}"] = count / stats.groups
+    numbers["flat_groups"] = sum(stats.flat.values()) / stats.groups if stats.groups else 0.0
+    numbers |= {f"part/{name}": share for name, share in stats.parts.items()}
+    numbers["alarms"] = float(len(alarms))
+    opinion = watch.second_opinion
+    if opinion is not None:
+        numbers["second_opinion/asked"] = float(opinion.asked)
+        numbers["second_opinion/evidence"] = opinion.test.evidence
+        numbers["second_opinion/false_passes_at_least"] = opinion.test.lower_bound
+        if opinion.test.rows:
+            numbers["second_opinion/refused"] = opinion.test.false / opinion.test.rows
+    return {f"astuner/{name}": value for name, value in numbers.items()}
+
+
+def written_steps(
+    watch: RunWatch, rows: Iterable[ScoredRow | None], file: AlarmsFile, curves: Sequence[Scalars]
+) -> Iterator[tuple[StepStats, list[Alarm]]]:
+    """The statistics and the alarms of each step of `rows`, which are written to `file` and `curves` first."""
+    for step, held in by_step(rows):
+        stats, alarms = watch.step(step, held)
+        for alarm in alarms:
+            file.write(alarm)
+        for curve in curves:
+            curve.write(step, step_scalars(stats, alarms, watch))
+        yield stats, alarms
+
+
+class TensorBoardScalars:
+    """Writes event files that TensorBoard shows beside the trainer's own.
+
+    Args:
+        folder: the folder of the event files.
+
+    Raises:
+        ConfigError: tensorboard is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            # The layer under torch's SummaryWriter; it works without torch
+            from tensorboard.compat.proto.event_pb2 import Event
+            from tensorboard.compat.proto.summary_pb2 import Summary
+            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+        except ImportError as exc:
+            raise ConfigError(f"no tensorboard, which writes its files: pip install tensorboard ({exc})") from exc
+        self._event, self._summary = Event, Summary
+        self._writer = EventFileWriter(str(folder))
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None:
+        """Add the numbers of a step."""
+        values = [self._summary.Value(tag=name, simple_value=value) for name, value in numbers.items()]
+        event = self._event(wall_time=time.time(), step=int(step), summary=self._summary(value=values))
+        self._writer.add_event(event)
+        # A step may take minutes, and people watch the curves, so no step waits in a buffer
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Close the event file."""
+        self._writer.close()
+
+
+class WandbScalars:
+    """Writes to Weights & Biases: to the run that the trainer has begun in this process, or else to a new run.
+
+    Args:
+        project: the project of a new run; wandb's own settings, such as WANDB_MODE=offline, decide the rest.
+        name: the name of a new run.
+
+    Raises:
+        ConfigError: wandb is not installed.
+    """
+
+    def __init__(self, project: str | None = None, name: str | None = None) -> None:
+        try:
+            import wandb
+        except ImportError as exc:
+            raise ConfigError(f"no wandb, which sends the numbers: pip install wandb ({exc})") from exc
+        self._own = wandb.run is None
+        self._run: Any = wandb.init(project=project or "astuner", name=name) if self._own else wandb.run
+        # The trainer's run counts its own steps and refuses earlier steps, so our numbers get an axis of their own
+        self._run.define_metric("astuner/*", step_metric="astuner/step")
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None:
+        """Add the numbers of a step."""
+        self._run.log({**numbers, "astuner/step": step})
+
+    def close(self) -> None:
+        """End the run, unless the trainer has begun it."""
+        if self._own:
+            self._run.finish()

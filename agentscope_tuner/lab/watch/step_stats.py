@@ -1,0 +1,273 @@
+"""The statistics of one training step, and the monitors that compare them with bounds or with the run's first steps."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import fmean
+from typing import Any, Literal
+
+from agentscope_tuner.records.scored_rows import ScoredRow
+
+_SAME = 1e-9
+_PART = "part/"
+_GRAM = 8
+_GRAM_BITS = 20
+_MOST_GRAMS = 400
+_MOST_ANSWERS = 32
+
+
+class Novelty:
+    """The n-grams of characters seen so far, as hashes in a bitmap of 128 kB, which does not grow with the run."""
+
+    def __init__(self) -> None:
+        self._seen = bytearray(2**_GRAM_BITS // 8)
+
+    def share(self, answers: Sequence[str]) -> float:
+        """The share of the answers' n-grams that no earlier step had; the n-grams count as seen from then on."""
+        new = total = 0
+        fresh = set()
+        for answer in answers:
+            # The cost of a step must not grow with its answers, so only the first n-grams of a long answer count
+            for start in range(min(max(1, len(answer) - _GRAM + 1), _MOST_GRAMS)):
+                gram = answer[start : start + _GRAM].encode("utf-8", "replace")
+                place = zlib.crc32(gram) >> (32 - _GRAM_BITS)
+                total += 1
+                if not self._seen[place >> 3] & (1 << (place & 7)):
+                    new += 1
+                    fresh.add(place)
+        for place in fresh:
+            self._seen[place >> 3] |= 1 << (place & 7)
+        return new / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepStats:
+    """The rows of one step.
+
+    Attributes:
+        step: the step.
+        rows: number of rows.
+        failed: the share of rows whose judging failed.
+        filtered: the share of rows that a rule filtered.
+        undecided: the share of rows with an undecided verdict.
+        reward: the mean reward of the rows with a verdict; None without a verdict.
+        spread: the standard deviation of these rewards; 0 without a verdict.
+        success: the share of successes among the rows where success is known; None without such rows.
+        saturated: the share of verdicts with the step's highest reward; 0 if that reward is not positive.
+        groups: number of advantage groups of two or more rows.
+        flat: number of groups without a signal, by reason: all right, all wrong, all filtered, all failed, or equal.
+        length: the mean number of characters of an answer.
+        length_pays: the mean correlation of length and reward within groups; None without a group that has one.
+        shared: the share of paid answers that are also paid, word for word, under another task.
+        repeated: the share of rows whose answer repeats an earlier answer of their group.
+        novelty: the share of character n-grams, in up to 63 of the answers, that no earlier step had.
+        parts: the share of each part of a combined reward in the sum of the parts' absolute means.
+        seconds: the mean time of a verdict.
+        cost: the sum of judging costs.
+    """
+
+    step: float
+    rows: int
+    failed: float
+    filtered: float
+    undecided: float
+    reward: float | None
+    spread: float
+    success: float | None
+    saturated: float
+    groups: int
+    flat: dict[str, int]
+    length: float
+    length_pays: float | None
+    shared: float
+    repeated: float
+    novelty: float
+    parts: dict[str, float]
+    seconds: float
+    cost: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> StepStats:
+    """The statistics of one step, which has at least one row."""
+    rewards = [row.reward for row in rows if row.reward is not None]
+    groups: dict[str, list[ScoredRow]] = defaultdict(list)
+    for row in rows:
+        groups[row.task or row.where].append(row)
+    real = [group for group in groups.values() if len(group) > 1]
+    pays = [value for group in real if (value := _length_pays(group)) is not None]
+    top = max(rewards, default=0.0)
+    mean = fmean(rewards) if rewards else None
+    known = [row.success for row in rows if row.success is not None]
+    count = len(rows)
+    return StepStats(
+        step=step,
+        rows=count,
+        failed=sum(row.status == "failed" for row in rows) / count,
+        filtered=sum(row.status == "filtered" for row in rows) / count,
+        undecided=sum(row.reason.startswith("undecided") for row in rows) / count,
+        reward=mean,
+        spread=math.sqrt(fmean((reward - mean) ** 2 for reward in rewards)) if mean is not None else 0.0,
+        success=fmean(known) if known else None,
+        saturated=sum(reward >= top - _SAME for reward in rewards) / len(rewards) if top > 0 else 0.0,
+        groups=len(real),
+        flat=dict(Counter(why for group in real if (why := _why_flat(group)) is not None)),
+        length=fmean(len(row.answer) for row in rows),
+        length_pays=fmean(pays) if pays else None,
+        shared=_shared(rows),
+        repeated=sum(len(group) - len({row.answer for row in group}) for group in real) / count,
+        # A step's cost must not grow with its rows, so only some answers are used, spread over the groups
+        novelty=novelty.share([row.answer for row in rows[:: max(1, count // _MOST_ANSWERS)]]),
+        parts=_parts(rows),
+        seconds=fmean(row.seconds for row in rows),
+        cost=sum(row.metrics.get("judge_cost", 0.0) for row in rows),
+    )
+
+
+def _why_flat(group: Sequence[ScoredRow]) -> str | None:
+    """The reason why a group has no signal; None for a group with a signal."""
+    statuses = {row.status for row in group}
+    if statuses == {"failed"}:
+        return "all failed"
+    if statuses == {"filtered"}:
+        return "all filtered"
+    rewards = [row.reward for row in group if row.reward is not None]
+    if max(rewards) - min(rewards) > _SAME:
+        return None
+    passed = {paid(row) for row in group if row.reward is not None}
+    return "all right" if passed == {True} else "all wrong" if passed == {False} else "equal"
+
+
+def paid(row: ScoredRow) -> bool:
+    """Whether the judge passes the row: it is a success, or its reward is 0.5 or more."""
+    return bool(row.success) or (row.reward is not None and row.reward >= 0.5)
+
+
+def _length_pays(group: Sequence[ScoredRow]) -> float | None:
+    """Pearson's correlation of length and reward; None when either is constant, or with fewer than three rewards."""
+    pairs = [(float(len(row.answer)), row.reward) for row in group if row.reward is not None]
+    if len(pairs) < 3:
+        return None
+    middle = fmean(length for length, _ in pairs), fmean(reward for _, reward in pairs)
+    both = sum((length - middle[0]) * (reward - middle[1]) for length, reward in pairs)
+    spread = math.sqrt(
+        sum((length - middle[0]) ** 2 for length, _ in pairs) * sum((reward - middle[1]) ** 2 for _, reward in pairs)
+    )
+    return both / spread if spread > _SAME else None
+
+
+def _shared(rows: Sequence[ScoredRow]) -> float:
+    tasks: dict[str, set[str]] = defaultdict(set)
+    rewarded = [row for row in rows if paid(row)]
+    for row in rewarded:
+        tasks[row.answer].add(row.task)
+    return sum(len(tasks[row.answer]) > 1 for row in rewarded) / len(rewarded) if rewarded else 0.0
+
+
+def _parts(rows: Sequence[ScoredRow]) -> dict[str, float]:
+    sums: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        for name, value in row.metrics.items():
+            part = name.removeprefix(_PART)
+            # `part/length` is the reward of a part; `part/length/chars` is another metric of the part
+            if part != name and "/" not in part:
+                sums[part].append(value)
+    means = {name: abs(fmean(values)) for name, values in sums.items()}
+    total = sum(means.values())
+    return {name: mean / total for name, mean in means.items()} if total else {}
+
+
+Kind = Literal["gamed", "signal", "judge"]
+_BASELINE = 10
+_WINDOW = 5
+Reading = Callable[[StepStats], "float | None"]
+
+
+@dataclass(slots=True)
+class Monitor:
+    """One monitor.
+
+    Attributes:
+        name: the name in alarms.
+        kind: the subject: gaming, a lost signal, or the judge itself.
+        read: returns the number of a step; None when the step has no such number.
+        over: the bound: the monitor worries while the mean of the latest five steps exceeds it.
+        message: the text of the alarm, with `{now}` and `{start}`.
+        above_start: whether the bound is `over` more than the mean of the first ten steps.
+        times_start: whether the bound is `over` times the mean of the first ten steps.
+        start: the numbers of the first ten steps.
+        window: the numbers of the latest five steps.
+        worried: whether the mean exceeds the bound now.
+    """
+
+    name: str
+    kind: Kind
+    read: Reading
+    over: float
+    message: str
+    above_start: bool = False
+    times_start: bool = False
+    start: list[float] = field(default_factory=list)
+    window: deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    worried: bool = False
+
+    def update(self, stats: StepStats) -> str | None:
+        """Add one step; return the message if the monitor begins to worry, or None."""
+        value = self.read(stats)
+        if value is None:
+            return None
+        needs_start = self.above_start or self.times_start
+        self.window.append(value)
+        if needs_start and len(self.start) < _BASELINE:
+            self.start.append(value)
+            return None
+        if len(self.window) < _WINDOW:
+            return None
+        now, start = fmean(self.window), fmean(self.start) if self.start else 0.0
+        bound = start * self.over if self.times_start else start + self.over if self.above_start else self.over
+        before, self.worried = self.worried, now > bound
+        return self.message.format(now=now, start=start) if self.worried and not before else None
+
+
+def monitors() -> list[Monitor]:
+    """A new set of monitors for one run."""
+    return [
+        Monitor("failed", "judge", lambda s: s.failed, 0.05, "{now:.0%} of the rows have no verdict"),
+        Monitor("filtered", "judge", lambda s: s.filtered, 0.5, "rules filter {now:.0%} of the rows"),
+        Monitor("undecided", "judge", lambda s: s.undecided, 0.1, "{now:.0%} of the verdicts are undecided"),
+        Monitor(
+            "latency", "judge", lambda s: s.seconds, 3.0, "a verdict takes {now:.3g} s, {start:.3g} s at the start",
+            times_start=True,
+        ),
+        Monitor("flat groups", "signal", _flat_share, 0.8, "{now:.0%} of the groups have no signal"),
+        Monitor(
+            "length pays", "gamed", lambda s: s.length_pays, 0.5,
+            "longer answers earn more: a correlation of {now:.2f} inside groups",
+        ),
+        Monitor(
+            "length", "gamed", lambda s: s.length, 1.5, "answers have {now:.0f} characters, {start:.0f} at the start",
+            times_start=True,
+        ),
+        Monitor(
+            "shared answers", "gamed", lambda s: s.shared, 0.3,
+            "{now:.0%} of the paid answers are paid under other tasks too, {start:.0%} at the start", above_start=True,
+        ),
+        Monitor("one part", "gamed", _largest_part, 0.9, "one part makes up {now:.0%} of the combined reward"),
+    ]  # fmt: skip
+
+
+def _flat_share(stats: StepStats) -> float | None:
+    # Training aims at groups with right answers alone, so these are no cause for worry
+    poor = sum(count for why, count in stats.flat.items() if why != "all right")
+    return poor / stats.groups if stats.groups else None
+
+
+def _largest_part(stats: StepStats) -> float | None:
+    return max(stats.parts.values()) if len(stats.parts) > 1 else None

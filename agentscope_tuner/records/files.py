@@ -1,0 +1,232 @@
+"""Reads rows that are no local file of lines: Parquet, Arrow, gzip, torch files, folders, patterns and URLs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import os
+import pickle
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.blocks import read_lines
+from agentscope_tuner.records.columnar import columnar_lines
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.storage import (
+    ARROW,
+    PARQUET,
+    StoredFile,
+    inside,
+    is_columnar,
+    is_folder,
+    is_pattern,
+    is_url,
+    matching,
+    plain,
+    told,
+)
+
+_log = logging.getLogger(__name__)
+
+_TEXT = (".jsonl", ".json")
+_PACKED = (".jsonl.gz", ".pt", *PARQUET, *ARROW)
+_SUFFIXES = _TEXT + _PACKED
+# The files that `datasets.save_to_disk` writes into a folder: for one split, and for several splits
+_SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
+_SPLIT = re.compile(r"(?<![a-z])(train|test|validation|valid|val|dev|eval)(?![a-z])", re.IGNORECASE)
+
+_BESIDE = re.compile(r"(?:.+\.)?(?:alarms|labels)\.jsonl")
+_LOGGED = re.compile(r"judged-.+\.jsonl")
+
+
+def is_beside(name: str) -> bool:
+    """Whether a file of a run's folder holds no rows, but the alarms or labels that `watch` and `view` write there."""
+    return _BESIDE.fullmatch(name) is not None
+
+
+def is_row_file(name: str) -> bool:
+    """Whether a file of a run's folder holds rows, by its name."""
+    return name.endswith(_SUFFIXES) and not is_beside(name)
+
+
+def is_cut_short(raw: bytes) -> bool:
+    """Whether a file's last line, which has no line break, is no whole JSON: a crash has cut it short."""
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def is_dump(source: str) -> bool:
+    """Whether `source` is no plain file of lines on this machine."""
+    source = plain(source)
+    if source == "-":
+        return False
+    return is_url(source) or source.endswith(_PACKED) or Path(source).is_dir() or is_pattern(source)
+
+
+def dump_lines(source: str) -> Iterator[Line]:
+    """The rows of a file, or of several in the order of the numbers in their names.
+
+    TRL's `completions/completions_00001.parquet`, verl's `<rollout_data_dir>/1.jsonl`, slime's `<path>/0.pt`; a
+    Hugging Face data set, as `save_to_disk` writes it, or as one or more files of a single split;
+    `s3://bucket/run/*.jsonl`.
+
+    A file that breaks off becomes a row with its problem; the others are read.
+
+    Raises:
+        ConfigError: there is no such file, the folder holds no such file, or a package to read them is missing; raised
+            before the first row is read.
+    """
+    source = plain(source)
+    if is_pattern(source):
+        files = matching(source)
+        if not files:
+            raise ConfigError(f"no file matches {source!r}")
+    elif is_folder(source):
+        files = _folder_files(source)
+    else:
+        file = StoredFile(source)
+        return _lines(file, file.name)
+    names = _names(files)
+    # Line numbers repeat in every file, so the place of a row (without a colon) includes its file
+    return (
+        line._replace(where=line.where.replace(":", "/"))
+        for file, name in zip(files, names, strict=True)
+        for line in _lines(file, name)
+    )
+
+
+def _folder_files(folder: str) -> list[StoredFile]:
+    """The files of a folder: those of a saved data set, else those directly in it, else those in its folders.
+
+    Raises:
+        ConfigError: there are no such files, or they belong to several splits.
+    """
+    folder = folder.rstrip("/")
+    if (splits := StoredFile(f"{folder}/{_SAVED_SPLITS}")).exists():
+        names = _json(splits).get("splits", [])
+        raise ConfigError(
+            f"{folder!r} holds the splits {', '.join(names)}: name one, such as {folder + '/' + names[0]!r}"
+        )
+    if (saved := StoredFile(f"{folder}/{_SAVED}")).exists():
+        return [StoredFile(f"{folder}/{row['filename']}") for row in _json(saved).get("_data_files", [])]
+    if files := [file for file in inside(folder, _SUFFIXES) if not is_beside(file.name)]:
+        return files
+    files = inside(folder, _SUFFIXES, deep=True)
+    if not files:
+        raise ConfigError(f"{folder!r} holds no file that ends in {', '.join(_SUFFIXES)}")
+    found = {match[1].lower() for file in files if (match := _SPLIT.search(file.source.removeprefix(folder)))}
+    if len(found) > 1:
+        example = next(file.source for file in files if _SPLIT.search(file.source.removeprefix(folder)))
+        pattern = re.sub(r"\d+(-of-\d+)?(?=[^/]*$)", "*", example)
+        raise ConfigError(
+            f"{folder!r} holds files of the splits {', '.join(sorted(found))}: name those of one, such as {pattern!r}"
+        )
+    return files
+
+
+def _json(file: StoredFile) -> dict[str, Any]:
+    try:
+        with file.open() as stream:
+            found = json.load(stream)
+    except ValueError as exc:
+        raise ConfigError(f"cannot read {file.source!r}: {exc}") from exc
+    return found if isinstance(found, dict) else {}
+
+
+def _names(files: Sequence[StoredFile]) -> list[str]:
+    """Each file's name in messages; with its folders where several files have the same name."""
+    names = [file.name for file in files]
+    if len(set(names)) == len(names):
+        return names
+    parts = [file.source.split("/") for file in files]
+    shared = 0
+    while len({tuple(part[: shared + 1]) for part in parts}) == 1:
+        shared += 1
+    return ["/".join(part[shared:]) for part in parts]
+
+
+def _lines(file: StoredFile, name: str) -> Iterator[Line]:
+    if is_columnar(file.name):
+        lines = columnar_lines(file, name)
+    elif file.name.endswith(".pt"):
+        lines = _torch_lines(file, name)
+    else:
+        lines = _text_lines(file, name)
+    # Read the first row here, so that a file that cannot be read is an error of the command line
+    with told(f"cannot read {file.source!r}"):
+        first = list(islice(lines, 1))
+    return (line for part in (first, _to_the_break(lines, name)) for line in part)
+
+
+def _to_the_break(lines: Iterator[Line], name: str) -> Iterator[Line]:
+    """The lines; where the file breaks off, a line with the problem."""
+    number = 1
+    try:
+        for line in lines:
+            number = int(line.where.rpartition(":")[2])
+            yield line
+    # A truncated gzip file or a lost connection: each file system has its own errors
+    except Exception as exc:  # noqa: BLE001
+        why = f"the file cannot be read from here on: {exc or type(exc).__name__}"
+        yield Line(f"{name}:{number + 1}", b"", why)
+
+
+def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
+    with file.open() as stored, gzip.open(stored) if file.name.endswith(".gz") else stored as stream:
+        lines = read_lines(cast("BinaryIO", stream), name)
+        yield from lines if _LOGGED.fullmatch(file.name) is None else _whole(lines, stored)
+
+
+def _numpy_globals() -> list[Any]:
+    """The globals in a pickle of numpy's numbers and arrays."""
+    import numpy
+
+    core = numpy._core if hasattr(numpy, "_core") else numpy.core
+    kinds = {type(numpy.dtype(kind)) for kind in (*"?bBhHiIlLqQefd", "U1")}
+    return [core.multiarray.scalar, core.multiarray._reconstruct, numpy.ndarray, numpy.dtype, *kinds]
+
+
+def _whole(lines: Iterator[Line], stream: BinaryIO) -> Iterator[Line]:
+    """The lines of a training's log, without a last line that a crash has cut short."""
+    held: Line | None = None
+    for line in lines:
+        if held is not None:
+            yield held
+        held = line
+    if held is None:
+        return
+    stream.seek(-1, os.SEEK_END)
+    if stream.read() == b"\n" or held.problem is not None or not is_cut_short(held.raw):
+        yield held
+    else:
+        _log.warning("%s is passed over: it was cut short", held.where)
+
+
+def _torch_lines(file: StoredFile, name: str) -> Iterator[Line]:
+    """The samples that slime and miles save with `--save-debug-rollout-data`."""
+    try:
+        import torch
+    except ImportError as exc:
+        raise ConfigError(f"{file.name!r} is written by torch.save: install torch to read it") from exc
+    # weights_only, because a pickle may run code. Samples may hold numpy's numbers and arrays, which run none
+    try:
+        with file.open() as stream, torch.serialization.safe_globals(_numpy_globals()):
+            data = torch.load(stream, weights_only=True, map_location="cpu")
+    except pickle.UnpicklingError as exc:
+        why = next((line.strip() for line in str(exc).splitlines() if "Unsupported" in line), "torch refuses it")
+        kind = why.partition(" was not")[0]
+        raise ValueError(f"it holds objects that could run code as they are loaded: {kind}") from exc
+    samples = data.get("samples") if isinstance(data, dict) else None
+    if not isinstance(samples, list):
+        raise ValueError("it holds no list of samples")
+    for number, sample in enumerate(samples, 1):
+        row = {"step": data.get("rollout_id"), **sample}
+        yield Line(f"{name}:{number}", json.dumps(row, default=str).encode())

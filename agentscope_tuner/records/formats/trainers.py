@@ -1,0 +1,281 @@
+"""The rows of each trainer, read into a task and an output, one function a form.
+
+TRL, verl, OpenRLHF, slime and miles, Trinity-RFT and NeMo-Gym: rows of their data sets with a response, of the files
+that they dump, and requests of their reward wires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.records.formats.sample import (
+    Pair,
+    as_rollout,
+    first,
+    ground_truth_metadata,
+    is_chat,
+    message_text,
+    required,
+    text_of,
+    truth_of,
+    without_end_markers,
+)
+
+
+def read_trl(row: Mapping[str, Any]) -> Pair:
+    """`{"prompt": …, "completion": …, <columns>}`; both are texts or chat messages.
+
+    Where there is no `completion`, `messages` may hold the whole conversation, whose last turns are the completion.
+
+    Raises:
+        JudgeError: it has no prompt or completion, or they are neither texts nor chat messages.
+    """
+    prompt: Any
+    completion: Any
+    if row.get("completion") is None and isinstance(row.get("messages"), list):
+        prompt, completion = _split(row["messages"])
+    else:
+        prompt, completion = first(row, "prompt", "question")[1], required(row, "completion")
+    for name, value in (("prompt", prompt), ("completion", completion)):
+        if not isinstance(value, str) and not is_chat(value):
+            raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
+    rest = {key: value for key, value in row.items() if key not in ("prompt", "completion", "messages")}
+    truth = truth_of(row, "answer", "solution", "ground_truth")
+    return as_rollout(prompt, completion, {**rest, **truth})
+
+
+def _split(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    end = len(messages)
+    while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in ("assistant", "tool"):
+        end -= 1
+    return messages[:end], messages[end:]
+
+
+_RESPONSES = ("response", "solution_str", "output", "responses")
+
+
+def read_verl(row: Mapping[str, Any]) -> Pair:
+    """`{"data_source", "prompt": [messages], "reward_model": {"ground_truth"}, "extra_info", "response"}`, or a dumped
+    `{"input", "output", "gts", "score", "step"}`.
+
+    Raises:
+        JudgeError: it has no prompt or no response.
+    """
+    prompt_key, prompt = first(row, "prompt", "input")
+    answer_key, answer = first(row, *_RESPONSES)
+    answer = answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
+    model, info = row.get("reward_model"), row.get("extra_info")
+    info = info if isinstance(info, Mapping) else {}
+    rest = {
+        key: value for key, value in row.items() if key not in (prompt_key, answer_key, "reward_model", "extra_info")
+    }
+    # As in the adapter: extra_info may have an `answer` of its own, but the ground truth wins
+    truth = truth_of(model, "ground_truth") if isinstance(model, Mapping) else truth_of(row, "ground_truth", "gts")
+    metadata = {**rest, **info, **truth}
+    if "index" in info and "data_source" in row:
+        metadata.setdefault("task_id", f"{row['data_source']}/{info['index']}")
+    return as_rollout(prompt, without_end_markers(text_of(answer, answer_key)), metadata)
+
+
+# A shorter overlap may be chance, and then a part of the prompt would be judged as the policy's answer
+_SURE_CHARS = 32
+
+
+def read_openrlhf(row: Mapping[str, Any]) -> Pair:
+    """A sample of the wire, or `{"prompt" or "input": …, "response" or "output": …, "label" or "answer": …}`.
+
+    Raises:
+        JudgeError: the row has neither form.
+    """
+    if isinstance(row.get("query"), list) and "labels" in row:
+        return decode_openrlhf_request(row)
+    prompt_key, prompt = first(row, "prompt", "input", "question")
+    answer_key, answer = first(row, "response", "output", "completion")
+    rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key, "label")}
+    truth = truth_of(row, "label", "answer")
+    return as_rollout(prompt, without_end_markers(text_of(answer, answer_key)), {**rest, **truth})
+
+
+def decode_openrlhf_request(payload: Mapping[str, Any]) -> Pair:
+    """The sample in OpenRLHF's `{"query": [prompt + response], "prompts": [...], "labels": [...]}`.
+
+    The label is the ground truth: `task.metadata["answer"]`, and the fields of a record (a JSON object) beside it.
+
+    Raises:
+        JudgeError: the lists do not hold exactly one sample, as OpenRLHF sends it; or the query does not begin with its
+            prompt, so that the policy's part cannot be told.
+    """
+    columns = [payload.get(key) for key in ("query", "prompts", "labels")]
+    if not all(isinstance(column, list | tuple) and len(column) == 1 for column in columns):
+        shown = {key: _shape(payload.get(key)) for key in ("query", "prompts", "labels")}
+        raise JudgeError(f"OpenRLHF sends lists of one query, one prompt and one label, got {shown!r}")
+    (query,), (prompt,), (label,) = columns  # type: ignore[misc]
+    if not isinstance(query, str) or not isinstance(prompt, str):
+        raise JudgeError(f"query and prompt must be str, got {type(query).__name__} and {type(prompt).__name__}")
+    return as_rollout(prompt, response_of(query, prompt), ground_truth_metadata(label))
+
+
+def response_of(query: str, prompt: str) -> str:
+    """The policy's response: `query` without `prompt` before it and without end-of-turn markers after it.
+
+    OpenRLHF cuts long prompts from the left, so the query may begin anywhere within the prompt.
+
+    Raises:
+        JudgeError: the query begins with no end part of the prompt.
+    """
+    kept = len(prompt) if query.startswith(prompt) else _overlap(prompt, query)
+    if kept < min(len(prompt), _SURE_CHARS):
+        raise JudgeError(
+            f"the query {query!r:.100} does not begin with its prompt {prompt!r:.100}: the tokenizer does not give "
+            "back the text it was given, and where the response begins is unknown"
+        )
+    return without_end_markers(query[kept:])
+
+
+def _overlap(prompt: str, query: str) -> int:
+    """The length of the longest suffix of `prompt` with which `query` begins, in linear time (Knuth, Morris, Pratt)."""
+    pattern = query[: len(prompt)]
+    fallback = [0] * len(pattern)
+    matched = 0
+    for index in range(1, len(pattern)):
+        while matched and pattern[index] != pattern[matched]:
+            matched = fallback[matched - 1]
+        matched += pattern[index] == pattern[matched]
+        fallback[index] = matched
+    matched = 0
+    for character in prompt:
+        while matched and (matched == len(pattern) or character != pattern[matched]):
+            matched = fallback[matched - 1]
+        matched += bool(pattern) and character == pattern[matched]
+    return matched
+
+
+def _shape(column: object) -> str:
+    return f"{len(column)} values" if isinstance(column, list | tuple) else type(column).__name__
+
+
+def read_slime(row: Mapping[str, Any]) -> Pair:
+    """A row of a data set or a dump: `prompt` (or `messages`), `response`, `label` and `metadata`.
+
+    Raises:
+        JudgeError: it has no prompt or response.
+    """
+    prompt = first(row, "prompt", "messages", "input")[1]
+    metadata = row.get("metadata")
+    own = metadata if isinstance(metadata, Mapping) else {}
+    if row.get("group_index") is not None:
+        own = {"task_id": f"group/{row['group_index']}", **own}
+    return pair(prompt, required(row, "response"), row.get("label", row.get("answer")), own)
+
+
+def as_pair(sample: Any) -> Pair:
+    """A `Sample` as a task and its output: the label is the ground truth; the sample's metadata are added.
+
+    Raises:
+        JudgeError: the sample has no prompt or response of slime's type.
+    """
+    metadata = getattr(sample, "metadata", None)
+    return pair(
+        getattr(sample, "prompt", None),
+        getattr(sample, "response", None),
+        getattr(sample, "label", None),
+        metadata if isinstance(metadata, Mapping) else {},
+    )
+
+
+def decode_slime_request(payload: Mapping[str, Any]) -> Pair:
+    """The sample in slime's `{"prompt": …, "response": …, "label": …}`.
+
+    Raises:
+        JudgeError: the request has another shape.
+    """
+    missing = [key for key in ("prompt", "response", "label") if key not in payload]
+    if missing:
+        raise JudgeError(f"slime sends prompt, response and label, got {sorted(payload)!r}", cause=Cause.INPUT)
+    return pair(payload["prompt"], payload["response"], payload["label"], {})
+
+
+def pair(prompt: object, response: object, label: object, metadata: Mapping[str, Any]) -> Pair:
+    """A sample's parts as a task and its output; see `as_pair`."""
+    messages = isinstance(prompt, list) and all(isinstance(message, Mapping) for message in prompt)
+    if not isinstance(prompt, str) and not messages:
+        raise JudgeError(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}", cause=Cause.INPUT)
+    if not isinstance(response, str):
+        raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
+    own = {key: value for key, value in metadata.items() if key != "judgement"}
+    truth = ground_truth_metadata(own.get("answer") if label is None else label)
+    return as_rollout(prompt, without_end_markers(response), {**own, **truth})  # type: ignore[arg-type]
+
+
+def read_trinity(row: Mapping[str, Any]) -> Pair:
+    """`{"eid", "prompt_text", "response_text" or "messages", "info", "reward"}`; the truth is looked for in `info`.
+
+    Raises:
+        JudgeError: it has neither a prompt with a response nor messages.
+    """
+    eid = row.get("eid")
+    names = eid if isinstance(eid, Mapping) else {}
+    info = row.get("info")
+    own = dict(info) if isinstance(info, Mapping) else {}
+    if names.get("task") not in (None, ""):
+        own.setdefault("task_id", f"{names.get('batch', '')}/{names['task']}".lstrip("/"))
+    if names.get("batch") not in (None, ""):
+        own.setdefault("step", names["batch"])
+    metadata = {**own, **truth_of(own, "answer", "ground_truth", "truth")}
+    prompt, response, messages = row.get("prompt_text"), row.get("response_text"), row.get("messages")
+    if is_chat(messages) and isinstance(messages, list):
+        asked = max((place for place, turn in enumerate(messages) if turn["role"] == "user"), default=-1) + 1
+        return as_rollout(messages[:asked], messages[asked:], metadata)
+    if not isinstance(prompt, str) or not isinstance(response, str):
+        raise JudgeError(
+            f"an experience needs prompt_text and response_text, or messages, got {sorted(row)!r}", cause=Cause.INPUT
+        )
+    return as_rollout(prompt, without_end_markers(response), metadata)
+
+
+_PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})
+
+
+def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
+    """The rollout in a request: `{"responses_create_params": {"input": …}, "response": <OpenAI Response>, …}`.
+
+    The dataset's own fields, beside those or under `verifier_metadata`, become `task.metadata`; where there is no
+    `answer` among them, `expected_answer` or `ground_truth` is the ground truth.
+
+    Raises:
+        JudgeError: the request has another shape.
+    """
+    params, response = payload.get("responses_create_params"), payload.get("response")
+    if not isinstance(params, Mapping) or not isinstance(response, Mapping):
+        raise JudgeError(f"/verify takes responses_create_params and response, two objects, got {sorted(payload)!r}")
+    output = response.get("output")
+    if not isinstance(output, list) or not all(isinstance(item, Mapping) for item in output):
+        raise JudgeError(f"response.output must be a list of objects, got {output!r:.200}")
+    prompt = params.get("input")
+    if isinstance(prompt, list):
+        # All other items are calls of earlier turns and their outputs
+        prompt = [item for item in prompt if isinstance(item, Mapping) and "role" in item]
+    elif not isinstance(prompt, str):
+        raise JudgeError(f"responses_create_params.input must be a str or a list, got {type(prompt).__name__}")
+    return as_rollout(prompt, _last_message(output), _metadata(payload))
+
+
+def _last_message(output: list[Mapping[str, Any]]) -> str:
+    """The text of the last item, when it is the assistant's message: an episode that ends in a call has no answer."""
+    if not output or output[-1].get("type", "message") != "message":
+        return ""
+    return message_text(output[-1].get("content"))
+
+
+def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:
+    nested = payload.get("verifier_metadata")
+    fields = {
+        **(dict(nested) if isinstance(nested, Mapping) else {}),
+        **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS},
+    }
+    return {**fields, **truth_of(fields, "answer", "expected_answer", "ground_truth")}
+
+
+read_nemo_gym = decode_nemo_gym_request

@@ -1,1 +1,0 @@
-"""Checks rules on CSV, TSV, JSONL and Parquet tables, and counts their violations."""

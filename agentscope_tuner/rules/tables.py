@@ -1,0 +1,440 @@
+"""Result tables, CSV, TSV, JSONL and Parquet: rows are read in constant memory, and written with added columns.
+
+A malformed row is kept as it is, and so is all text that need not change.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.storage import StoredFile, open_parquet, pyarrow_for
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row of a table.
+
+    Args:
+        line: the line on which the row begins, from 1; in Parquet, the number of the row.
+        values: the row's cells by column; empty when the row cannot be read.
+        raw: the row in the form from which its own kind of table writes it back unchanged.
+        problem: the reason why the row cannot be read; None when it can.
+    """
+
+    line: int
+    values: Mapping[str, Any]
+    raw: Any
+    problem: str | None = None
+
+
+#: Writes a row unchanged, with added cells; a row that could not be read is written, too.
+WriteRow = Callable[[TableRow, Mapping[str, Any]], None]
+
+
+class Table(Protocol):
+    """An open table.
+
+    `columns` is None where each row has its own columns, as in JSONL. `rows` can be read only once, in constant memory;
+    `share_read` is the share of the file that has been read, 0 to 1.
+    """
+
+    @property
+    def columns(self) -> Sequence[str] | None: ...
+
+    def rows(self) -> Iterator[TableRow]: ...
+
+    def share_read(self) -> float: ...
+
+    def writer(self, path: Path, new_columns: Mapping[str, type]) -> AbstractContextManager[WriteRow]:
+        """A writer of the same kind of table to `path`.
+
+        Args:
+            path: the file to write.
+            new_columns: names and types (``int`` or ``str``) of the added columns, which come last and may be empty. A
+                column of the same name is left out.
+        """
+
+
+BATCH_ROWS = 1024
+
+
+@contextmanager
+def _open_parquet_table(path: Path) -> Iterator[Table]:
+    with open_parquet(StoredFile(str(path))) as file:
+        try:
+            yield ParquetTable(file)
+        except (OSError, pyarrow_for(path.name).ArrowException) as exc:
+            raise ConfigError(f"{path}: {exc}") from exc
+
+
+class _Cells(Mapping[str, Any]):
+    """One row, whose cells become Python values on access, because a few cannot, such as a date before year 1."""
+
+    def __init__(self, columns: Mapping[str, Any], index: int) -> None:
+        self._columns = columns
+        self._index = index
+
+    def __getitem__(self, name: str) -> Any:
+        cell = self._columns[name][self._index]
+        try:
+            return cell.as_py()
+        except (ValueError, OverflowError, KeyError) as exc:
+            raise JudgeError(f"{name!r} holds a {cell.type} that cannot be read: {exc}") from exc
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
+class ParquetTable:
+    """A Parquet file; new columns are nullable."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._read = 0
+        self.columns: list[str] = file.schema_arrow.names
+
+    def rows(self) -> Iterator[TableRow]:
+        for batch in self._file.iter_batches(batch_size=BATCH_ROWS):
+            columns = dict(zip(self.columns, batch.columns, strict=True))
+            for index in range(batch.num_rows):
+                self._read += 1
+                yield TableRow(self._read, _Cells(columns, index), batch)
+
+    def share_read(self) -> float:
+        return self._read / max(int(self._file.metadata.num_rows), 1)
+
+    @contextmanager
+    def writer(self, path: Path, new_columns: Mapping[str, type]) -> Iterator[WriteRow]:
+        import pyarrow
+        from pyarrow import parquet
+
+        kinds = {int: pyarrow.int8(), str: pyarrow.string()}
+        new = [pyarrow.field(name, kinds[kind]) for name, kind in new_columns.items()]
+        # A name may belong to two columns, so columns are chosen by position
+        kept = [index for index, name in enumerate(self.columns) if name not in new_columns]
+        own = self._file.schema_arrow
+        schema = pyarrow.schema([own.field(index) for index in kept] + new, metadata=own.metadata)
+        pending: list[Mapping[str, Any]] = []
+        with parquet.ParquetWriter(path, schema) as file:
+
+            def write(row: TableRow, added: Mapping[str, Any]) -> None:
+                pending.append(added)
+                if len(pending) == row.raw.num_rows:
+                    columns = [row.raw.column(index) for index in kept]
+                    for name, kind in new_columns.items():
+                        columns.append(pyarrow.array([cells.get(name) for cells in pending], kinds[kind]))
+                    file.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
+                    pending.clear()
+
+            yield write
+
+
+MAX_CHARS = 16 * 2**20
+"""The longest line and the longest quoted field. Without a limit, an unclosed quote would take in the whole file."""
+
+_BOM = "\ufeff"
+
+
+class _Lines:
+    """The numbered lines of a text; lines can be handed back and read again. Invalid bytes become lone surrogates."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self._size = max(os.fstat(text.fileno()).st_size, 1)
+        self.number = 0
+        self.taken: list[str] = []
+        self._handed_back: deque[str] = deque()
+        first = text.readline(MAX_CHARS + 1)
+        self._bom = _BOM if first.startswith(_BOM) else ""
+        self.newline = "\r\n" if first.endswith("\r\n") else "\n"
+        if first:
+            self._handed_back.append(first.removeprefix(_BOM))
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._handed_back.popleft() if self._handed_back else self._text.readline(MAX_CHARS + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) > MAX_CHARS:
+            raise ConfigError(f"line {self.number} is longer than {MAX_CHARS} characters: this is no table")
+        self.taken.append(line)
+        return line
+
+    def hand_back(self, lines: Sequence[str]) -> None:
+        self._handed_back.extendleft(reversed(lines))
+        self.number -= len(lines)
+
+    def share_read(self) -> float:
+        return os.lseek(self._text.fileno(), 0, os.SEEK_CUR) / self._size
+
+    @contextmanager
+    def output(self, path: Path) -> Iterator[io.TextIOWrapper]:
+        with open(path, "w", encoding=self._text.encoding, errors="surrogateescape", newline="") as stream:
+            stream.write(self._bom)
+            yield stream
+
+
+@contextmanager
+def _lines(path: Path, encoding: str) -> Iterator[_Lines]:
+    try:
+        text = open(path, encoding=encoding, errors="surrogateescape", newline="")  # noqa: SIM115 - closed below
+    except OSError as exc:
+        raise ConfigError(f"cannot read {str(path)!r}: {exc}") from exc
+    except LookupError as exc:
+        raise ConfigError(f"unknown encoding {encoding!r}") from exc
+    with text:
+        yield _Lines(text)
+
+
+class CsvTable:
+    """A table with a header and a delimiter; cells are quoted as spreadsheets do it."""
+
+    def __init__(self, lines: _Lines, path: Path, delimiter: str) -> None:
+        # The csv module has a single limit for the whole process, so it is only ever raised
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_CHARS))
+        self._lines = lines
+        self._delimiter = delimiter
+        # Strict, so that an unclosed quote is an error, and not a row with the rest of the file in it
+        self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            self.columns: list[str] = next(self._reader)
+        except StopIteration:
+            raise ConfigError(f"{path} is empty: a table needs a header") from None
+        except csv.Error as exc:
+            raise ConfigError(f"{path}: the header cannot be read: {exc}") from exc
+
+    def rows(self) -> Iterator[TableRow]:
+        lines, width = self._lines, len(self.columns)
+        while True:
+            lines.taken.clear()
+            line = lines.number + 1
+            try:
+                cells = next(self._reader)
+            except StopIteration:
+                return
+            except csv.Error as exc:
+                # Only the first line is malformed. The lines behind its open quote are rows, so read them again
+                lines.hand_back(lines.taken[1:])
+                yield TableRow(line, {}, _Malformed(lines.taken[0], 0), f"is malformed: {exc}")
+                continue
+            if not cells:
+                if width != 1:
+                    continue  # a blank line
+                # In a table with a single column, spreadsheets write an empty cell as a blank line
+                cells = [""]
+            problem = _text_problem(lines.taken)
+            if problem is None and len(cells) != width:
+                problem = f"has {len(cells)} cells where the header has {width}"
+            if problem is not None:
+                yield TableRow(line, {}, _Malformed("".join(lines.taken), len(cells)), problem)
+            else:
+                yield TableRow(line, dict(zip(self.columns, cells, strict=True)), cells)
+
+    def share_read(self) -> float:
+        return self._lines.share_read()
+
+    @contextmanager
+    def writer(self, path: Path, new_columns: Mapping[str, type]) -> Iterator[WriteRow]:
+        # A table that was checked before has verdict columns already: the new columns replace them
+        kept = [index for index, column in enumerate(self.columns) if column not in new_columns]
+        newline, width = self._lines.newline, len(kept) + len(new_columns)
+        with self._lines.output(path) as stream:
+            rows = csv.writer(stream, delimiter=self._delimiter, lineterminator=newline)
+
+            def write(row: TableRow, added: Mapping[str, Any]) -> None:
+                if isinstance(row.raw, _Malformed):
+                    stream.write(row.raw.written(width, self._delimiter, newline))
+                else:
+                    # None is written as an empty cell
+                    rows.writerow([row.raw[index] for index in kept] + [added.get(name) for name in new_columns])
+
+            rows.writerow([self.columns[index] for index in kept] + list(new_columns))
+            yield write
+
+
+@dataclass(frozen=True, slots=True)
+class _Malformed:
+    """A row that cannot be read: its original text, and the number of its cells, 0 when they cannot be counted."""
+
+    text: str
+    cells: int
+
+    def written(self, width: int, delimiter: str, newline: str) -> str:
+        """The row in a table of `width` columns, in which it must stay malformed, or a later run would read it."""
+        text = self.text.rstrip("\r\n")
+        ending = self.text[len(text) :] or newline
+        # Too many cells for the old header, but as many as the new one has: one more
+        return text + (delimiter if self.cells == width else "") + ending
+
+
+class JsonlTable:
+    """A table with one JSON object on each line."""
+
+    columns: None = None
+
+    def __init__(self, lines: _Lines) -> None:
+        self._lines = lines
+
+    def rows(self) -> Iterator[TableRow]:
+        for line in self._lines:
+            self._lines.taken.clear()
+            text = line.rstrip("\r\n")
+            if text.strip():
+                yield _jsonl_row(self._lines.number, text)
+
+    def share_read(self) -> float:
+        return self._lines.share_read()
+
+    @contextmanager
+    def writer(self, path: Path, new_columns: Mapping[str, type]) -> Iterator[WriteRow]:
+        with self._lines.output(path) as stream:
+
+            def write(row: TableRow, added: Mapping[str, Any]) -> None:
+                text = row.raw if row.problem is not None else _with_keys(row.values, row.raw, added)
+                stream.write(text + self._lines.newline)
+
+            yield write
+
+
+def _with_keys(values: Mapping[str, Any], text: str, added: Mapping[str, Any]) -> str:
+    # Printing the parsed row would change its numbers, escapes and repeated keys, so insert text into its text
+    own = text.strip()[1:-1] if not added.keys() & values.keys() else ", ".join(_members(text.strip(), added))
+    new = json.dumps(added)[1:-1]
+    return f"{{{own}, {new}}}" if own.strip() else f"{{{new}}}"
+
+
+def _members(text: str, without: Collection[str]) -> Iterator[str]:
+    """The members of a JSON object as text, except the members with a key in `without`."""
+    decode = json.JSONDecoder().raw_decode
+    at = 1
+    while text[at] != "}":
+        start = _space_end(text, at)
+        key, at = decode(text, start)
+        _, end = decode(text, _space_end(text, _space_end(text, at) + 1))
+        if key not in without:
+            yield text[start:end]
+        at = _space_end(text, end)
+        at += text[at] == ","
+
+
+def _space_end(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _jsonl_row(number: int, text: str) -> TableRow:
+    problem = _text_problem([text])
+    if problem is None:
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError) as exc:
+            problem = f"is not JSON: {exc}"
+        else:
+            if isinstance(values, dict):
+                return TableRow(number, values, text)
+            problem = f"must be a JSON object, got {text[:80]!r}"
+    return TableRow(number, {}, text, problem)
+
+
+def _text_problem(lines: Sequence[str]) -> str | None:
+    for line in lines:
+        if "\0" in line:
+            return "holds a NUL"
+        if not _is_text(line):
+            return "holds bytes that are not text in this encoding"
+    return None
+
+
+def _is_text(line: str) -> bool:
+    if line.isascii():
+        return True
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_OF_TEXT: dict[str, Callable[[_Lines, Path], Table]] = {
+    ".csv": lambda lines, path: CsvTable(lines, path, ","),
+    ".tsv": lambda lines, path: CsvTable(lines, path, "\t"),
+    ".jsonl": lambda lines, path: JsonlTable(lines),
+}
+_ENDINGS = (*_OF_TEXT, ".parquet")
+
+
+@contextmanager
+def open_table(path: Path, encoding: str = "utf-8") -> Iterator[Table]:
+    """The open table at `path`.
+
+    Args:
+        path: the file.
+        encoding: the encoding of a text file; a byte order mark is recognised and kept.
+
+    Raises:
+        ConfigError: the ending is unknown, the file cannot be read, or the encoding is unknown or wrong.
+    """
+    try:
+        if (kind := ending(path)) == ".parquet":
+            with _open_parquet_table(path) as table:
+                yield table
+        else:
+            with _lines(path, encoding) as lines:
+                yield _OF_TEXT[kind](lines, path)
+    except UnicodeError as exc:
+        raise ConfigError(f"{path} does not go with encoding {encoding!r}: {exc}; name another by --encoding") from exc
+
+
+def ending(path: Path) -> str:
+    """The file ending of `path` in lower case, which names the kind of table.
+
+    Raises:
+        ConfigError: the ending is none of the four.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _ENDINGS:
+        raise ConfigError(f"a table must end in one of {', '.join(_ENDINGS)}, got {str(path)!r}")
+    return suffix
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` to write to: it replaces `path` after the block, or is removed on an error.
+
+    Raises:
+        ConfigError: the directory cannot be written to.
+    """
+    # Renaming would replace a link by a file, so the file that the link names is replaced
+    path = path.resolve() if path.is_symlink() else path
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        open(partial, "xb").close()
+    except OSError as exc:
+        raise ConfigError(f"cannot write {str(path)!r}: {exc}") from exc
+    try:
+        yield partial
+        os.replace(partial, path)
+    except OSError as exc:
+        raise ConfigError(f"{str(path)!r} could not be written: {exc}") from exc
+    finally:
+        partial.unlink(missing_ok=True)

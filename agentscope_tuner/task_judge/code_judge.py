@@ -1,0 +1,205 @@
+"""CodeJudge: runs the program that the policy wrote, and rewards what its tests say."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from agentscope_tuner._jail.bubblewrap import NoIsolationError
+from agentscope_tuner._jail.jail import JailBroken, RunLimits, check_isolation
+from agentscope_tuner._run import loops
+from agentscope_tuner.config import SECTION, task_judge_section
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.task_judge.code_sandbox import SandboxService
+from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker
+from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
+from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, StarvedError, TestResult, grade
+from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
+from agentscope_tuner.verify.code.tests import TestSet
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+if TYPE_CHECKING:
+    import httpx
+
+    from agentscope_tuner.graders.cost import Estimate, Reckoner
+
+_log = logging.getLogger(__name__)
+_WHERE = f"{SECTION}.code"
+_MIB = 2**20
+
+
+class CodeJudge(BaseJudge):
+    """Gives 1.0 and success to a program that passes all tests of its task, else 0.0, or with `partial` a share.
+
+    The program stands in the last fenced block of `workflow_output.metadata["final_answer"]`; the tests are
+    `workflow_task.task.metadata["tests"]`, in the form in which a data set has them, or the metadata itself where it
+    is such a row. Settings: `astuner.task_judge.code`.
+
+    The program runs in a jail and is given inputs alone; what comes out is compared here. See docs/code.md for what the
+    jail promises.
+
+    Raises:
+        ConfigError: the settings do not fit each other, or there is no isolation on this machine.
+        JudgeError: of a verdict: the tests cannot be read, or the sandbox failed.
+    """
+
+    judge_kind = "io"
+    bounds_itself = True
+    takes_kwargs = False
+    reference_keys = ("tests",)
+    metric_names = ("passed", "run", "cpu_seconds", "memory_mb")
+
+    def __init__(self, config: Any, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        super().__init__(config)
+        section = task_judge_section(config)
+        self._settings = settings = section.code
+        self._breaker = SandboxBreaker()
+        if settings.language not in LANGUAGES:
+            raise ConfigError(f"{_WHERE}.language must be one of {', '.join(LANGUAGES)}, got {settings.language!r}")
+        self._bounds = Bounds(
+            RunLimits(
+                seconds=settings.seconds,
+                wall_seconds=min(2 * settings.seconds, settings.total_seconds),
+                memory_mb=settings.memory_mb,
+                processes=settings.processes,
+                output_kb=settings.output_kb,
+            ),
+            total_seconds=settings.total_seconds,
+            stop_at_first_failure=settings.stops,
+            show_expected=settings.show_expected,
+            tolerance=settings.tolerance,
+        )
+        self._service = None if settings.sandbox is None else SandboxService(settings.sandbox, transport)
+        if self._service is not None:
+            return
+        try:
+            check_isolation()
+        except NoIsolationError as exc:
+            raise ConfigError(f"{_WHERE}: {exc}") from exc
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge. Blocks while the program runs, and while other programs have the cores."""
+        if self._service is not None:
+            return loops.run(self.acompute_reward(workflow_task, workflow_output))
+        tests, language, program = self._read(workflow_task, workflow_output)
+        if isinstance(program, Reward):
+            return program
+        return self._reward(self._graded(program, tests, language), tests)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge: the same in a thread, so that no event loop waits for a program; or asks the service."""
+        if self._service is None:
+            return await loops.in_thread(self.compute_reward, workflow_task, workflow_output)
+        tests, language, program = self._read(workflow_task, workflow_output)
+        if isinstance(program, Reward):
+            return program
+        return self._reward(await self._service.grade(program, tests, language, self._bounds_of(tests)), tests)
+
+    async def aready(self) -> None:
+        """See BaseJudge: the sandbox service runs a program."""
+        if self._service is not None:
+            await self._service.aready()
+
+    def _read(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[TestSet, str, str | Reward]:
+        """The tests, the language and the program; or the verdict, where there is no program."""
+        tests, answer = _tests(workflow_task.task), final_answer(workflow_output)
+        language = self._language(tests)
+        found = find_program(answer, self._settings.answer_in, language)
+        if found.source is None:
+            return tests, language, Reward(0.0, False, reason=found.why, metrics=_metrics([]))
+        return tests, language, completed(found.source, tests)
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: `unreadable tests`, or a row whose own solution fails."""
+        try:
+            tests = _tests(task)
+            language = self._language(tests)
+            if not tests.solution:
+                return None
+            if self._service is not None:
+                return None
+            reward = self._reward(self._graded(tests.solution, tests, language), tests)
+        except JudgeError as error:
+            return f"{'sandbox' if error.cause is Cause.SANDBOX else 'unreadable tests'}: {error.message}"
+        return None if reward[1] else f"its own solution fails: {reward.reason}"
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge: it asks no judge model."""
+        from agentscope_tuner.graders.cost import Estimate
+
+        return Estimate(complete=True)
+
+    def _language(self, tests: TestSet) -> str:
+        """The language of a row, else of the settings."""
+        named = next((own for own, names in LANGUAGES.items() if tests.language in names), None)
+        if tests.language and named is None:
+            raise JudgeError(
+                f"the row's language is {tests.language!r}, and this machine runs {', '.join(LANGUAGES)}",
+                cause=Cause.REFERENCE,
+            )
+        return named or self._settings.language
+
+    def _bounds_of(self, tests: TestSet) -> Bounds:
+        return replace(
+            self._bounds,
+            tolerance=self._bounds.tolerance if tests.tolerance is None else tests.tolerance,
+            unordered=tests.unordered,
+        )
+
+    def _graded(self, program: str, tests: TestSet, language: str) -> list[TestResult]:
+        self._breaker.check()
+        try:
+            results = grade(program, tests, language, self._bounds_of(tests))
+        except JailBroken as exc:
+            raise self._breaker.failed(exc) from exc
+        except StarvedError as exc:
+            raise JudgeError(f"{exc}, twice: judge fewer rows at once", cause=Cause.SANDBOX) from exc
+        except (BrokenTests, BadTestsError) as exc:
+            raise JudgeError(f"the tests cannot be run: {exc}", cause=Cause.REFERENCE) from exc
+        self._breaker.worked()
+        return results
+
+    def _reward(self, results: Sequence[TestResult], tests: TestSet) -> Reward:
+        failed = next((result for result in sorted(results, key=lambda one: one.number) if not result.passed), None)
+        metrics = _metrics(results)
+        if failed is None:
+            return Reward(1.0, True, reason=f"all {len(results)} tests pass", metrics=metrics)
+        passed = sum(result.passed for result in results)
+        reason = f"{passed} of {len(results)} tests run pass, of {len(tests.tests)}; test {failed.number}: {failed.why}"
+        return Reward(self._partial(results, tests), False, reason=reason, metrics=metrics)
+
+    def _partial(self, results: Sequence[TestResult], tests: TestSet) -> float:
+        if self._settings.partial == "off":
+            return 0.0
+        weights = tests.weights if self._settings.partial == "weighted" and tests.weights else [1.0] * len(tests.tests)
+        return sum(weights[result.number - 1] * result.share for result in results) / sum(weights)
+
+
+def _tests(task: Task) -> TestSet:
+    """The tests of a task.
+
+    Raises:
+        JudgeError: there are none, or they cannot be read.
+    """
+    tests = task.metadata.get("tests")
+    try:
+        return read_tests(task.metadata if tests is None else tests)
+    except BadTestsError as exc:
+        raise JudgeError(
+            f"the task's tests cannot be read: {exc}; metadata['tests'] holds them as the data set has them",
+            cause=Cause.REFERENCE,
+        ) from exc
+
+
+def _metrics(results: Sequence[TestResult]) -> dict[str, float]:
+    return {
+        "passed": float(sum(result.passed for result in results)),
+        "run": float(len(results)),
+        "cpu_seconds": round(sum(result.cpu_seconds for result in results), 4),
+        "memory_mb": round(max((result.peak_memory for result in results), default=0) / _MIB, 1),
+    }

@@ -1,0 +1,271 @@
+"""The settings of a combined judge: its parts, the order in which they are asked, and how their rewards become one.
+
+Everything is checked at load. Every combination is independent of the parts' order, to the last bit.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import logging
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import mul
+from typing import Literal
+
+from agentscope_tuner.config import SECTION, PartConfig, TaskJudgeConfig
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.task_judge.combined.conditions import Condition, parse_condition
+from agentscope_tuner.task_judge.contract.loading import resolve_function
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+
+WHERE = f"{SECTION}.parts"
+_NAME = re.compile(r"[^\W\d][\w-]{0,63}")
+# Names with a meaning in a condition or in `success`
+_RESERVED = ("all", "and", "any", "not", "or")
+_log = logging.getLogger(__name__)
+
+Combination = Callable[[Sequence[float], Sequence[float]], float]
+#: From the weights and rewards of the parts that count to the reward; a product and a minimum read no weights.
+COMBINATIONS: Mapping[str, Combination] = {
+    "weighted_sum": lambda weights, rewards: math.fsum(map(mul, weights, rewards)),
+    # Over the weights of the parts that were asked, so a skipped part changes nothing
+    "weighted_mean": lambda weights, rewards: math.fsum(map(mul, weights, rewards)) / math.fsum(weights),
+    # sorted: a product of floats is rounded at each step, and depends on their order
+    "product": lambda weights, rewards: math.prod(sorted(rewards)),
+    "min": lambda weights, rewards: min(rewards),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PartVerdict:
+    """A part's verdict, as a user's function of the parts gets it.
+
+    Attributes:
+        name: the part's.
+        weight: its weight.
+        status: as a `Judgement`'s; `skipped` where its condition was not met; `failed` only where it may fail.
+        reward: None exactly when skipped or failed.
+        is_success: likewise.
+    """
+
+    name: str
+    weight: float
+    status: Literal["judged", "filtered", "skipped", "failed"]
+    reward: float | None
+    is_success: bool | None
+
+
+#: `module->function` of a combined judge: from the parts, by name, to the reward.
+PartsFunction = Callable[[Mapping[str, PartVerdict]], object]
+
+
+class Part:
+    """One judge of a combined one.
+
+    Args:
+        name: its key; its reward is the metric `part/<name>`.
+        judge: the judge behind its own rules and deadline.
+        section: the combined judge's section.
+        weighs: whether a weight of 0 takes a part out of the reward; a function of the parts decides that itself.
+
+    Attributes:
+        settings: its section.
+        weight: its factor in a sum or mean.
+        when: the condition under which it is asked; None for always.
+        needs: the parts that the condition reads.
+        counts: whether it counts for the reward: a part of weight 0 does not, it only observes.
+        may_fail: whether the verdict goes on if this part fails: it is optional, or only observes.
+        zero_on_error: whether a failure counts as a reward of 0.0, which a user asked for by name.
+        is_cheap: whether the part computes, and waits for no service.
+        is_read: whether a condition reads it.
+        key: `part/<name>`.
+        reward_name: what conditions call its reward; `success_name` likewise.
+
+    Raises:
+        ConfigError: its name or its condition cannot be used.
+    """
+
+    def __init__(self, name: str, judge: TaskJudge, section: TaskJudgeConfig, *, weighs: bool) -> None:
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise ConfigError(
+                f"{WHERE}: a part's name is a letter and then up to 63 letters, digits, _ or -, and none of "
+                f"{', '.join(_RESERVED)}, got {name!r}"
+            )
+        self.name, self.judge = name, judge
+        self.settings: PartConfig = section.parts[name]
+        self.weight, self.is_cheap = self.settings.weight, judge.traits.kind == "cpu"
+        self.key, self.reward_name, self.success_name = f"part/{name}", f"{name}.reward", f"{name}.is_success"
+        self.when = _condition(section, name)
+        self.needs = frozenset(read.rpartition(".")[0] for read in self.when.names) if self.when else frozenset()
+        if judge.traits.ranks and self.when is not None:
+            raise ConfigError(
+                f"{WHERE}.{name}.when: {judge.traits.name} ranks whole advantage groups, and a condition would take "
+                "some of their members out: remove it, or multiply with the part that it names"
+            )
+        self.counts = not weighs or self.weight != 0
+        self.may_fail = self.is_read = False
+        self.zero_on_error = self.settings.on_error == "zero"
+
+    def metric_names(self) -> list[str]:
+        """Every metric that its verdicts add to the combined one's."""
+        names = [self.key]
+        names += [f"{self.key}/skipped"] if self.when is not None else []
+        names += [f"{self.key}/failed"] if self.may_fail or self.zero_on_error else []
+        own = self.settings.metric_names
+        for metric in self.judge.inner.metric_names if own is None else own:
+            names.append(metric if metric.startswith("judge_") else f"{self.key}/{metric}")
+        return names
+
+
+def _condition(section: TaskJudgeConfig, name: str) -> Condition | None:
+    when = section.parts[name].when
+    if when is None:
+        return None
+    known: dict[str, type] = {}
+    for other in section.parts:
+        if other != name:
+            known |= {f"{other}.is_success": bool, f"{other}.reward": float}
+    return parse_condition(when, known, f"{WHERE}.{name}.when")
+
+
+def load_parts(judges: Mapping[str, TaskJudge], section: TaskJudgeConfig, *, weighs: bool) -> list[Part]:
+    """The parts of a combined judge, in their order.
+
+    Args:
+        judges: the judge of each part.
+        section: the combined judge's.
+        weighs: see Part.
+
+    Raises:
+        ConfigError: there are no parts, or a name or a condition cannot be used.
+    """
+    if not judges:
+        raise ConfigError(f"{WHERE} is missing: name at least one part, each with a task_judge section of its own")
+    parts = [Part(name, judge, section, weighs=weighs) for name, judge in judges.items()]
+    needed = frozenset[str]().union(*(part.needs for part in parts))
+    for part in parts:
+        part.is_read = part.name in needed
+        # A part of weight 0 that a condition or `success` reads decides something, so its failure is not passed over
+        observes = not part.counts and not part.is_read and part.name != section.success
+        part.may_fail = part.settings.optional or observes
+    return parts
+
+
+def in_stages(parts: Sequence[Part]) -> list[list[Part]]:
+    """The order in which parts are asked: each after those its condition reads, cheap ones as early as that allows.
+
+    A stage is one cheap part, or several parts that wait at the same time.
+
+    Raises:
+        ConfigError: conditions lead in a circle.
+    """
+    stages: list[list[Part]] = []
+    waiting, asked = list(parts), set[str]()
+    while waiting:
+        ready = [part for part in waiting if asked >= part.needs]
+        if not ready:
+            circle = ", ".join(f"{part.name} when {part.settings.when}" for part in waiting)
+            raise ConfigError(f"{WHERE}: these conditions lead in a circle: {circle}")
+        cheap = [part for part in ready if part.is_cheap]
+        stages += [[part] for part in cheap] or [ready]
+        asked.update(part.name for part in cheap or ready)
+        waiting = [part for part in waiting if part.name not in asked]
+    return stages
+
+
+def written(combination: str, parts: Sequence[Part], rewards: Sequence[float]) -> str:
+    """The combination as a formula for people: `1 × 1 (correct) + 0.3 × 0.5 (style)`."""
+    if not parts:
+        return "no part was asked"
+    if combination in ("weighted_sum", "weighted_mean"):
+        weighed = zip(parts, rewards, strict=True)
+        terms = " + ".join([f"{part.weight:g} × {reward:g} ({part.name})" for part, reward in weighed])
+        terms = terms.replace(" + -", " - ") if " + -" in terms else terms
+        if combination == "weighted_sum":
+            return terms
+        return f"({terms}) / {math.fsum(part.weight for part in parts):g}"
+    values = [f"{reward:g} ({part.name})" for part, reward in zip(parts, rewards, strict=True)]
+    return " × ".join(values) if combination == "product" else f"{combination} of {', '.join(values)}"
+
+
+def function_of(reward: str) -> PartsFunction | None:
+    """The function that `reward` names, or None where `reward` is a built-in combination.
+
+    Raises:
+        ConfigError: `reward` names neither, or the function cannot be called with the parts.
+    """
+    if reward in COMBINATIONS:
+        return None
+    if "->" not in reward:
+        raise ConfigError(
+            f"{SECTION}.reward: must be one of {', '.join(COMBINATIONS)}, or 'module->function' of the parts, "
+            f"got {reward!r}"
+        )
+    function = resolve_function(reward)
+    if inspect.iscoroutinefunction(function):
+        raise ConfigError(f"{SECTION}.reward: {reward!r} is `async def`: it must return a number")
+    try:
+        inspect.signature(function).bind({})
+    except TypeError as exc:
+        raise ConfigError(f"{SECTION}.reward: {reward!r} must take one argument, the parts: {exc}") from exc
+    return function
+
+
+def check_together(section: TaskJudgeConfig) -> None:
+    """Check the settings of the parts against each other, and against those of the whole.
+
+    Raises:
+        ConfigError: `clip` is no range, or shuts out what a rule or an error pays; `success` names no part that always
+            tells whether the task was solved; or the weights mean nothing to the combination.
+    """
+    _check_success(section)
+    if section.reward in COMBINATIONS:
+        _check_weights(section)
+    if section.clip is None:
+        return
+    low, high = section.clip
+    if not low < high:
+        raise ConfigError(f"{SECTION}.clip: must be [least, largest], got {section.clip!r}")
+    paid = {"rule_reward": section.rule_reward} if section.rules else {}
+    paid |= {"on_error: zero": 0.0} if section.on_error == "zero" else {}
+    for key, value in paid.items():
+        if not low <= value <= high:
+            raise ConfigError(f"{SECTION}.clip: {key} pays {value:g}, which lies outside of {section.clip!r}")
+
+
+def _check_success(section: TaskJudgeConfig) -> None:
+    known = (*section.parts, "all", "any")
+    if section.success not in known:
+        nearest = difflib.get_close_matches(section.success, known, n=1)
+        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        raise ConfigError(f"{SECTION}.success: {hint}must be one of {', '.join(known)}, got {section.success!r}")
+    if section.success in section.parts and section.parts[section.success].optional:
+        raise ConfigError(
+            f"{SECTION}.success: the part {section.success!r} is optional, so it may have no verdict, and then nobody "
+            "knows whether the task was solved: name another part, or remove its `optional`"
+        )
+
+
+def _check_weights(section: TaskJudgeConfig) -> None:
+    combination, parts = section.reward, section.parts
+    if all(part.weight == 0 for part in parts.values()):
+        raise ConfigError(f"{WHERE}: every weight is 0, so no part makes the reward")
+    if combination == "weighted_sum":
+        return
+    for name, part in parts.items():
+        if part.weight < 0:
+            raise ConfigError(
+                f"{WHERE}.{name}.weight: a {combination} takes no negative weight, got {part.weight!r}: "
+                "reward: weighted_sum does"
+            )
+    if all(part.when is not None for part in parts.values() if part.weight):
+        raise ConfigError(
+            f"{SECTION}.reward: a {combination} of no part has no value, and every part that counts has a condition: "
+            "give one of weight above 0 no `when`"
+        )
+    unread = {name: part.weight for name, part in parts.items() if part.weight not in (0, 1)}
+    if unread and combination != "weighted_mean":
+        _log.warning("%s.reward: a %s multiplies with no weight, so these count as 1: %s", SECTION, combination, unread)

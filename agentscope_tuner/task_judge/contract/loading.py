@@ -1,0 +1,365 @@
+"""Loads a judge: `module->Class` strings, checks of the class before the first rollout, and `load_judge`, the one door.
+
+A judge that asks others loads each of them here, too, from a whole `task_judge` section inside its own.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from types import ModuleType
+from typing import Any
+
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError
+
+from agentscope_tuner.config import (
+    SECTION,
+    MathConfig,
+    Settings,
+    Source,
+    StrictSection,
+    TaskJudgeConfig,
+    hand_over,
+    inner_settings,
+    resolve,
+)
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.rules import compile_rules
+from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.contract.judgement import place_of
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+
+_HOME = "agentscope_tuner.task_judge"
+#: The judges of this package that a `judge_protocol` names: each class with its module, which is all that a new one
+#: needs to be known by.
+JUDGES = {
+    "ChoiceJudge": "choice_judge",
+    "CodeJudge": "code_judge",
+    "CountdownAnswerAsJudge": "countdown_answer_as_judge",
+    "EnvServiceJudge": "env_service_as_judge",
+    "FormatJudge": "format_judge",
+    "HttpJudge": "http_judge",
+    "InstructionJudge": "instruction_judge",
+    "JsonAnswerJudge": "json_answer_judge",
+    "LanguageJudge": "language_judge",
+    "LengthJudge": "length_judge",
+    "MathAnswerAsJudge": "math_answer_as_judge",
+    "ReasoningGymJudge": "reasoning_gym_judge",
+    "RepetitionJudge": "repetition_judge",
+    "SqlJudge": "sql_judge",
+    "TextMatchJudge": "text_match_judge",
+    "ToolCallJudge": "tool_call_judge",
+    "WorkflowRewardJudge": "workflow_reward_as_judge",
+}
+#: Those that a `judge_type` names.
+JUDGES_BY_TYPE = {
+    "rubrics_auto_grader": "rm_auto_grader_judge->AutoGraderJudge",
+    "llm": "llm_judge->LLMJudge",
+    "task_rubrics": "task_rubrics_judge->TaskRubricsJudge",
+    "combined": "combined_judge->CombinedJudge",
+    "routed": "routed_judge->RoutedJudge",
+}
+# Keys that one `judge_type` alone reads
+_KEYS_OF_TYPE = {"combined": ("parts", "reward", "success", "clip"), "routed": ("by", "routes")}
+# Keys that the judges asked by a combined or a routed one read, each in its own section
+_KEYS_OF_INNER = ("judge_protocol", "math", "llm", "rubrics_auto_grader", "task_rubrics")
+# Settings of the whole run, not of one of its judges
+_KEYS_OF_WHOLE = ("name", "concurrency")
+_DEFAULTS = TaskJudgeConfig()
+_VERDICTS = {
+    "compute_reward": "name it acompute_reward: compute_reward then runs it for callers that do not await",
+    "acompute_reward": "acompute_reward must be `async def`; compute_reward is the one that is not",
+    "compute_rewards": "it must answer, not be awaited: await inside of acompute_reward",
+}
+
+
+def load_judge(config: Source) -> TaskJudge:
+    """Build the judge that `config` describes, with compiled rules; every mistake in the configuration is found here.
+
+    Args:
+        config: a YAML file's path, or a configuration already read. It is not changed.
+
+    Raises:
+        ConfigError: anything wrong in `astuner.task_judge`, or the judge's own constructor failed.
+    """
+    settings = resolve(config)
+    section = settings.task_judge
+    rules = compile_rules(section.rules, rule_modules=section.rule_modules, where=f"{SECTION}.rules")
+    return TaskJudge(
+        _build(settings),
+        rules,
+        rule_reward=section.rule_reward,
+        on_error=section.on_error,
+        deadline=section.deadline,
+        max_abandoned=section.max_abandoned,
+        recipe=settings,
+        keep_calls=section.keep_calls,
+    )
+
+
+def _no_judge(settings: Settings) -> str:
+    if "ajet" in settings.whole:
+        return (
+            "the configuration has a section `ajet`, which astuner does not read: write its task_judge under "
+            "`astuner`, and its judge_protocol as a class of agentscope_tuner, or of your own below BaseJudge"
+        )
+    return (
+        f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'. Where the workflow sets the reward "
+        f"itself, that is '{_HOME}.workflow_reward_as_judge->WorkflowRewardJudge'"
+    )
+
+
+def _build(settings: Settings) -> BaseJudge:
+    section = settings.task_judge
+    _check_keys(section)
+    by_type = JUDGES_BY_TYPE.get(section.judge_type)
+    protocol = f"{_HOME}.{by_type}" if by_type else section.judge_protocol
+    if protocol is None:
+        raise ConfigError(_no_judge(settings))
+    judge_class = resolve_protocol(protocol)
+    _check_class(judge_class, protocol)
+    # The class's own attribute, not an inherited one: a subclass may read settings that its base refuses
+    if section.judge_kwargs and not vars(judge_class).get("takes_kwargs", True):
+        raise _unread_kwargs(judge_class, section)
+    try:
+        judge: BaseJudge = judge_class(hand_over(settings))
+    except ConfigError:
+        raise
+    except (Exception, SystemExit) as exc:  # a user's constructor may fail in any way
+        raise ConfigError(f"{protocol!r} could not be constructed: {_said(exc)}") from exc
+    return judge
+
+
+def _check_keys(section: TaskJudgeConfig) -> None:
+    """Check that the settings of judges that ask other judges stand where they are read.
+
+    Raises:
+        ConfigError: a setting is given that this `judge_type` does not read; names the place where it belongs.
+    """
+    for judge_type, keys in _KEYS_OF_TYPE.items():
+        for key in keys:
+            if section.judge_type != judge_type and getattr(section, key) != getattr(_DEFAULTS, key):
+                raise ConfigError(
+                    f"{SECTION}.{key} is read by judge_type: {judge_type} alone, got judge_type: {section.judge_type}"
+                )
+    if section.judge_type not in _KEYS_OF_TYPE:
+        return
+    inside = "parts.<name>" if section.judge_type == "combined" else "routes.<value>"
+    for key in _KEYS_OF_INNER:
+        if (value := getattr(section, key)) != getattr(_DEFAULTS, key):
+            raise ConfigError(
+                f"{SECTION}.{key}: a {section.judge_type} judge asks others, each with settings of its own, "
+                f"got {value!r:.200}: write {SECTION}.{inside}.{key}"
+            )
+
+
+def _unread_kwargs(judge_class: type, section: TaskJudgeConfig) -> ConfigError:
+    # Imported only for the message, because the graders under it take long to import
+    from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
+
+    key, value = next(iter(section.judge_kwargs.items()))
+    sections: dict[str, type[StrictSection]] = {"math": MathConfig, "rubrics_auto_grader": AutoGraderConfig}
+    place = next((name for name, model in sections.items() if key in model.model_fields), None)
+    hint = f": write {SECTION}.{place}.{key}" if place else ""
+    return ConfigError(
+        f"{SECTION}.judge_kwargs.{key}: {judge_class.__name__} reads no judge_kwargs, got {value!r}{hint}"
+    )
+
+
+def _check_class(judge_class: type, protocol: str) -> None:
+    """Check that `judge_class` can give verdicts.
+
+    Raises:
+        ConfigError: the class is no BaseJudge, defines no verdict, or a method is async where it must be sync, or the
+            reverse.
+    """
+    if not issubclass(judge_class, BaseJudge):
+        raise ConfigError(f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge")
+    defined = False
+    for name in _VERDICTS:
+        function = getattr(judge_class, name)
+        if function is getattr(BaseJudge, name):
+            continue
+        defined = True
+        is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+        if is_async is not (name == "acompute_reward"):
+            told = f"{name} is `async def`: {_VERDICTS[name]}" if is_async else _VERDICTS[name]
+            raise ConfigError(f"{protocol!r}: {told}")
+        # The parameters of a static method, or of another callable, cannot be checked before it is called
+        if inspect.isfunction(inspect.getattr_static(judge_class, name)):
+            signature = inspect.signature(function)
+            try:
+                signature.bind(object(), object(), object())
+            except TypeError as exc:
+                outputs = "workflow_outputs" if name == "compute_rewards" else "workflow_output"
+                raise ConfigError(
+                    f"{protocol!r}: {name} must take (self, workflow_task, {outputs}), got {signature}"
+                ) from exc
+    if not defined:
+        raise ConfigError(f"{protocol!r} must define compute_reward(workflow_task, workflow_output)")
+
+
+def load_inner(config: Any, section: TaskJudgeConfig, key: str, name: str, inner: TaskJudgeConfig) -> TaskJudge:
+    """The judge of `inner`, which gets the whole configuration with its own section as `astuner.task_judge`.
+
+    Its deadline is no longer than the outer judge's.
+
+    Args:
+        config: the whole configuration, as a judge receives it; not changed.
+        section: the section around it.
+        key: `parts` or `routes`.
+        name: its name there.
+        inner: its own section.
+
+    Raises:
+        ConfigError: the judge cannot be loaded, or judges are nested too deep.
+    """
+    where = f"{SECTION}.{key}.{name}"
+    for own in _KEYS_OF_WHOLE:
+        if (value := getattr(inner, own)) != getattr(_DEFAULTS, own):
+            raise ConfigError(f"{where}.{own} is read by nobody: write {SECTION}.{own} for the whole, got {value!r}")
+    _check_depth(section, inner, where)
+    seconds = [given for given in (inner.deadline, section.deadline) if given is not None]
+    own_section = inner.model_copy(update={"deadline": min(seconds, default=None)})
+    try:
+        return load_judge(inner_settings(config, key, name, own_section))
+    except ConfigError as exc:
+        told = str(exc)
+        raise ConfigError(told.replace(SECTION, where) if SECTION in told else f"{where}: {told}") from exc
+
+
+def _check_depth(section: TaskJudgeConfig, inner: TaskJudgeConfig, where: str) -> None:
+    """Two levels of judges that ask others are enough for every use that is known, and keep reasons readable."""
+    if inner.judge_type not in _KEYS_OF_TYPE:
+        return
+    for kind, asked in (("parts", inner.parts), ("routes", inner.routes)):
+        for name, each in asked.items():
+            if each.judge_type in _KEYS_OF_TYPE:
+                raise ConfigError(
+                    f"{where}.{kind}.{name}.judge_type: {each.judge_type!r} stands two levels inside {SECTION}, "
+                    f"a {section.judge_type} judge: one such judge may hold another, and that one none"
+                )
+
+
+def resolve_protocol(protocol: str) -> type:
+    """The class that a `module->Class` string names; it may be in a module of the working directory.
+
+    Raises:
+        ConfigError: the string is malformed, the module cannot be imported, or it has no such class.
+    """
+    module_name, class_name = _parts_of(protocol)
+    module = _imported(module_name, protocol)
+    found = getattr(module, class_name, None)
+    if not isinstance(found, type):
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        classes = sorted(name for name in own if isinstance(vars(module)[name], type) and name[0] != "_")
+        raise ConfigError(
+            f"module {module_name!r} has no class {class_name!r}; its classes are {', '.join(classes) or '(none)'}"
+        )
+    return found
+
+
+def resolve_function(protocol: str) -> Callable[[Any], object]:
+    """The function that a `module->function` string names; it may be in a module of the working directory.
+
+    Raises:
+        ConfigError: the string is malformed, the module cannot be imported, or it has no such function.
+    """
+    module_name, name = _parts_of(protocol)
+    found = getattr(_imported(module_name, protocol), name, None)
+    if not callable(found) or isinstance(found, type):
+        raise ConfigError(f"module {module_name!r} has no function {name!r}, got {found!r:.100}")
+    return found  # type: ignore[no-any-return]
+
+
+def _imported(module: str, protocol: str) -> ModuleType:
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(module)
+    except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script
+        why = f"cannot import {module!r} of protocol {protocol!r}: {_said(exc)}"
+        raise ConfigError(why + _packaged_twin(module, protocol)) from exc
+
+
+def _said(exc: BaseException) -> str:
+    """The exception in words, and its place, unless the message has it or it is in this package."""
+    if isinstance(exc, ConfigAttributeError | ConfigKeyError):
+        return f"it reads {exc.full_key}, which the configuration does not set"
+    place = "" if isinstance(exc, ImportError | SyntaxError) else place_of(exc)
+    foreign = place and not place.startswith(("<frozen", str(Path(__file__).parents[2])))
+    return f"{type(exc).__name__}: {exc}" + (f" ({place})" if foreign else "")
+
+
+def _packaged_twin(module: str, protocol: str) -> str:
+    """The way out where `protocol` names a file of the repository's tutorials, which no wheel holds."""
+    room, _, name = module.rpartition(".")
+    if room == _HOME:
+        return _near_judge(protocol.partition("->")[2].strip())
+    if room.partition(".")[0] != "tutorial":
+        return ""
+    twin = f"{_HOME}.{name}"
+    if importlib.util.find_spec(twin) is not None:
+        return f"; the tutorials stand in the repository alone: write '{twin}->{protocol.partition('->')[2]}'"
+    return "; the tutorials stand in the repository alone: copy the file beside your configuration and name it there"
+
+
+def _parts_of(protocol: str) -> tuple[str, str]:
+    """The module and the class that a `module->Class` string names.
+
+    Raises:
+        ConfigError: the string has another form; the message shows the right form.
+    """
+    module, arrow, name = map(str.strip, protocol.partition("->"))
+    if not (arrow and module and name):
+        raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}{_meant(protocol)}")
+    if "/" in module or "\\" in module or module.endswith(".py"):
+        raise ConfigError(
+            f"a protocol names a module, not a file, got {protocol!r}: write '{_module_of(module)}->{name}'"
+        )
+    return module, name
+
+
+def _meant(protocol: str) -> str:
+    """`: did you mean …?` for the spellings of other programs, `module:Class` and `module.Class`."""
+    for separator in (":", "."):
+        module, found, name = protocol.strip().rpartition(separator)
+        if found and name.isidentifier() and name[0].isupper() and all(map(str.isidentifier, module.split("."))):
+            return f": did you mean '{module}->{name}'?"
+    return _near_judge(protocol.strip())
+
+
+def _near_judge(name: str) -> str:
+    """`: did you mean …?` with the protocol of the judge of this package that `name` comes close to, such as `math`."""
+    plain = {_name_stem(judge): judge for judge in JUDGES}
+    near = difflib.get_close_matches(_name_stem(name), plain, n=1, cutoff=0.75)
+    if not near:
+        return ""
+    judge = plain[near[0]]
+    return f": did you mean '{_HOME}.{JUDGES[judge]}->{judge}'?"
+
+
+def _name_stem(name: str) -> str:
+    return name.lower().replace("_", "").removesuffix("judge").removesuffix("as").removesuffix("answer")
+
+
+def _module_of(path: str) -> str:
+    """The module that a path to its file means, seen from the working directory or from where Python looks."""
+    file = PurePath(path.replace("\\", "/"))
+    if file.is_absolute():
+        for folder in (os.getcwd(), *sys.path):
+            # Every file lies below the root, so the root names no module
+            if folder.strip(os.sep) and file.is_relative_to(folder):
+                file = file.relative_to(folder)
+                break
+        else:
+            # The file's folder has to be added to Python's path
+            file = PurePath(file.name)
+    parts = [part for part in file.with_suffix("").parts if part not in (".", "..")]
+    return ".".join(parts[:-1] if parts[-1:] == ["__init__"] else parts)

@@ -1,0 +1,316 @@
+"""TaskJudge: runs the rules, then the judge, then checks the judge's answer."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from agentscope_tuner._run import loops
+from agentscope_tuner.config import Settings
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.rules import RuleSet
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.task_judge.contract.check import Check, checked, placed
+from agentscope_tuner.task_judge.contract.deadline import Asking
+from agentscope_tuner.task_judge.contract.judgement import FramesOf, Judgement, is_the_callers, place_of
+from agentscope_tuner.task_judge.contract.traits import Traits
+from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+_log = logging.getLogger(__name__)
+
+_Outcome = Judgement | JudgeError
+# Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
+_MOST_CHARS = 2000
+
+
+class TaskJudge:
+    """The configured judge behind its rules, as a trainer uses it. Build one with `load_judge`.
+
+    `compute_reward` gives the trainer's pair or raises; `judge` gives the full `Judgement` and does not raise for a
+    broken judge. `acompute_reward` and `ajudge` are the same for callers inside an event loop; `compute_rewards`,
+    `judge_group` and `ajudge_group` take an advantage group.
+
+    Args:
+        judge: the judge that is asked about rollouts that break no `mark_bad` rule.
+        rules: compiled rules, run before the judge.
+        rule_reward: the reward of a rollout that a rule marks bad.
+        on_error: `raise` a JudgeError when there is no verdict, or, where a user asked for it by name, `zero`:
+            `compute_reward` then answers `(0.0, False)`. `judge` reports the failure either way.
+        deadline: seconds for one verdict, or for the one call that ranks a group; after it the verdict is a
+            DeadlineError. None for no limit. A judge that bounds itself (`BaseJudge.bounds_itself`) is not watched.
+        max_abandoned: how many verdicts may hang beyond their deadline before the judge is asked no more.
+        recipe: the configuration for `load_judge` in another process, where a judge that computes is asked.
+        keep_calls: whether a judgement keeps the questions to judge models and their replies.
+
+    Attributes:
+        inner: the judge itself.
+        heeds_own_reward: whether no warning is needed that the workflow's own reward is ignored.
+    """
+
+    def __init__(
+        self,
+        judge: BaseJudge,
+        rules: RuleSet,
+        *,
+        rule_reward: float = 0.0,
+        on_error: Literal["raise", "zero"] = "raise",
+        deadline: float | None = None,
+        max_abandoned: int = 32,
+        recipe: Settings | None = None,
+        keep_calls: bool = False,
+    ) -> None:
+        self.inner = judge
+        self._rules, self._rule_reward = rules, rule_reward
+        self._has_rules = bool(rules.targets)
+        # An environment's judge never reads the answer, so without a rule on the answer the output may lack it
+        self._rules_read_answer = "output" in rules.targets
+        self._on_error = on_error
+        self._traits = Traits.of(judge)
+        # Warn once: a workflow that sets a reward sets it on every rollout
+        self.heeds_own_reward = judge.reads_own_reward
+        self._asking = Asking(judge, self._traits, deadline, max_abandoned, recipe, keep_calls=keep_calls)
+
+    @property
+    def traits(self) -> Traits:
+        """How the judge must be called."""
+        return self._traits
+
+    def without_deadline(self) -> TaskJudge:
+        """The same judge without a deadline, for a process that is killed when its verdict takes too long."""
+        other = copy.copy(self)
+        other._asking = self._asking.unwatched()
+        return other
+
+    def around(self, judge: BaseJudge) -> TaskJudge:
+        """The same rules, without a deadline, around a judge that replaces this one."""
+        other = copy.copy(self)
+        other.inner, other._asking = judge, Asking(judge, self._traits, None, 1, None)
+        return other
+
+    def at_once(self, concurrency: int) -> int:
+        """How many rows of a batch are judged at once: `concurrency` where the judge awaits."""
+        return self._asking.at_once(concurrency)
+
+    def ask(self, workflow_task: WorkflowTask, about: WorkflowOutput | list[WorkflowOutput]) -> object:
+        """The judge's own answer, without rules and checks, for a process that judges for another process.
+
+        Args:
+            workflow_task: the task.
+            about: an output to it, or the outputs of a group that the judge ranks, which get a list of answers.
+
+        Raises:
+            JudgeError: as `compute_reward`, whatever `on_error` says.
+        """
+        try:
+            if isinstance(about, list):
+                return self._asking.rank(workflow_task, about)
+            return self._asking.ask(workflow_task, about)
+        # as in `outcome`
+        except BaseException as exc:
+            raise self._caught(exc, workflow_task) from exc
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """The trainer's call.
+
+        Returns:
+            `(raw_reward, is_success)` with `.reason` and `.metrics`; the reward is finite.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured.
+        """
+        return self.reward_of(self.outcome(workflow_task, workflow_output))
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """`compute_reward` for callers inside an event loop."""
+        return self.reward_of(await self.aoutcome(workflow_task, workflow_output))
+
+    def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Reward]:
+        """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
+        return [self.reward_of(outcome) for outcome in self.group_outcomes(workflow_task, workflow_outputs)]
+
+    def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
+        """The full account of one verdict; a broken judge gives status `failed` with no reward, not an exception."""
+        started = time.perf_counter()
+        return judgement_of(self.outcome(workflow_task, workflow_output), started)
+
+    async def ajudge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
+        """`judge` for callers inside an event loop."""
+        started = time.perf_counter()
+        return judgement_of(await self.aoutcome(workflow_task, workflow_output), started)
+
+    def judge_group(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> list[Judgement]:
+        """`judge` for an advantage group; `seconds` is the group's.
+
+        A judge that ranks (it overrides `compute_rewards`) sees the group at once and fails as a whole: a part has no
+        rank. Any other judges each output by itself, those that await something all at the same time.
+        """
+        started = time.perf_counter()
+        return [judgement_of(outcome, started) for outcome in self.group_outcomes(workflow_task, workflow_outputs)]
+
+    async def ajudge_group(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> list[Judgement]:
+        """`judge_group` for callers inside an event loop."""
+        started = time.perf_counter()
+        return [judgement_of(outcome, started) for outcome in await self._agroup(workflow_task, workflow_outputs)]
+
+    def outcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
+        """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
+        try:
+            if output.reward is not None and not self.heeds_own_reward:
+                self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+            filtered, violations = self.filtered(task, output)
+            return filtered or checked(self._asking.ask(task, output), violations)
+        except BaseException as exc:  # noqa: BLE001 - none of them is a verdict, and `_caught` raises the caller's own
+            return self._caught(exc, task)
+
+    def filtered(self, task: WorkflowTask, output: WorkflowOutput) -> Check:
+        """The rules' verdict, when a `mark_bad` rule is broken, else None; and the ids of all rules broken, in order.
+
+        Raises:
+            JudgeError: a rule's target is missing, or its pattern ran out of time.
+        """
+        if not self._has_rules:
+            return None, ()
+        answer = final_answer(output) if self._rules_read_answer else ""
+        broken = self._rules.check(answer, query=task.task.main_query, metadata=output.metadata)
+        violations = tuple(violation.rule_id for violation in broken)
+        marked = [violation.rule_id for violation in broken if violation.action == "mark_bad"]
+        if not marked:
+            return None, violations
+        return Judgement("filtered", self._rule_reward, False, f"rules: {', '.join(marked)}", violations), violations
+
+    async def aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
+        """`outcome` for callers inside an event loop."""
+        try:
+            if output.reward is not None and not self.heeds_own_reward:
+                self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+            filtered, violations = self.filtered(task, output)
+            return filtered or checked(await self._asking.aask(task, output), violations)
+        except BaseException as exc:  # noqa: BLE001 - as in `outcome`
+            return self._caught(exc, task)
+
+    def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
+        """`outcome` for each output of an advantage group."""
+        if self._traits.ranks:
+            return self._ranked(task, outputs)
+        if self._asking.in_loop:
+            return loops.run(self._agroup(task, outputs))
+        return [self.outcome(task, output) for output in outputs]
+
+    async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        if self._traits.ranks:
+            return await self._aranked(task, outputs)
+        # An output that waits for a thread must not use up the time of its verdict
+        slots = asyncio.Semaphore(self.at_once(len(outputs)))
+
+        async def one(output: WorkflowOutput) -> _Outcome:
+            async with slots:
+                return await self.aoutcome(task, output)
+
+        return await asyncio.gather(*(one(output) for output in outputs))
+
+    def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        try:
+            checks, kept = self._filtered(task, outputs)
+            return self._placed(task, checks, self._asking.rank(task, kept))
+        except BaseException as exc:  # noqa: BLE001 - as in `outcome`
+            return [self._caught(exc, task)] * len(outputs)
+
+    async def _aranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        try:
+            checks, kept = self._filtered(task, outputs)
+            return self._placed(task, checks, await self._asking.arank(task, kept))
+        except BaseException as exc:  # noqa: BLE001 - as in `outcome`
+            return [self._caught(exc, task)] * len(outputs)
+
+    def _placed(self, task: WorkflowTask, checks: Sequence[Check], results: Sequence[Any]) -> list[_Outcome]:
+        outcomes = placed(checks, results)
+        return [self._failure(found, task) if isinstance(found, JudgeError) else found for found in outcomes]
+
+    def _filtered(
+        self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]
+    ) -> tuple[list[Check], list[WorkflowOutput]]:
+        """The rules' result for each output, and the outputs that the judge is asked about."""
+        if not self.heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
+            self.heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
+        checks = [self.filtered(task, output) for output in outputs]
+        return checks, [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
+
+    def _caught(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
+        """The raised exception as a JudgeError: a user's judge may fail in any way, sys.exit included."""
+        if isinstance(exc, KeyboardInterrupt | asyncio.CancelledError | GeneratorExit) and is_the_callers(exc):
+            raise exc
+        error = self._failure(exc, task)
+        error.__cause__ = exc
+        return error
+
+    def _failure(self, exc: BaseException, task: WorkflowTask) -> JudgeError:
+        """`exc` as a JudgeError that names the task and the judge."""
+        try:
+            # A copy, because a judge may raise one stored error for many tasks
+            error = copy.copy(exc) if isinstance(exc, JudgeError) else _unexpected(exc, str(exc))
+            error.message = error.message[:_MOST_CHARS]
+        # An error of the judge's own class may fail to copy or to print
+        except Exception:  # noqa: BLE001
+            error = _unexpected(exc, f"{getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}")
+        error.task_id = error.task_id or task.task_id
+        error.judge = error.judge or self._traits.name
+        return error
+
+    def reward_of(self, outcome: Judgement | JudgeError) -> Reward:
+        """The trainer's reward from an outcome; see `compute_reward`."""
+        if isinstance(outcome, Judgement):
+            assert outcome.reward is not None
+            assert outcome.is_success is not None
+            return Reward(outcome.reward, outcome.is_success, reason=outcome.reason, metrics=outcome.metrics)
+        if self._on_error == "raise":
+            raise outcome
+        reason = f"no verdict, 0.0 by on_error: zero: {outcome}"
+        return Reward(0.0, False, reason=reason, metrics={**outcome.metrics, "failed": 1.0})
+
+
+def _unexpected(exc: BaseException, message: str) -> JudgeError:
+    cause = Cause.CONFIG if isinstance(exc, ConfigError) else Cause.BUG
+    error = JudgeError(f"{type(exc).__name__}: {message}", cause=cause)
+    error.place = place_of(exc)
+    # Log the frames only: the message may quote an answer, and is in the error
+    _log.info("the judge raised %s\n%s", type(exc).__name__, FramesOf(exc))
+    return error
+
+
+def judgement_of(outcome: Judgement | JudgeError, started: float) -> Judgement:
+    """The full account of an outcome that was asked for when `perf_counter` showed `started`."""
+    if isinstance(outcome, JudgeError):
+        return Judgement.failed(outcome, seconds=time.perf_counter() - started)
+    # Written out, because `replace` takes longer than a cheap verdict
+    return Judgement(
+        outcome.status,
+        outcome.reward,
+        outcome.is_success,
+        outcome.reason,
+        outcome.violations,
+        outcome.error,
+        outcome.metrics,
+        time.perf_counter() - started,
+        None,
+        outcome.calls,
+    )
+
+
+def estimate_of(
+    judge: TaskJudge, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+) -> tuple[int, Estimate]:
+    """How many outputs of one task the rules leave to the judge, and what it would use on them.
+
+    Raises:
+        JudgeError: there would be no verdict.
+    """
+    left = [output for output in outputs if judge.filtered(task, output)[0] is None]
+    return len(left), judge.inner.estimate(task, left, reckoner) if left else Estimate()

@@ -1,0 +1,233 @@
+"""ReasoningGymJudge: asks the scorers of the package reasoning-gym, in a jail."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import weakref
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agentscope_tuner._jail.bubblewrap import SHOWN, NoIsolationError
+from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, slot
+from agentscope_tuner._run import loops
+from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker
+from agentscope_tuner.task_judge.text_judge import KWARGS
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
+from agentscope_tuner.verify.find import find_answer
+from agentscope_tuner.verify.puzzles.answers import RUN_THE_ANSWER, unfit
+from agentscope_tuner.verify.strict_json import NotStrictJsonError, float_real, read_json
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+_log = logging.getLogger(__name__)
+_VERIFY = Path(__file__).parents[1] / "verify"
+_FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "puzzles" / "inside"))
+_ENTRY = "agentscope_tuner.verify.puzzles.inside.score"
+
+
+class ReasoningGymJudgeConfig(StrictSection):
+    """ReasoningGymJudge's `astuner.task_judge.judge_kwargs`."""
+
+    #: places of the answer, in order of preference; `whole`: all of the output
+    answer_in: list[Literal["tag", "boxed", "hash", "label", "whole"]] = Field(default=["tag"], min_length=1)
+    #: whether the reward is 1.0 or 0.0; else the scorer's own number, which many scorers give for form alone
+    binary: bool = True
+    #: the least score that is a success
+    success: float = Field(default=1.0, gt=0, le=1)
+    #: CPU seconds of one scoring
+    seconds: float = Field(default=4.0, gt=0, le=3600)
+    memory_mb: int = Field(default=1024, ge=256)
+
+
+class ReasoningGymJudge(BaseJudge):
+    """The score that reasoning-gym gives an answer, or with `binary` whether it is a success.
+
+    The tasks are that package's entries: `task.metadata` holds `answer` and `metadata` with its `source_dataset`, or
+    these side by side, as `astuner rollout` makes them. Scorers run in a jail, where some of them hang, and some run
+    the answer as code: such answers must be data. A scorer that raises, or hangs, on an answer and not on the data
+    set's own gives 0.0.
+
+    Raises:
+        ConfigError: a setting is wrong, the package is not installed, or there is no isolation on this machine.
+        JudgeError: of a verdict: the row names no data set, its scorer fails on its own answer, or the sandbox failed.
+    """
+
+    judge_kind = "io"
+    bounds_itself = True
+    reference_keys = ("answer", "metadata", "source_dataset")
+    metric_names = ("score", "cpu_seconds")
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._settings = settings = validate_section(
+            ReasoningGymJudgeConfig, task_judge_section(config).judge_kwargs, KWARGS
+        )
+        spec = find_spec("reasoning_gym")
+        if spec is None or spec.origin is None:
+            raise ConfigError(f"ReasoningGymJudge needs the extra 'reasoning-gym': {install('reasoning-gym')}")
+        self._packages = str(Path(spec.origin).resolve().parents[1])
+        self._limits = RunLimits(
+            seconds=settings.seconds, wall_seconds=2 * settings.seconds, memory_mb=settings.memory_mb, processes=16
+        )
+        self._breaker = SandboxBreaker()
+        self._warned: set[str] = set()
+        self._jails = _Jails(self._packages)
+        try:
+            check_isolation()
+        except NoIsolationError as exc:
+            raise ConfigError(f"{KWARGS}: {exc}") from exc
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge. Blocks while the scorer runs."""
+        dataset, entry = _entry(workflow_task.task)
+        self._warn(dataset)
+        answer = self._answer(final_answer(workflow_output))
+        if answer is None:
+            return self._reward(0.0, "no answer in the places that are read", 0.0)
+        if why := unfit(dataset, answer, str(entry["answer"])):
+            return self._reward(0.0, why, 0.0)
+        found, ending = self._scored(dataset, answer, entry)
+        if isinstance(found, str):
+            own, _ = self._scored(dataset, entry["answer"], entry)
+            if isinstance(own, str):
+                raise JudgeError(f"the scorer of {dataset!r} fails on its own answer: {own}", cause=Cause.REFERENCE)
+            return self._reward(0.0, f"the scorer fails on this answer: {found}", ending.cpu_seconds)
+        if not 0 <= found <= 1:
+            return self._reward(0.0, f"the scorer gives {found!r}, which is no score", ending.cpu_seconds)
+        return self._reward(found, f"{dataset}: {found:g}", ending.cpu_seconds)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge: the same in a thread, so that no event loop waits for a scorer."""
+        return await loops.in_thread(self.compute_reward, workflow_task, workflow_output)
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: a row that names no data set, or whose own answer is not paid."""
+        try:
+            dataset, entry = _entry(task)
+            found, _ = self._scored(dataset, entry["answer"], entry)
+        except JudgeError as error:
+            return f"bad row: {error.message}"
+        if isinstance(found, str):
+            return f"its scorer fails on its own answer: {found}"
+        # some data sets have no answer of their own, and any that fits is right
+        return (
+            None if entry["answer"] is None or found >= self._settings.success else f"its own answer is paid {found:g}"
+        )
+
+    def _answer(self, output: str) -> str | None:
+        places = [place for place in self._settings.answer_in if place != "whole"]
+        found = find_answer(output, places).text if places else None
+        return output.strip() if found is None and "whole" in self._settings.answer_in else found
+
+    def _warn(self, dataset: str) -> None:
+        if dataset in RUN_THE_ANSWER and dataset not in self._warned:
+            self._warned.add(dataset)
+            _log.warning(
+                "reasoning-gym's scorer of %r runs answers as code: answers that are more than data get 0.0", dataset
+            )
+
+    def _reward(self, score: float, reason: str, cpu_seconds: float) -> Reward:
+        success = score >= self._settings.success
+        reward = float(success) if self._settings.binary else score
+        return Reward(reward, success, reason=reason, metrics={"score": score, "cpu_seconds": round(cpu_seconds, 4)})
+
+    def _scored(self, dataset: str, answer: object, entry: Mapping[str, Any]) -> tuple[float | str, Ending]:
+        """The score, or why there is none.
+
+        Raises:
+            JudgeError: the sandbox failed, twice, or the row holds what cannot travel.
+        """
+        try:
+            payload = dump({"dataset": dataset, "answer": answer, "entry": dict(entry)})
+        except NotPlainError as exc:
+            raise JudgeError(f"the row holds {exc}", cause=Cause.REFERENCE) from exc
+        self._breaker.check()
+        try:
+            ending = self._jails.run(JailWork(entry=f"{_ENTRY}:run", payload=payload), self._limits)
+        except JailBroken as exc:
+            raise self._breaker.failed(exc) from exc
+        self._breaker.worked()
+        if ending.kind != "exit" or ending.status != 0:
+            return f"over its bounds: {ending.kind}" if ending.kind != "exit" else "it ends its process", ending
+        try:
+            found = read_json(ending.result.decode(errors="replace"), real=float_real)
+        except NotStrictJsonError as exc:
+            return f"no score: {exc}", ending
+        score = found.get("score") if isinstance(found, dict) else None
+        if isinstance(score, float) and math.isfinite(score):
+            return score, ending
+        return str(found.get("error", "no score") if isinstance(found, dict) else "no score"), ending
+
+
+class _Jails:
+    """Jails that have the package loaded, which takes seconds. In each, every scoring is a new process."""
+
+    def __init__(self, packages: str) -> None:
+        self._packages = packages
+        self._lock = threading.Lock()
+        self._idle: list[Jail] = []
+        weakref.finalize(self, _close, self._idle)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # another process has jails of its own
+        return _Jails, (self._packages,)
+
+    def run(self, work: JailWork, limits: RunLimits) -> Ending:
+        """Run it, a second time in a new jail where the first one failed."""
+        with slot():
+            for last in (False, True):
+                try:
+                    jail = self._take()
+                    ending = jail.run(work, limits)
+                except JailBroken:
+                    if last:
+                        raise
+                    continue
+                if jail.alive:
+                    with self._lock:
+                        self._idle.append(jail)
+                else:
+                    jail.close()
+                if ending.kind not in ("starved", "killed"):
+                    return ending
+        raise JailBroken("the machine gave a scorer too little CPU, twice")
+
+    def _take(self) -> Jail:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return Jail(
+            folders=_FOLDERS, visible=[self._packages], search=[f"{SHOWN}/0"], preload=["reasoning_gym", _ENTRY]
+        )
+
+
+def _close(jails: list[Jail]) -> None:
+    for jail in jails:
+        jail.close()
+
+
+def _entry(task: Task) -> tuple[str, dict[str, Any]]:
+    """The name of the task's data set, and the entry as reasoning-gym makes it.
+
+    Raises:
+        JudgeError: the row is none.
+    """
+    metadata = task.metadata
+    about = metadata.get("metadata") if isinstance(metadata.get("metadata"), Mapping) else metadata
+    dataset = about.get("source_dataset") if about is not None else None
+    if not isinstance(dataset, str) or not dataset.isidentifier() or "answer" not in metadata:
+        raise JudgeError(
+            "the task's metadata must hold 'answer' and the 'source_dataset' of reasoning-gym, it has "
+            f"{sorted(metadata)!r}",
+            cause=Cause.REFERENCE,
+        )
+    question = metadata.get("question") or task.main_query
+    return dataset, {"question": question, "answer": metadata["answer"], "metadata": dict(about or {})}

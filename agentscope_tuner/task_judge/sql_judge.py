@@ -1,0 +1,242 @@
+"""SqlJudge: runs the query that the policy wrote beside the reference query, and compares their rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agentscope_tuner._jail.bubblewrap import SHOWN, NoIsolationError
+from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, slot
+from agentscope_tuner._run import loops
+from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker
+from agentscope_tuner.task_judge.text_judge import KWARGS
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
+from agentscope_tuner.verify.code.program import find_program
+from agentscope_tuner.verify.sql.compare_rows import is_ordered, same_rows
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+_VERIFY = Path(__file__).parents[1] / "verify"
+_FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "sql" / "inside"))
+_ENTRY = "agentscope_tuner.verify.sql.inside.run_query"
+_NAME = re.compile(r"[\w. -]{1,200}\Z")
+_REFERENCES = ("gold_sql", "SQL", "query", "sql")
+_TRIES = 2
+
+
+class SqlConfig(StrictSection):
+    """SqlJudge's `astuner.task_judge.judge_kwargs`."""
+
+    #: a folder of databases: `<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`
+    databases: str
+    #: folders of more databases of the same schemas, on which the queries must agree, too
+    variants: list[str] = Field(default_factory=list)
+    #: where the query stands: the last fenced block, that in <answer>, or the whole output if it has no block
+    answer_in: Literal["fence", "tag", "whole"] = "fence"
+    #: CPU seconds of one query
+    seconds: float = Field(default=10.0, gt=0, le=3600)
+    memory_mb: int = Field(default=512, ge=64)
+    #: rows of one result
+    most_rows: int = Field(default=100_000, ge=1)
+    #: whether rows must come in the reference's order: where the reference orders them, never, or always
+    order: Literal["reference", "never", "always"] = "reference"
+    #: whether a reference without rows counts; every other query without rows would then be right
+    empty_reference: Literal["error", "accept"] = "error"
+
+
+class SqlJudge(BaseJudge):
+    """Gives 1.0 and success to a query with the rows of the reference query, else 0.0.
+
+    The tasks are rows of BIRD and Spider: `task.metadata` holds `db_id`, and the reference as `gold_sql`, `SQL`,
+    `query` or `sql`. Rows are compared as a multiset, and in order where the reference orders them. Databases are
+    opened read-only in a jail; only questions are allowed there. Jailed queries run as another user, so databases
+    must be readable by all.
+
+    Raises:
+        ConfigError: a setting is wrong, or there is no isolation on this machine.
+        JudgeError: of a verdict: the reference query fails, or has no rows, or the sandbox failed.
+    """
+
+    judge_kind = "io"
+    bounds_itself = True
+    reference_keys = ("db_id", *_REFERENCES)
+    metric_names = ("rows", "cpu_seconds")
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._settings = settings = validate_section(SqlConfig, task_judge_section(config).judge_kwargs, KWARGS)
+        for folder in (settings.databases, *settings.variants):
+            if not Path(folder).is_dir():
+                raise ConfigError(f"{KWARGS}: there is no folder {folder!r}")
+        self._limits = RunLimits(
+            seconds=settings.seconds, wall_seconds=2 * settings.seconds, memory_mb=settings.memory_mb, processes=8
+        )
+        self._breaker = SandboxBreaker()
+        try:
+            check_isolation()
+        except NoIsolationError as exc:
+            raise ConfigError(f"{KWARGS}: {exc}") from exc
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge. Blocks while the queries run."""
+        database, reference = _reference(workflow_task.task)
+        found = find_program(final_answer(workflow_output), self._settings.answer_in, "sql")
+        if found.source is None:
+            return Reward(
+                0.0, False, reason=found.why.replace("program", "query"), metrics={"rows": 0.0, "cpu_seconds": 0.0}
+            )
+        files = self._files(database)
+        self._breaker.check()
+        try:
+            reward = self._compared(found.source.strip().rstrip(";"), reference, files)
+        except JailBroken as exc:
+            raise self._breaker.failed(exc) from exc
+        self._breaker.worked()
+        return reward
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge: the same in a thread, so that no event loop waits for a query."""
+        return await loops.in_thread(self.compute_reward, workflow_task, workflow_output)
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: a row without its database, or whose reference query fails."""
+        try:
+            database, reference = _reference(task)
+            self._compared(reference, reference, self._files(database))
+        except JudgeError as error:
+            return f"bad row: {error.message}"
+        except JailBroken as exc:
+            return f"sandbox: {exc}"
+        return None
+
+    def _compared(self, query: str, reference: str, files: Sequence[Path]) -> Reward:
+        """The verdict of all databases; the first difference ends it."""
+        ordered = {"reference": is_ordered(reference), "never": False, "always": True}[self._settings.order]
+        spent, rows = 0.0, 0
+        with slot(), _Queries(self._limits, self._settings.most_rows) as queries:
+            for number, file in enumerate(files):
+                expected, _ = queries.rows(file, reference)
+                if isinstance(expected, str):
+                    raise JudgeError(f"the reference query fails on {file.name}: {expected}", cause=Cause.REFERENCE)
+                if not expected and number == 0 and self._settings.empty_reference == "error":
+                    raise JudgeError(
+                        f"the reference query has no rows on {file.name}, so any query without rows would be right: "
+                        "drop the row, or set empty_reference: accept",
+                        cause=Cause.REFERENCE,
+                    )
+                got, ending = queries.rows(file, query)
+                spent += ending.cpu_seconds
+                rows = 0 if isinstance(got, str) else len(got)
+                why = got if isinstance(got, str) else same_rows(got, expected, ordered=ordered)
+                metrics = {"rows": float(rows), "cpu_seconds": round(spent, 4)}
+                if why is not None:
+                    where = f"on {file.name}: " if len(files) > 1 else ""
+                    return Reward(0.0, False, reason=f"{where}{why}", metrics=metrics)
+        return Reward(1.0, True, reason=f"the reference's {rows} rows", metrics=metrics)
+
+    def _files(self, database: str) -> list[Path]:
+        """The database in the folder, then in those variants that have it."""
+        found = [self._file(folder, database) for folder in (self._settings.databases, *self._settings.variants)]
+        if found[0] is None:
+            raise JudgeError(f"there is no database {database!r} in {self._settings.databases}", cause=Cause.REFERENCE)
+        return [file for file in found if file is not None]
+
+    @staticmethod
+    def _file(folder: str, database: str) -> Path | None:
+        for path in (Path(folder) / database / f"{database}.sqlite", Path(folder) / f"{database}.sqlite"):
+            if path.is_file():
+                return path.resolve()
+        return None
+
+
+class _Queries:
+    """Queries in a jail; a new one after each that passes its limits, or for another database."""
+
+    def __init__(self, limits: RunLimits, most_rows: int) -> None:
+        self._limits, self._most_rows = limits, most_rows
+        self._jail: Jail | None = None
+        self._shown: Path | None = None
+
+    def __enter__(self) -> _Queries:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._jail is not None:
+            self._jail.close()
+            self._jail = None
+
+    def rows(self, file: Path, query: str) -> tuple[list[tuple[object, ...]] | str, Ending]:
+        """The rows of a query, or why there are none.
+
+        Raises:
+            JailBroken: the jail failed twice, or the machine gave it no CPU.
+        """
+        for last in (False, True):
+            try:
+                ending = self._run(file, query)
+            except JailBroken:
+                self._close()
+                if last:
+                    raise
+                continue
+            if ending.kind not in ("starved", "killed") and (last or ending.status != -9 or ending.kind != "exit"):
+                return _read(ending, self._limits), ending
+            self._close()
+        raise JailBroken("the machine gave a query too little CPU, twice")
+
+    def _run(self, file: Path, query: str) -> Ending:
+        if self._jail is None or not self._jail.alive or self._shown != file:
+            self._close()
+            self._jail = Jail(folders=_FOLDERS, visible=[str(file)], preload=[_ENTRY])
+            self._shown = file
+        payload = {"database": f"{SHOWN}/0", "query": query, "most_rows": self._most_rows}
+        return self._jail.run(JailWork(entry=f"{_ENTRY}:run", payload=json.dumps(payload).encode()), self._limits)
+
+
+def _read(ending: Ending, limits: RunLimits) -> list[tuple[object, ...]] | str:
+    over = {
+        "cpu": f"over {limits.seconds:g} s of CPU",
+        "wall": f"over {limits.wall_seconds:g} s",
+        "memory": f"over {limits.memory_mb} MB of memory",
+        "processes": "too many processes",
+    }
+    if ending.kind != "exit":
+        return over[ending.kind]
+    try:
+        found = load(ending.result)
+    except NotPlainError:
+        return f"the result is over {limits.output_kb:,} KB, or the database's program failed"
+    if not isinstance(found, dict) or not isinstance(rows := found.get("rows", found.get("error")), list | str):
+        return "no rows"
+    return rows if isinstance(rows, str) else [row for row in rows if isinstance(row, tuple)]
+
+
+def _reference(task: Task) -> tuple[str, str]:
+    """The name of the task's database, and the reference query.
+
+    Raises:
+        JudgeError: one of them is missing.
+    """
+    metadata = task.metadata
+    database = metadata.get("db_id")
+    if not isinstance(database, str) or not _NAME.match(database) or set(database) <= {"."}:
+        raise JudgeError(
+            f"the task's metadata has no database's name as 'db_id', got {database!r:.80}", cause=Cause.REFERENCE
+        )
+    for key in _REFERENCES:
+        if isinstance(metadata.get(key), str) and metadata[key].strip():
+            return database, metadata[key].strip().rstrip(";")
+    raise JudgeError(
+        f"the task's metadata has no reference query as {', '.join(_REFERENCES)}, only {sorted(metadata)!r}",
+        cause=Cause.REFERENCE,
+    )

@@ -1,0 +1,118 @@
+"""Whether what a program printed or returned is what its test expects. All of it is hostile data, and none is run."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+
+_REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?\Z")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
+_MOST_DIGITS = 400
+
+
+def same_output(printed: str, expected: str, *, tolerance: float, unordered: bool = False) -> str | None:
+    """None where `printed` is `expected`, else the first difference, in words without the expected part.
+
+    Lines count, without white space at their ends and without empty lines at the end of all; in a line its words count.
+    A word that `expected` writes with a decimal point is a number, and may differ by `tolerance`, absolutely or
+    relatively.
+
+    Args:
+        unordered: whether lines may come in any order.
+    """
+    got, wanted = _lines(printed), _lines(expected)
+    if unordered:
+        got, wanted = sorted(got), sorted(wanted)
+    if len(got) != len(wanted):
+        return f"{len(got)} lines are printed, {len(wanted)} expected"
+    for number, (here, there) in enumerate(zip(got, wanted, strict=True), 1):
+        if here == there:
+            continue
+        words, other = here.split(), there.split()
+        if len(words) != len(other):
+            return f"line {number} has {len(words)} words, {len(other)} expected"
+        for word, theirs in zip(words, other, strict=True):
+            if word != theirs and not _near(word, theirs, tolerance):
+                return f"line {number}: {_short(word)}"
+    return None
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line.rstrip() for line in text.replace("\r\n", "\n").split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _near(word: str, expected: str, tolerance: float) -> bool:
+    if len(word) > _MOST_DIGITS or not _REAL.match(expected) or not _NUMBER.match(word):
+        return False
+    try:
+        got, wanted = Decimal(word), Decimal(expected)
+    except InvalidOperation:
+        return False
+    return got == wanted or math.isclose(float(got), float(wanted), rel_tol=tolerance, abs_tol=tolerance)
+
+
+def same_value(got: object, expected: Sequence[object], *, tolerance: float, unordered: bool = False) -> bool:
+    """Whether a function's result is one of the values `expected`, which come from JSON.
+
+    A bool is no number. JSON has one kind of list, so a tuple is one; and keys of text, so a key `1` is `"1"`.
+
+    Args:
+        tolerance: by which a float may differ, absolutely or relatively.
+        unordered: whether the items of a list may come in any order.
+    """
+    return any(_same(got, one, tolerance, unordered) for one in expected)
+
+
+def _same(got: object, expected: object, tolerance: float, unordered: bool) -> bool:
+    if isinstance(expected, bool) or expected is None or isinstance(got, bool):
+        return type(got) is type(expected) and got == expected
+    if isinstance(expected, int | float):
+        return isinstance(got, int | float) and _same_number(got, expected, tolerance)
+    if isinstance(expected, str):
+        return isinstance(got, str) and got == expected
+    if isinstance(expected, list):
+        if not isinstance(got, list | tuple) or len(got) != len(expected):
+            return False
+        if unordered:
+            return _same_items(got, expected, tolerance)
+        return all(_same(here, there, tolerance, False) for here, there in zip(got, expected, strict=True))
+    if isinstance(expected, dict):
+        if not isinstance(got, dict) or len(got) != len(expected):
+            return False
+        named = {str(key) if type(key) in (int, float) else key: value for key, value in got.items()}
+        return len(named) == len(expected) and all(
+            key in named and _same(named[key], value, tolerance, False) for key, value in expected.items()
+        )
+    return False
+
+
+def _same_number(got: int | float, expected: int | float, tolerance: float) -> bool:
+    if isinstance(got, int) and isinstance(expected, int):
+        return got == expected
+    try:
+        return got == expected or math.isclose(got, expected, rel_tol=tolerance, abs_tol=tolerance)
+    # an int too large for a float
+    except OverflowError:
+        return False
+
+
+def _same_items(got: Sequence[object], expected: Sequence[object], tolerance: float) -> bool:
+    if all(isinstance(item, str) or type(item) is int for item in (*got, *expected)):
+        return Counter(map(repr, got)) == Counter(map(repr, expected))
+    left = list(got)
+    for item in expected:
+        at = next((at for at, one in enumerate(left) if _same(one, item, tolerance, False)), None)
+        if at is None:
+            return False
+        del left[at]
+    return True
+
+
+def _short(text: str, most: int = 60) -> str:
+    return repr(text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}")

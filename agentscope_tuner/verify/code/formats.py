@@ -1,0 +1,326 @@
+"""Reads tests as data sets have them: APPS, TACO, LiveCodeBench, open-r1, PrimeIntellect, MBPP, HumanEval, KodCode …
+
+Every reader takes only what its data set writes. A row that none reads is a broken row, never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import pickle
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
+
+# Bytes of one row's tests, unpacked
+_MOST_BYTES = 256 * 2**20
+_MOST_DEPTH = 8
+_MISSING = object()
+
+
+class BadTestsError(ValueError):
+    """The tests cannot be read; the message names the part and the reason."""
+
+
+def read_tests(value: object) -> TestSet:
+    """The tests of a task.
+
+    Args:
+        value: one of the forms above, or any of them as JSON text.
+
+    Raises:
+        BadTestsError: it is none of them, or holds no test.
+    """
+    found = _read(_plain(value), _MOST_DEPTH)
+    if not found.tests:
+        raise BadTestsError("there is no test")
+    if all(isinstance(test, StdinTest) and not test.expected.strip() for test in found.tests):
+        raise BadTestsError("every expected output is empty, so a program that prints nothing would pass")
+    return replace(found, tests=[replace(test, number=at) for at, test in enumerate(found.tests, 1)])
+
+
+def _read(value: Any, depth: int) -> TestSet:
+    if depth == 0:
+        raise BadTestsError("tests within tests within tests")
+    if isinstance(value, str):
+        return _read_text(value, depth)
+    if isinstance(value, Mapping):
+        for keys, reader in _MAPPINGS:
+            if all(value.get(key) is not None for key in keys):
+                return _with_row(reader(value, depth), value)
+        raise BadTestsError(f"no known form of tests has the keys {sorted(map(str, value))[:12]}")
+    if isinstance(value, list):
+        if value and all(isinstance(item, str) for item in value):
+            return TestSet([_assert(item) for item in value])
+        return TestSet([_sample(item, at) for at, item in enumerate(value, 1)])
+    raise BadTestsError(f"tests must be a mapping, a list or JSON text, got {type(value).__name__}")
+
+
+def _with_row(found: TestSet, row: Mapping[str, Any]) -> TestSet:
+    solution = row.get("solution", row.get("canonical_solution", row.get("code", row.get("reference_solution"))))
+    return replace(
+        found,
+        solution=found.solution or (solution if isinstance(solution, str) else ""),
+        language=found.language or _word(row.get("language")),
+        tolerance=found.tolerance if row.get("tolerance") is None else _number(row["tolerance"], "tolerance"),
+        unordered=found.unordered or row.get("unordered") is True,
+        weights=found.weights or _weights(row.get("weights"), len(found.tests)),
+    )
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise BadTestsError(f"{where} must be a number of 0 or more, got {value!r:.40}")
+    return float(value)
+
+
+def _weights(value: object, tests: int) -> list[float]:
+    if value is None:
+        return []
+    weights = [_number(one, "weights") for one in _listed(value, "weights")]
+    if len(weights) != tests or not sum(weights):
+        raise BadTestsError(f"weights must be {tests} numbers, one a test, and not all 0")
+    return weights
+
+
+def _word(value: object) -> str:
+    return value.strip().lower() if isinstance(value, str) else ""
+
+
+def _read_text(text: str, depth: int) -> TestSet:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = _MISSING
+    if value is not _MISSING:
+        if not isinstance(value, dict | list | str):
+            raise BadTestsError(f"JSON text of a {type(value).__name__}")
+        return _read(value, depth - 1)
+    if re.search(r"^\s*def test|^class \w+\(.*TestCase", text, re.MULTILINE):
+        return TestSet([_file(text, "pytest", "")])
+    if re.search(r"^\s*assert\b", text, re.MULTILINE):
+        return TestSet([_assert(text)])
+    raise BadTestsError("text that is neither JSON nor tests in Python")
+
+
+def _plain(value: Any, depth: int = 32) -> Any:
+    """Lists and dictionaries of built-in types: rows of Parquet hold numpy's arrays."""
+    if depth == 0:
+        raise BadTestsError("nested too deep")
+    if hasattr(value, "tolist") and not isinstance(value, str | bytes):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(part, depth - 1) for key, part in value.items()}
+    return [_plain(part, depth - 1) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _listed(value: object, where: str) -> list[Any]:
+    if isinstance(value, str):
+        value = _json(value, where)
+    if not isinstance(value, list):
+        raise BadTestsError(f"{where} must be a list, got {type(value).__name__}")
+    return value
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise BadTestsError(f"{where} is no JSON: {exc}") from None
+
+
+def _string(value: object, where: str) -> str:
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        # TACO keeps some texts as lists of lines
+        value = "\n".join(value)
+    if not isinstance(value, str):
+        raise BadTestsError(f"{where} must be text, got {type(value).__name__}")
+    return value
+
+
+def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
+    """`{inputs, outputs, fn_name?, assert_case?}`."""
+    if row.get("assert_case"):
+        return TestSet([_assert(_string(one, "assert_case")) for one in _listed(row["assert_case"], "assert_case")])
+    inputs, outputs = _listed(row["inputs"], "inputs"), _listed(row["outputs"], "outputs")
+    if len(inputs) != len(outputs):
+        raise BadTestsError(f"{len(inputs)} inputs and {len(outputs)} outputs")
+    name = row.get("fn_name")
+    if not name:
+        pairs = zip(inputs, outputs, strict=True)
+        return TestSet([_stdin(given, wanted, at) for at, (given, wanted) in enumerate(pairs, 1)])
+    # APPS wraps each expected value in a list; where all are lists of one, either may be meant
+    wrapped = all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
+    return TestSet(
+        [
+            _call(name, given, wanted, at, wrapped=wrapped)
+            for at, (given, wanted) in enumerate(zip(inputs, outputs, strict=True), 1)
+        ]
+    )
+
+
+def _stdin(given: object, wanted: object, at: int, *, public: bool = False) -> StdinTest:
+    return StdinTest(_string(given, f"input {at}"), _string(wanted, f"output {at}"), public)
+
+
+def _call(name: object, given: Any, wanted: Any, at: int, *, wrapped: bool = False, public: bool = False) -> CallTest:
+    name = _string(name, "fn_name")
+    if not name.isidentifier():
+        raise BadTestsError(f"fn_name {name!r:.60} is no name of a function")
+    if isinstance(given, str):
+        lines = [line for line in given.split("\n") if line.strip()]
+        arguments = [_json(line, f"line {number} of input {at}") for number, line in enumerate(lines, 1)]
+    else:
+        arguments = _listed(given, f"input {at}")
+    if isinstance(wanted, str):
+        wanted = _json_or_text(wanted)
+    size = len(json.dumps(arguments))
+    return CallTest(name, arguments, [wanted, wanted[0]] if wrapped else [wanted], size, public)
+
+
+def _json_or_text(text: str) -> Any:
+    """APPS writes a text that is expected as it is; LiveCodeBench writes JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _sample(item: Any, at: int, *, name: str = "", public: bool = False) -> Test:
+    """`{input, output, fn_name?, testtype?}` of LiveCodeBench, open-r1 and PrimeIntellect."""
+    if not isinstance(item, Mapping) or "input" not in item or "output" not in item:
+        raise BadTestsError(f"test {at} must have `input` and `output`, got {_shown(item)}")
+    name = item.get("fn_name") or name
+    kind = item.get("testtype") or item.get("type") or ""
+    if kind not in ("", "stdin", "stdin_stdout", "functional", "function_call"):
+        raise BadTestsError(f"test {at} is of type {kind!r:.40}")
+    if kind in ("functional", "function_call") and not name:
+        raise BadTestsError(f"test {at} calls a function, and none is named")
+    if name and kind not in ("stdin", "stdin_stdout"):
+        return _call(name, item["input"], item["output"], at, public=public)
+    return _stdin(item["input"], item["output"], at, public=public)
+
+
+def _shown(item: object) -> str:
+    return f"the keys {sorted(map(str, item))[:8]}" if isinstance(item, Mapping) else type(item).__name__
+
+
+def _live_code_bench(row: Mapping[str, Any], depth: int) -> TestSet:
+    about = row.get("metadata") or {}
+    about = _json(about, "metadata") if isinstance(about, str) else about
+    name = (about.get("func_name") if isinstance(about, Mapping) else None) or ""
+    tests: list[Test] = []
+    for key in ("public_test_cases", "private_test_cases"):
+        if (value := row.get(key)) is None:
+            continue
+        if isinstance(value, str):
+            value = _json(_unpacked(value) if not value.lstrip().startswith("[") else value, key)
+        public = key.startswith("public")
+        tests += [_sample(item, at, name=name, public=public) for at, item in enumerate(_listed(value, key), 1)]
+    return TestSet(tests)
+
+
+class _Strings(pickle.Unpickler):
+    """Knows strings alone: a pickle may name any function of any module, and have it called."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise BadTestsError(f"a pickle of private tests names {module}.{name}: only text is read")
+
+    def persistent_load(self, pid: object) -> Any:
+        raise BadTestsError("a pickle of private tests names an object outside it")
+
+
+def _unpacked(text: str) -> str:
+    """The text of base64 of zlib of a pickled string, within bounds."""
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.b64decode(text.encode(), validate=True), _MOST_BYTES)
+        if unpacker.unconsumed_tail or not unpacker.eof:
+            raise BadTestsError(f"private_test_cases hold more than {_MOST_BYTES:,} bytes, or are cut off")
+        value = _Strings(io.BytesIO(data)).load()
+    except BadTestsError:
+        raise
+    except Exception as exc:  # noqa: BLE001 - a hostile pickle can have the reader raise anything
+        raise BadTestsError(f"private_test_cases are no base64 of zlib of a pickled text: {exc}") from None
+    return _string(value, "private_test_cases")
+
+
+def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
+    def read(row: Mapping[str, Any], depth: int) -> TestSet:
+        inside = row[key]
+        if isinstance(inside, str):
+            inside = _json(inside, key)
+        found = _read(inside, depth - 1)
+        return replace(found, language=found.language or _word(row.get("language")))
+
+    return read
+
+
+def _assert(source: str, setup: str = "") -> CodeTest:
+    return CodeTest("assert", source, setup)
+
+
+def _mbpp(row: Mapping[str, Any], depth: int) -> TestSet:
+    setup = row.get("test_setup_code") or row.get("test_imports") or ""
+    if isinstance(setup, list):
+        setup = "\n".join(setup)
+    lists = [_listed(row[key], key) for key in ("test_list", "challenge_test_list") if row.get(key) is not None]
+    return TestSet(
+        [_assert(_string(one, "test_list"), _string(setup, "test_setup_code")) for tests in lists for one in tests]
+    )
+
+
+def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
+    prompt, source = _string(row.get("prompt") or "", "prompt"), _string(row["test"], "test")
+    entry = _string(row["entry_point"], "entry_point")
+    if not entry.isidentifier():
+        raise BadTestsError(f"entry_point {entry!r:.60} is no name of a function")
+    before, found, _ = prompt.rpartition(f"def {entry}(")
+    preamble = before if found else ""
+    solution = row.get("canonical_solution")
+    return TestSet(
+        [CodeTest("check", source, preamble, entry)],
+        preamble=preamble,
+        prompt=prompt,
+        entry=entry,
+        solution=prompt + solution if isinstance(solution, str) else "",
+    )
+
+
+def _framework(row: Mapping[str, Any], depth: int) -> TestSet:
+    framework = _word(row["framework"])
+    if framework not in ("pytest", "unittest"):
+        raise BadTestsError(f"framework must be pytest or unittest, got {row['framework']!r:.40}")
+    module = row.get("module") or ""
+    return TestSet([_file(_string(row["test"], "test"), framework, _string(module, "module"))])
+
+
+def _file(source: str, framework: str, module: str) -> CodeTest:
+    known: Literal["pytest", "unittest"] = "pytest" if framework == "pytest" else "unittest"
+    modules = tuple(dict.fromkeys([*([module.removesuffix(".py")] if module else []), "solution", "main"]))
+    return CodeTest("file", source, modules=modules, framework=known)
+
+
+_Reader = Callable[[Mapping[str, Any], int], TestSet]
+# The keys that a form must have, the more telling first
+_MAPPINGS: Sequence[tuple[tuple[str, ...], _Reader]] = [
+    (("inputs", "outputs"), _pairs),
+    (("verifier_metadata",), _inner("verifier_metadata")),
+    (("unit_tests",), _inner("unit_tests")),
+    (("public_test_cases",), _live_code_bench),
+    (("private_test_cases",), _live_code_bench),
+    (("verification_info",), _inner("verification_info")),
+    (("test_list",), _mbpp),
+    (("test", "entry_point"), _human_eval),
+    (("framework", "test"), _framework),
+    (("test_cases",), _inner("test_cases")),
+    (("assert_case",), _pairs),
+    (("input_output",), _inner("input_output")),
+    (("tests",), _inner("tests")),
+    (("test",), _inner("test")),
+]

@@ -1,0 +1,368 @@
+"""Runs a program against its tests, in jails, and says which it passes.
+
+The program's jail is given inputs alone. What it prints and returns comes back as bytes and is compared here. Tests
+that carry code run in a jail of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
+from agentscope_tuner.verify.code.compare_output import same_output, same_value
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
+from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
+
+_INSIDE = Path(__file__).parent / "inside"
+_MODULES = "agentscope_tuner.verify.code.inside"
+_TRIES = 2
+_MOST_SHOWN = 80
+# Seconds that a program has to end once its tests have
+_GRACE_SECONDS = 0.2
+# Compilers and Node reserve address space far beyond what they use
+_INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
+
+
+class StarvedError(Exception):
+    """The machine gave the program too little CPU, twice: nothing is known about it."""
+
+
+class BrokenTests(Exception):
+    """The tests that carry code cannot be run; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How programs are run and compared.
+
+    Attributes:
+        limits: of one test.
+        total_seconds: wall seconds for all tests of an answer.
+        stop_at_first_failure: whether later tests are left out.
+        show_expected: whether reasons may hold expected outputs.
+        tolerance: for floats.
+        unordered: whether lines, or items of a list, may come in any order.
+    """
+
+    limits: RunLimits = field(default_factory=RunLimits)
+    total_seconds: float = 12.0
+    stop_at_first_failure: bool = True
+    show_expected: bool = False
+    tolerance: float = 1e-6
+    unordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """One test. `share` is the part of it that passed: a file holds many."""
+
+    __test__ = False
+
+    number: int
+    passed: bool
+    why: str = ""
+    share: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_memory: int = 0
+
+
+def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[TestResult]:
+    """The results of the tests that were run: public and cheap ones first, until the first failure if so bounded.
+
+    Blocks until a core is free; the bounds count from there.
+
+    Raises:
+        JailBroken: the jail failed, twice.
+        StarvedError: the machine is too busy to say.
+        BrokenTests: the tests cannot be run.
+    """
+    results: list[TestResult] = []
+    with slot():
+        answer = _TestedProgram(program, language, bounds)
+        try:
+            for test in in_order(tests.tests):
+                results.append(answer.result(test))
+                if not results[-1].passed and (bounds.stop_at_first_failure or answer.is_hopeless):
+                    break
+        finally:
+            answer.close()
+    return results
+
+
+class _TestedProgram:
+    """One program under its tests."""
+
+    def __init__(self, program: str, language: str, bounds: Bounds) -> None:
+        self._program, self._language, self._bounds = program, language, bounds
+        self._until = time.monotonic() + bounds.total_seconds
+        self._jails: dict[str, Jail] = {}
+        self._binary: bytes | None = None
+        self.is_hopeless = False
+
+    def close(self) -> None:
+        for jail in self._jails.values():
+            jail.close()
+        self._jails.clear()
+
+    def result(self, test: Test) -> TestResult:
+        """One test's result; tried again where the machine, and not the program, failed."""
+        for last in (False, True):
+            try:
+                found = self._try(test, last)
+            except (JailBroken, StarvedError):
+                self.close()
+                if last:
+                    raise
+                continue
+            if found is not None:
+                return found
+        raise AssertionError("the last try has a result")
+
+    def _try(self, test: Test, last: bool) -> TestResult | None:
+        limits = self._limits()
+        if limits is None:
+            self.is_hopeless = True
+            return TestResult(test.number, False, f"over {self._bounds.total_seconds:g} s for all tests together")
+        if isinstance(test, CodeTest):
+            return self._code(test, limits, last)
+        if self._language == "cpp" and self._binary is None and (failed := self._compile(limits)):
+            self.is_hopeless = True
+            return TestResult(test.number, False, failed)
+        ending = self._run(test, self._limits() or limits)
+        # the clock stands while the program could run and has no core
+        self._until += ending.waited_seconds
+        if self._is_doubtful(ending, last):
+            return None
+        return tested(test, ending, replace(self._bounds, limits=limits))
+
+    def _is_doubtful(self, ending: Ending, last: bool) -> bool:
+        """Whether the run must be done again: what ended it may have come from outside."""
+        if ending.kind in ("starved", "killed"):
+            words = "gave it too little CPU" if ending.kind == "starved" else "ran out of memory"
+            raise StarvedError(f"the machine {words}")
+        return ending.kind == "exit" and ending.status == -9 and not last
+
+    def _limits(self) -> RunLimits | None:
+        """The limits of the next run; None where all the time is used up."""
+        left, limits = self._until - time.monotonic(), self._bounds.limits
+        if left <= 0:
+            return None
+        python = self._language == "python"
+        return replace(limits, wall_seconds=min(limits.wall_seconds, left), address_space=python)
+
+    def _jail(self, role: str, *visible: str) -> Jail:
+        kept = " ".join((role, *visible))
+        jail = self._jails.get(kept)
+        if jail is None or not jail.alive:
+            if jail is not None:
+                jail.close()
+            names = {"program": ("run_program", "serve_program"), "tests": ("run_tests",)}[role]
+            preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
+            self._jails[kept] = jail = Jail(folders=[str(_INSIDE)], visible=visible, preload=preload)
+        return jail
+
+    def _compile(self, limits: RunLimits) -> str:
+        """Why the program cannot be compiled; empty where it was."""
+        command = "g++ -O2 -std=c++17 -pipe -o program main.cpp && cat program >&3"
+        work = JailWork(argv=("/bin/sh", "-c", command), files={"main.cpp": self._source})
+        # compilers take longer than programs
+        bounds = RunLimits(
+            seconds=max(10.0, limits.seconds),
+            wall_seconds=max(10.0, limits.wall_seconds),
+            output_kb=32 * 1024,
+            address_space=False,
+        )
+        ending = self._jail("program").run(work, bounds)
+        if ending.kind in ("starved", "killed"):
+            raise StarvedError("the machine gave the compiler too little CPU")
+        if ending.kind != "exit" or ending.status != 0 or not ending.result:
+            return f"it does not compile: {_error_line(ending.stderr) or _over(ending, bounds)}"
+        self._binary = ending.result
+        return ""
+
+    @property
+    def _source(self) -> bytes:
+        return self._program.encode(errors="replace")
+
+    def _run(self, test: StdinTest | CallTest, limits: RunLimits) -> Ending:
+        jail = self._jail("program")
+        if isinstance(test, CallTest):
+            payload = {"program": self._program, "name": test.name, "arguments": list(test.arguments)}
+            return jail.run(
+                JailWork(entry=f"{_MODULES}.run_program:call", payload=json.dumps(payload).encode()), limits
+            )
+        stdin = test.given.encode(errors="replace")
+        if self._language == "python":
+            payload = {"program": self._program}
+            work = JailWork(entry=f"{_MODULES}.run_program:script", payload=json.dumps(payload).encode(), stdin=stdin)
+        elif self._language == "cpp":
+            work = JailWork(argv=("./program",), files={"program": self._binary or b""}, stdin=stdin)
+        else:
+            command, file = _INTERPRETED[self._language]
+            work = JailWork(argv=(shutil.which(command) or command, file), files={file: self._source}, stdin=stdin)
+        return jail.run(work, limits)
+
+    def _code(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
+        """Tests in one jail, the program in another, a line between them."""
+        if self._language != "python":
+            raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
+        packages = _pytest_folder() if test.framework == "pytest" and "pytest" in test.source else None
+        # both start at the same time
+        inner, outer = self._jail("program"), self._jail("tests", *([packages] if packages else []))
+        name = test.modules[0] if test.modules else "main"
+        served = json.dumps({"program": self._program, "name": name.rpartition(".")[2]}).encode()
+        asked = {
+            "kind": test.kind,
+            "source": test.source,
+            "setup": test.setup,
+            "entry": test.entry,
+            "modules": list(test.modules),
+            "framework": test.framework,
+            "name": f"test {test.number}",
+            "packages": [f"{SHOWN}/0"] if packages else [],
+        }
+        mine, theirs = socket.socketpair()
+        with mine, theirs:
+            program = inner.begin(
+                JailWork(entry=f"{_MODULES}.serve_program:serve", payload=served, line=mine.fileno()), limits
+            )
+            work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=json.dumps(asked).encode(), line=theirs.fileno())
+            # the program's time decides: its tests sleep meanwhile
+            tests = outer.begin(work, replace(limits, wall_seconds=4 * limits.wall_seconds + _GRACE_SECONDS))
+            # both requests must be out before this end of the line is closed
+            program.step()
+            tests.step()
+        _until_told(tests, program)
+        assert tests.ending is not None
+        assert program.ending is not None
+        self._until += program.ending.waited_seconds
+        if self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last):
+            return None
+        return self._reported(test, program.ending, tests.ending, limits)
+
+    def _reported(self, test: CodeTest, program: Ending, tests: Ending, limits: RunLimits) -> TestResult:
+        if why := _over(program, limits):
+            return _result(test, why, program)
+        if tests.kind != "exit" or not tests.result:
+            return _result(test, f"its tests did not end: {_over(tests, limits) or 'they left no report'}", program)
+        report = json.loads(tests.result)
+        if "broken" in report:
+            raise BrokenTests(report["broken"])
+        outcomes = [(str(name), why) for name, why in report["tests"]]
+        failed = [(name, why) for name, why in outcomes if why is not None]
+        share = 1 - len(failed) / len(outcomes)
+        why = None
+        if failed:
+            name, words = failed[0]
+            words = str(words) if self._bounds.show_expected or test.public else _without_values(str(words))
+            why = (
+                f"{len(failed)} of {len(outcomes)} fail, first {name}: {words}"
+                if len(outcomes) > 1
+                else f"{name}: {words}"
+            )
+            why = why.removeprefix(f"test {test.number}: ")
+        return _result(test, why, program, share)
+
+
+def in_order(tests: Sequence[Test]) -> list[Test]:
+    """The tests in the order in which they are run: public ones first, and cheap ones."""
+    return sorted(tests, key=lambda test: (not test.public, test.size, test.number))
+
+
+def tested(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> TestResult:
+    """The result of a test whose program ended so."""
+    return _result(test, _over(ending, bounds.limits) or _difference(test, ending, bounds), ending)
+
+
+def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> str | None:
+    """Why the test failed; None where it passed."""
+    if ending.status != 0:
+        return _died(ending)
+    if isinstance(test, CallTest):
+        try:
+            got = load(ending.result)
+        except NotPlainError as exc:
+            return f"the function left no result: {exc}" if ending.result else "the function left no result"
+        if same_value(got, test.expected, tolerance=bounds.tolerance, unordered=bounds.unordered):
+            return None
+        wanted = f", expected {_short(repr(test.expected[0]))}" if bounds.show_expected or test.public else ""
+        return f"{test.name}{_short(repr(tuple(test.arguments)))} gives {_shown(got)}{wanted}"
+    if ending.cut:
+        return f"it prints more than {bounds.limits.output_kb:,} KB"
+    printed = ending.stdout.decode(errors="replace")
+    difference = same_output(printed, test.expected, tolerance=bounds.tolerance, unordered=bounds.unordered)
+    if difference is None:
+        return None
+    wanted = f", expected {_short(repr(test.expected))}" if bounds.show_expected or test.public else ""
+    return f"for input {_short(repr(test.given))} it prints {_short(repr(printed))}: {difference}{wanted}"
+
+
+def _until_told(tests: Run, program: Run) -> None:
+    """Wait for the end of the tests, and give the program a moment to end by itself."""
+    runs = [tests, program]
+    while tests.ending is None:
+        wait([run for run in runs if run.ending is None], any_of=True)
+    until = time.monotonic() + _GRACE_SECONDS
+    while program.ending is None and time.monotonic() < until:
+        wait([program], at_most=until - time.monotonic())
+    program.stop()
+
+
+def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0) -> TestResult:
+    passed = why is None
+    return TestResult(
+        test.number, passed, why or "", 1.0 if passed else share, round(ending.cpu_seconds, 4), ending.peak_memory
+    )
+
+
+def _over(ending: Ending, limits: RunLimits) -> str | None:
+    """The bound that the run passed, in words."""
+    return {
+        "cpu": f"over {limits.seconds:g} s of CPU",
+        "wall": f"over {limits.wall_seconds:.3g} s, though it hardly computed",
+        "memory": f"over {limits.memory_mb} MB of memory",
+        "processes": f"over {limits.processes} processes",
+    }.get(ending.kind)
+
+
+def _died(ending: Ending) -> str:
+    if ending.status < 0:
+        return f"it was ended by signal {-ending.status}"
+    words = _error_line(ending.stderr)
+    return f"it fails with exit code {ending.status}" + (f": {words}" if words else "")
+
+
+def _error_line(stderr: bytes) -> str:
+    lines = stderr[-4000:].decode(errors="replace").strip().splitlines()
+    return _short(lines[-1], 2 * _MOST_SHOWN) if lines else ""
+
+
+def _without_values(words: str) -> str:
+    """The kind of an assertion's failure: its message may show the value that was expected."""
+    where, found, _ = words.partition("AssertionError")
+    return where + found if found else words
+
+
+def _shown(value: object) -> str:
+    try:
+        return _short(repr(value))
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__} too large to print"
+
+
+def _short(text: str, most: int = _MOST_SHOWN) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+
+
+def _pytest_folder() -> str | None:
+    spec = find_spec("pytest")
+    return None if spec is None or spec.origin is None else os.path.realpath(Path(spec.origin).parents[1])

@@ -1,0 +1,194 @@
+"""Python values as JSON, with their types: between a jailed program and those who judge it.
+
+A JSON list is a list; what JSON has no type for is an object of one key, the type's tag. Readers take only what
+this table names, so hostile text becomes plain data or a ValueError. Subclasses of built-in types travel as the
+built-in type.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections import deque
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+#: Deeper values are no plain data.
+MOST_DEPTH = 200
+# Python refuses to read an int of more than 4,300 digits
+_MOST_BITS = 14_000
+_MOST_EXPONENT = 10_000
+
+
+class NotPlainError(ValueError):
+    """The value is no plain data, or the text is none of ours."""
+
+
+def dump(value: object, handle: Callable[[object], object] | None = None) -> bytes:
+    """The text of `value`.
+
+    Args:
+        handle: makes JSON of what is no plain data; by default there is none.
+
+    Raises:
+        NotPlainError: the value holds something that cannot travel.
+    """
+    return json.dumps(pack(value, handle)).encode()
+
+
+def load(text: bytes, handle: Callable[[object], object] | None = None) -> object:
+    """The value of `text`.
+
+    Args:
+        handle: makes a value of what `dump`'s `handle` made.
+
+    Raises:
+        NotPlainError: `dump` never writes such a text.
+    """
+    try:
+        return unpack(json.loads(text, parse_constant=_refuse), handle)
+    except (ValueError, RecursionError, TypeError, ArithmeticError, LookupError, AttributeError) as exc:
+        raise NotPlainError(f"unreadable: {exc}"[:200]) from None
+
+
+def _refuse(name: str) -> object:
+    raise NotPlainError(f"{name} is no JSON number")
+
+
+def pack(value: Any, handle: Callable[[object], object] | None = None, depth: int = MOST_DEPTH) -> object:
+    """`value` as `json.dumps` takes it."""
+    if value is None or value is True or value is False:
+        return value
+    if depth == 0:
+        raise NotPlainError("nested too deep")
+    for kind, how in _PACKERS:
+        if isinstance(value, kind):
+            return how(value, lambda part: pack(part, handle, depth - 1))
+    if callable(getattr(value, "tolist", None)) and type(value).__module__ == "numpy":
+        return pack(value.tolist(), handle, depth - 1)
+    if value is Ellipsis or value is NotImplemented:
+        return {"o": repr(value)}
+    if handle is not None:
+        return handle(value)
+    raise NotPlainError(f"an object of type {type(value).__name__}")
+
+
+_Pack = Callable[[Any], object]
+
+
+def _int(value: int, _: _Pack) -> object:
+    value = int.__index__(value)
+    return value if value.bit_length() <= _MOST_BITS else {"x": hex(value)}
+
+
+def _float(value: float, _: _Pack) -> object:
+    value = float.__float__(value)
+    return value if math.isfinite(value) else {"f": repr(value)}
+
+
+def _dict(value: dict[Any, Any], inner: _Pack) -> object:
+    return {"d": [[inner(key), inner(part)] for key, part in dict.items(value)]}
+
+
+def _delta(value: datetime.timedelta, _: _Pack) -> object:
+    return {"dl": [value.days, value.seconds, value.microseconds]}
+
+
+def _sequence(tag: str) -> Callable[[Any, _Pack], object]:
+    return lambda value, inner: {tag: [inner(part) for part in value]}
+
+
+# a subclass before its base
+_PACKERS: list[tuple[type, Callable[[Any, _Pack], object]]] = [
+    (int, _int),
+    (float, _float),
+    (str, lambda value, _: str.__str__(value)),
+    (list, lambda value, inner: [inner(part) for part in list.__iter__(value)]),
+    (tuple, lambda value, inner: {"t": [inner(part) for part in tuple.__iter__(value)]}),
+    (dict, _dict),
+    (set, _sequence("s")),
+    (frozenset, _sequence("z")),
+    (deque, _sequence("q")),
+    (bytes, lambda value, _: {"b": bytes.hex(value)}),
+    (bytearray, lambda value, _: {"y": bytearray.hex(value)}),
+    (complex, lambda value, _: {"c": [repr(value.real), repr(value.imag)]}),
+    (Decimal, lambda value, _: {"D": str(value)}),
+    (Fraction, lambda value, inner: {"F": [inner(value.numerator), inner(value.denominator)]}),
+    (range, lambda value, inner: {"r": [inner(value.start), inner(value.stop), inner(value.step)]}),
+    (datetime.datetime, lambda value, _: {"dt": ["datetime", value.isoformat()]}),
+    (datetime.date, lambda value, _: {"dt": ["date", value.isoformat()]}),
+    (datetime.time, lambda value, _: {"dt": ["time", value.isoformat()]}),
+    (datetime.timedelta, _delta),
+]
+
+
+def unpack(value: Any, handle: Callable[[object], object] | None = None, depth: int = 2 * MOST_DEPTH) -> object:
+    """The value that `pack` made JSON of."""
+    if depth == 0:
+        raise NotPlainError("nested too deep")
+    if isinstance(value, list):
+        return [unpack(part, handle, depth - 1) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) != 1:
+        raise NotPlainError("an object of other than one key")
+    ((tag, content),) = value.items()
+    if tag in _UNPACKERS:
+        return _UNPACKERS[tag](content, lambda part: unpack(part, handle, depth - 1))
+    if handle is not None:
+        return handle(value)
+    raise NotPlainError(f"no such tag: {tag!r:.40}")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise NotPlainError("no text")
+    return value
+
+
+def _decimal(value: object, _: _Pack) -> Decimal:
+    number = Decimal(_text(value))
+    if number.is_finite() and abs(number.adjusted()) > _MOST_EXPONENT:
+        raise NotPlainError("an exponent over the bounds")
+    return number
+
+
+def _mapping(value: Any, inner: _Pack) -> dict[object, object]:
+    return {inner(key): inner(part) for key, part in value}
+
+
+def _moment(value: Any, _: _Pack) -> object:
+    kinds: dict[str, Any] = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
+    return kinds[value[0]].fromisoformat(_text(value[1]))
+
+
+def _listed(kind: Callable[[list[Any]], object]) -> Callable[[Any, _Pack], object]:
+    def read(value: Any, inner: _Pack) -> object:
+        if not isinstance(value, list):
+            raise NotPlainError("no list")
+        return kind([inner(part) for part in value])
+
+    return read
+
+
+_UNPACKERS: dict[str, Callable[[Any, _Pack], object]] = {
+    "x": lambda value, _: int(_text(value), 16),
+    "f": lambda value, _: float(_text(value)),
+    "o": lambda value, _: {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[_text(value)],
+    "d": _mapping,
+    "t": _listed(tuple),
+    "s": _listed(set),
+    "z": _listed(frozenset),
+    "q": _listed(deque),
+    "b": lambda value, _: bytes.fromhex(_text(value)),
+    "y": lambda value, _: bytearray.fromhex(_text(value)),
+    "c": lambda value, _: complex(float(_text(value[0])), float(_text(value[1]))),
+    "D": _decimal,
+    "F": _listed(lambda parts: Fraction(*parts)),
+    "r": _listed(lambda parts: range(*parts)),
+    "dt": _moment,
+    "dl": _listed(lambda parts: datetime.timedelta(*parts)),
+}

@@ -1,0 +1,453 @@
+"""The tests' side of tests that carry code: objects that stand for those of the program, which lives in another jail.
+
+Only calls and plain data travel. A stand-in decides nothing itself, and must not let the program decide what the
+test wants to know: so an object that a function returned is never equal to plain data, nor greater, nor a term
+beside it in a sum, whatever its class defines. Such operators are for objects that the test has made itself, by
+calling a class that it named.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agentscope_tuner.verify.code.inside.code_values import pack, unpack
+from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError
+
+_PLAIN_METHODS = {
+    name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind) if name[0] != "_"
+}
+_NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
+# Standard modules whose exceptions end or skip a test
+_NOT_FROM = {"unittest", "bdb", "concurrent", "asyncio"}
+# What the program may read of an object that a test lends it
+_LENDABLE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+
+
+class ProgramError(Exception):
+    """The program raised an exception of a type that only it knows."""
+
+
+class MissingError(AttributeError):
+    """The program does not define what its tests ask for."""
+
+
+class NotComparableError(BaseException):
+    """The program answered with an object of its own where the test needs data. No test may expect that."""
+
+
+class Program:
+    """The program in the other jail.
+
+    Args:
+        line: the line to it.
+        write: takes what the program prints while it is asked.
+
+    Attributes:
+        is_to_blame: whether it raised, lacked a name, ended, or gave any answer that a test may have stumbled over.
+        has_given: whether a test has a function or a class of it, perhaps in the place of something else.
+    """
+
+    def __init__(self, line: JailLine, write: Callable[[str], object]) -> None:
+        self._line, self._write = line, write
+        self._stand_ins: dict[int, Any] = {}
+        self._classes: dict[int, type] = {}
+        self._lent: dict[int, object] = {}
+        self._lent_numbers: dict[int, int] = {}
+        self.is_to_blame = False
+        self.has_given = False
+        self._returns = False
+
+    def broke(self, error: BaseException | None) -> bool:
+        """Whether it may be the program's doing that its tests ended with `error`, outside of any test."""
+        # what a test gets to see that takes a function for a class, or a class for a number
+        return self.is_to_blame or (self.has_given and isinstance(error, TypeError | AttributeError))
+
+    def wait_until_loaded(self) -> None:
+        """Raise what the program raised while it was loaded."""
+        try:
+            self._read(self._line.receive())
+        except LineEndedError:
+            self.is_to_blame = True
+            raise
+
+    def names(self) -> list[str]:
+        """The names that `from program import *` would bring."""
+        found = self.ask({"do": "names"})
+        if not isinstance(found, list):
+            raise self._no_answer("the program does not name what it defines")
+        return [name for name in found if isinstance(name, str) and name.isidentifier()]
+
+    def get(self, name: str) -> Any:
+        """What the program calls `name`.
+
+        Raises:
+            MissingError: nothing.
+        """
+        found = self.ask({"do": "module", "name": name})
+        self.is_to_blame |= not isinstance(found, StandInFunction | type)
+        self.has_given = True
+        return found
+
+    def method(self, name: str) -> Any:
+        """The function `name`, or the method of the program's class `Solution`."""
+        return self.ask({"do": "method", "name": name})
+
+    def ask(self, request: dict[str, Any], arguments: tuple[object, ...] = ()) -> Any:
+        """One question, and its answer as a value of this side."""
+        if "h" in request:
+            self.is_to_blame = True
+        if "args" in request or arguments:
+            request = {**request, "args": [self.pack(part) for part in arguments]}
+        try:
+            self._line.send(request)
+            while "back" in (reply := self._line.receive()):
+                self._returns = True
+                self._line.send(self._serve(reply["back"]))
+            # what a call returns is not the test's own, even if the test has made it
+            self._returns = request["do"] in ("call", "attr") and not request.get("makes")
+            return self._read(reply, arguments, iterates=request.get("op") == "next")
+        except LineEndedError:
+            self.is_to_blame = True
+            raise
+
+    def _read(self, reply: dict[str, Any], arguments: tuple[object, ...] = (), *, iterates: bool = False) -> Any:
+        try:
+            answer, error = self._outcome(reply, arguments)
+        # what the program's side sends is the program's doing, whatever it does to this side
+        except Exception as exc:  # noqa: BLE001
+            raise self._no_answer(f"the program answered with what is no data: {exc}") from None
+        if error is not None:
+            self.is_to_blame = True
+            if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
+                # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
+                raise RuntimeError(f"the program raised {type(error).__name__}") from error
+            raise error
+        return answer
+
+    def _outcome(self, reply: dict[str, Any], arguments: tuple[object, ...]) -> tuple[Any, BaseException | None]:
+        if text := reply.get("out"):
+            self._write(str(text))
+        if "missing" in reply:
+            return None, MissingError("the program does not define a name that its tests ask for")
+        if "raise" in reply:
+            return None, self._exception(reply["raise"])
+        for at, new in reply.get("changed", {}).items():
+            _change(arguments[int(at)], self.unpack(new))
+        return (arguments[int(reply["same"])] if "same" in reply else self.unpack(reply["ok"])), None
+
+    def _no_answer(self, why: str) -> LineEndedError:
+        self.is_to_blame = True
+        return LineEndedError(why[:300])
+
+    def pack(self, value: object) -> object:
+        """A value of the tests for the program; what is no plain data is lent."""
+        return pack(value, self._lend)
+
+    def unpack(self, value: object) -> Any:
+        """A value of the program; what is no plain data becomes a stand-in."""
+        try:
+            return unpack(value, self._stand_in)
+        except Exception as exc:  # noqa: BLE001 - hostile data
+            raise self._no_answer(f"the program answered with what is no data: {exc}") from None
+
+    def _lend(self, value: object) -> object:
+        if isinstance(value, StandIn | StandInFunction):
+            return {"h": _number_of(value)}
+        if isinstance(value, StandInClass):
+            return {"h": value._number}
+        number = self._lent_numbers.setdefault(id(value), len(self._lent_numbers) + 1)
+        self._lent[number] = value
+        return {"g": {"id": number, "iterable": hasattr(type(value), "__iter__")}}
+
+    def _serve(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer the program's question about a lent object."""
+        what, arguments = asked["what"], [self.unpack(part) for part in asked["args"]]
+        try:
+            if what == "input":
+                # a test may have replaced it; there is nothing else to read
+                return {"re": self.pack(builtins.input(*arguments))}
+            one: Any = self._lent[asked["g"]]
+            if what == "call":
+                named = {name: self.unpack(part) for name, part in asked["named"].items()}
+                return {"re": self.pack(one(*arguments, **named))}
+            if what in ("attr", "set"):
+                # a function's or a generator's attributes lead to the test's own variables
+                if (
+                    isinstance(one, _LENDABLE)
+                    or arguments[0].startswith("_")
+                    or type(one).__module__ in sys.stdlib_module_names
+                ):
+                    raise AttributeError(arguments[0])
+                if what == "attr":
+                    return {"re": self.pack(getattr(one, arguments[0]))}
+                setattr(one, *arguments)
+                return {"re": None}
+            operations: dict[str, Callable[..., Any]] = {
+                "iter": iter,
+                "next": next,
+                "getitem": lambda one, key: one[key],
+                "len": len,
+            }
+            return {"re": self.pack(operations[what](one, *arguments))}
+        except StopIteration:
+            return {"stop": True}
+        except Exception as exc:  # noqa: BLE001 - what a test's own function raises goes to its caller
+            return {"raise": {"type": type(exc).__name__, "args": [str(part) for part in exc.args]}}
+
+    def _exception(self, told: dict[str, Any]) -> BaseException:
+        arguments = self.unpack(told["args"])
+        kind = self._class(told["class"])
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            return ProgramError(told["type"], *arguments)
+        try:
+            return kind(*arguments)
+        except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
+            return ProgramError(told["type"], *arguments)
+
+    def _class(self, told: dict[str, Any]) -> Any:
+        """This side's class for one of the program's; a built-in one is itself."""
+        name, home = str(told["name"]), str(told["home"])
+        # an exception that ends or skips a test must be its own
+        if home == "builtins":
+            own = getattr(builtins, name, None)
+            return own if isinstance(own, type) and own not in _NOT_RAISED else ProgramError
+        if home.partition(".")[0] in sys.stdlib_module_names - _NOT_FROM and not told["bases"]:
+            # a test that names it has imported it; the program must not choose what is imported here
+            found = getattr(sys.modules.get(home), name, None)
+            if isinstance(found, type) and issubclass(found, Exception):
+                return found
+        if told["id"] not in self._classes:
+            bases = [self._class(base) for base in told["bases"]]
+            error = next((base for base in map(self._builtin, told["builtin"]) if issubclass(base, Exception)), None)
+            if error is not None and not any(issubclass(base, BaseException) for base in bases):
+                bases.append(error)
+            is_error = any(issubclass(base, BaseException) for base in bases)
+            space = {"_program": self, "_number": told["id"], "__module__": home}
+            kind: type = (
+                type(name, tuple(bases), space) if is_error else StandInClass(name, tuple(bases) or (StandIn,), space)
+            )
+            self._classes[told["id"]] = kind
+        return self._classes[told["id"]]
+
+    def _builtin(self, name: object) -> type:
+        found = getattr(builtins, str(name), object)
+        return found if isinstance(found, type) and found not in (KeyboardInterrupt, GeneratorExit) else object
+
+    def _stand_in(self, value: Any) -> Any:
+        if "g" in value:
+            return self._lent[value["g"]]
+        told = value["h"]
+        number = told["id"]
+        if number not in self._stand_ins:
+            kind = self._class(told["class"])
+            if told["kind"] == "class":
+                one: Any = kind
+            elif told["kind"] == "function":
+                one = StandInFunction(self, number, str(told.get("name", "")))
+            else:
+                plain = not isinstance(kind, StandInClass)
+                # an iterator of the standard library, such as a generator, stands for its items
+                one = object.__new__(_StandInIterator if told.get("next") else StandIn if plain else kind)
+                one.__dict__.update(_program=self, _number=number, _made=False)
+            self._stand_ins[number] = one
+        found = self._stand_ins[number]
+        if self._returns and isinstance(found, StandIn):
+            found.__dict__["_made"] = False
+        return found
+
+    def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
+        """An object of a class of the program's, made by the test."""
+        told = {name: self.pack(part) for name, part in named.items()}
+        one = self.ask({"do": "call", "h": number, "named": told, "args": [], "makes": True}, arguments)
+        if isinstance(one, StandIn) and type(one) is kind:
+            one.__dict__["_made"] = True
+        return one
+
+    def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
+        """Call an object of the program."""
+        told = {name: self.pack(part) for name, part in named.items()}
+        return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
+
+
+def _change(old: object, new: object) -> None:
+    """Make the test's own list what the program made of it."""
+    if isinstance(old, list) and isinstance(new, list):
+        for at, (before, after) in enumerate(zip(old, new, strict=False)):
+            if isinstance(before, list | dict | set) and type(before) is type(after):
+                _change(before, after)
+                new[at] = before
+        old[:] = new
+    elif (isinstance(old, dict) and isinstance(new, dict)) or (isinstance(old, set) and isinstance(new, set)):
+        old.clear()
+        old.update(new)
+
+
+def _number_of(one: Any) -> int:
+    number: int = object.__getattribute__(one, "_number")
+    return number
+
+
+class StandInFunction:
+    """A function of the program."""
+
+    def __init__(self, program: Program, number: int, name: str) -> None:
+        self._program, self._number, self.__name__ = program, number, name
+
+    def __call__(self, *arguments: object, **named: object) -> Any:
+        return self._program.call(self._number, arguments, named)
+
+
+class StandInClass(type):
+    """The class of stand-ins for a class of the program. Calling it makes an object there."""
+
+    _number: int
+    _program: Program
+
+    def __call__(cls, *arguments: object, **named: object) -> Any:
+        return cls._program.make(cls, cls._number, arguments, named)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__") and name != "__members__":
+            raise AttributeError(name)
+        return cls._program.ask({"do": "attr", "h": cls._number, "name": name})
+
+    def __iter__(cls) -> Iterator[Any]:
+        return iter(cls._program.ask({"do": "op", "op": "iter", "h": cls._number, "args": []}))
+
+    def __getitem__(cls, key: object) -> Any:
+        return cls._program.ask({"do": "op", "op": "getitem", "h": cls._number, "args": []}, (key,))
+
+    def __len__(cls) -> int:
+        return int(cls._program.ask({"do": "op", "op": "len", "h": cls._number, "args": []}))
+
+
+class StandIn:
+    """An object of the program."""
+
+    _program: Program
+    _number: int
+    _made: bool
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        found = self._program.ask({"do": "attr", "h": self._number, "name": name})
+        if isinstance(found, StandInFunction) and not self._made and name in _PLAIN_METHODS:
+            return _of_data(found, name)
+        return found
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._program.ask({"do": "set", "h": self._number, "name": name, "value": self._program.pack(value)})
+
+    def __call__(self, *arguments: object, **named: object) -> Any:
+        return self._program.call(self._number, arguments, named)
+
+    def __contains__(self, item: object) -> bool:
+        if self._made:
+            return bool(self._operate("contains", item))
+        return any(item is one or item == one for one in self)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._operate("iter"))
+
+    def __hash__(self) -> int:
+        return hash(self._operate("hash"))
+
+    def __bool__(self) -> bool:
+        return bool(self._operate("bool"))
+
+    def __eq__(self, other: object) -> Any:
+        return self is other or (self._may_meet(other) and self._operate("eq", other) is True)
+
+    def __ne__(self, other: object) -> Any:
+        if self is other:
+            return False
+        return not self._may_meet(other) or self._operate("ne", other) is True
+
+    def __enter__(self) -> Any:
+        return self._operate("enter")
+
+    def __exit__(self, *exc: object) -> None:
+        self._operate("exit")
+
+    def _may_meet(self, other: object) -> bool:
+        """Whether the program's own class may say how this object compares: with one that the test has made."""
+        return isinstance(other, StandIn) and (self._made or other._made)
+
+    def _meet(self, name: str, other: object) -> Any:
+        if not (self._made or self._may_meet(other)):
+            raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
+        return self._operate(name, other)
+
+    def _operate(self, name: str, *others: object) -> Any:
+        answer = self._program.ask({"do": "op", "op": name, "h": self._number, "args": []}, others)
+        if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
+            answer.__dict__["_made"] = True
+        return answer
+
+
+class _StandInIterator(StandIn):
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return self._operate("next")
+
+
+def _of_data(method: StandInFunction, name: str) -> Callable[..., Any]:
+    """A method that plain data has, of an object that the test has not made: it must not answer for the test."""
+
+    def call(*arguments: object, **named: object) -> Any:
+        answer = method(*arguments, **named)
+        if isinstance(answer, bool) and arguments:
+            raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
+        return answer
+
+    return call
+
+
+def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object], Any]:
+    def operate(self: StandIn, other: object) -> Any:
+        if not swapped:
+            return self._meet(name, other)
+        if not self._made:
+            raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
+        return self._program.ask({"do": "op", "op": f"r{name}", "h": self._number, "args": []}, (other,))
+
+    return operate
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    return lambda self, *others: self._operate(name, *others)
+
+
+_COMPARING = ("lt", "le", "gt", "ge")
+_BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "divmod",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+)
+_UNARY = ("neg", "pos", "invert", "abs", "round", "int", "float", "index", "str", "repr", "len", "reversed")
+_KEYED = ("getitem", "setitem", "delitem")
+for _name in _COMPARING:
+    setattr(StandIn, f"__{_name}__", _operator(_name))
+for _name in (*_BINARY, "xor"):
+    _remote = f"{_name}_" if _name in ("and", "or") else _name
+    setattr(StandIn, f"__{_name}__", _operator(_remote))
+    setattr(StandIn, f"__r{_name}__", _operator(_remote, swapped=True))
+for _name in (*_UNARY, *_KEYED):
+    setattr(StandIn, f"__{_name}__", _unary(_name))

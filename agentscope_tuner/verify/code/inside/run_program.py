@@ -1,0 +1,147 @@
+"""Runs a policy's program: as a script, or one function of it. What it prints and returns is for others to judge."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import json
+import linecache
+import os
+import sys
+import traceback
+import types
+from typing import Any
+
+from agentscope_tuner._jail.inside import MODULES, RESULT, begin
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
+
+_FILE = "main.py"
+_MOST_PREPARED = 100_000
+# what data sets' solutions take for granted: their platforms import it above each program
+_MODULES = {
+    *("bisect", "collections", "copy", "datetime", "functools", "heapq", "itertools", "json", "math", "operator"),
+    *("os", "random", "re", "string", "sys", "time", "typing"),
+}
+_COMMON = {
+    "typing": ("List", "Dict", "Set", "Tuple", "Optional", "Any", "Union", "Callable", "Iterable", "Iterator", "Deque"),
+    "collections": ("defaultdict", "deque", "Counter", "OrderedDict", "namedtuple"),
+    "itertools": ("permutations", "combinations", "product", "accumulate", "chain", "groupby", "islice", "count"),
+    "functools": ("lru_cache", "cache", "reduce", "cmp_to_key", "partial"),
+    "heapq": ("heappush", "heappop", "heapify", "heappushpop", "heapreplace", "nlargest", "nsmallest"),
+    "bisect": ("bisect_left", "bisect_right", "bisect", "insort"),
+    "math": ("inf", "sqrt", "gcd", "ceil", "floor", "comb", "factorial", "log", "log2", "isqrt", "lcm", "pi"),
+}
+
+
+def script(payload: bytes) -> int:
+    """Run the program as `python main.py`; returns its exit code."""
+    asked = json.loads(payload)
+    module = prepare(asked["program"], "__main__")
+    return ended(lambda: execute(asked["program"], module))
+
+
+def call(payload: bytes) -> int:
+    """Call one function of the program; leaves `dump` of what it returns as the result."""
+    asked = json.loads(payload)
+    module = prepare(asked["program"], "main")
+    name, arguments = asked["name"], asked["arguments"]
+
+    def run() -> None:
+        execute(asked["program"], module)
+        function = find(module, name)
+        answer = function(*arguments)
+        leave(answer)
+
+    return ended(run)
+
+
+def find(module: types.ModuleType, name: str) -> Any:
+    """The function `name` of a program, or the method of its class `Solution`.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    holder: Any = module
+    if not hasattr(module, name) and hasattr(module, "Solution"):
+        holder = module.Solution()
+    if not hasattr(holder, name):
+        raise AttributeError(f"the program defines no {name!r}")
+    return getattr(holder, name)
+
+
+def leave(answer: object) -> None:
+    """Write a value as the run's result."""
+    try:
+        said = dump(answer)
+    except (NotPlainError, RecursionError, ValueError) as exc:
+        raise TypeError(f"the answer is no plain data: {exc}") from None
+    view = memoryview(said)
+    while view:
+        view = view[os.write(RESULT, view) :]
+
+
+def prepare(source: str, name: str) -> types.ModuleType:
+    """The program's module, empty yet, and its file, arguments and streams."""
+    module = types.ModuleType(name)
+    module.__dict__.update(__file__=os.path.abspath(_FILE), __builtins__=builtins)
+    sys.modules[name] = module
+    sys.argv = [_FILE]
+    sys.path = [os.getcwd(), *(entry for entry in sys.path if not entry.startswith(MODULES))]
+    for descriptor, stream, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        opened = open(  # noqa: SIM115 - open as long as the process
+            descriptor, mode, encoding="utf-8", errors="surrogateescape", closefd=False
+        )
+        setattr(sys, stream, opened)
+        setattr(sys, f"__{stream}__", opened)
+    if len(source) > _MOST_PREPARED:
+        # a program too large for its folder has itself to blame
+        begin()
+    with open(_FILE, "w", encoding="utf-8", errors="surrogatepass") as file:
+        file.write(source)
+    linecache.cache[module.__dict__["__file__"]] = (len(source), None, source.splitlines(True), _FILE)
+    return module
+
+
+def execute(source: str, module: types.ModuleType) -> None:
+    """Run the program in its module."""
+    code = compile(source, module.__dict__["__file__"], "exec", dont_inherit=True)
+    _give_usual_names(code, module.__dict__)
+    begin()
+    exec(code, module.__dict__)  # noqa: S102 - that is what this process is for
+
+
+def _give_usual_names(code: types.CodeType, names: dict[str, Any]) -> None:
+    """The names that a program uses and its task's platform would have imported, such as `List` and `defaultdict`."""
+    used = _names_in(code) - set(dir(builtins))
+    for name in used & _MODULES:
+        names[name] = importlib.import_module(name)
+    for source, given in _COMMON.items():
+        for name in used.intersection(given):
+            names.setdefault(name, getattr(importlib.import_module(source), name))
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    used = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            used |= _names_in(constant)
+    return used
+
+
+def ended(run: Any) -> int:
+    """Run it; the exit code that the interpreter would give."""
+    try:
+        run()
+    except SystemExit as exc:
+        code = exc.code
+        if code is None or isinstance(code, int):
+            return (code or 0) & 0xFF
+        sys.stderr.write(f"{code}\n")
+        return 1
+    except BaseException as exc:  # noqa: BLE001 - whatever the program raises ends it
+        frames = exc.__traceback__
+        while frames is not None and frames.tb_frame.f_code.co_filename.startswith(MODULES):
+            frames = frames.tb_next
+        traceback.print_exception(type(exc), exc, frames, file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,333 @@
+"""Runs tests that carry code, in a jail of their own, against the program in another jail.
+
+The result is the report: which tests passed. A process that leaves none has not passed any.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import importlib.abc
+import importlib.machinery
+import inspect
+import json
+import os
+import sys
+import traceback
+import types
+import unittest
+from collections.abc import Sequence
+from typing import Any
+
+from agentscope_tuner._jail.inside import LINE, RESULT, begin
+from agentscope_tuner.verify.code.inside.line import JailLine
+from agentscope_tuner.verify.code.inside.remote import Program
+
+_MOST_WORDS = 300
+
+
+class BrokenTestsError(Exception):
+    """The tests cannot be run, whatever the program is."""
+
+
+def run(payload: bytes) -> int:
+    """Run the tests that `payload` describes, and leave their report."""
+    asked = json.loads(payload)
+    begin()
+    program = Program(JailLine(LINE), lambda text: sys.stdout.write(text))
+    report: dict[str, Any]
+    try:
+        program.wait_until_loaded()
+        outcomes = _RUNNERS[asked["kind"]](asked, program)
+        if not outcomes:
+            raise BrokenTestsError("no test was found")
+        report = {"tests": [[name, why] for name, why in outcomes]}
+    except BrokenTestsError as exc:
+        report = {"broken": str(exc)[:_MOST_WORDS]}
+    except BaseException as exc:  # noqa: BLE001 - every way to end without a report is a report
+        report = {"tests": [["the tests", _words(exc)]]} if program.broke(exc) else {"broken": _words(exc)}
+    data = json.dumps(report).encode()
+    while data:
+        data = data[os.write(RESULT, data) :]
+    return 0
+
+
+def _words(exc: BaseException) -> str:
+    lines = traceback.format_exception_only(type(exc), exc)
+    words = lines[-1].strip().rpartition(f"{__package__}.remote.")[2].rpartition(f"{__package__}.line.")[2]
+    where = [
+        f"line {frame.lineno}"
+        for frame in traceback.extract_tb(exc.__traceback__)
+        if frame.filename.startswith("<tests")
+    ]
+    return (f"{where[-1]}: " if where else "")[:40] + words[:_MOST_WORDS]
+
+
+def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
+    try:
+        return compile(source, name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as exc:
+        raise BrokenTestsError(f"the tests are no Python: {exc}") from None
+
+
+def _raised(code: types.CodeType, names: dict[str, Any]) -> BaseException | None:
+    try:
+        exec(code, names)  # noqa: S102 - the data set's tests
+    except BaseException as exc:  # noqa: BLE001 - SystemExit ends no test well
+        return exc
+    return None
+
+
+def _outcome(code: types.CodeType, names: dict[str, Any]) -> str | None:
+    """None where the code ran through, else why not."""
+    raised = _raised(code, names)
+    return None if raised is None else _words(raised)
+
+
+def _free_names(source: str) -> list[str]:
+    """The names that `source` uses and does not define; built-in ones only where a test calls nothing else."""
+    tree = ast.parse(source)
+    used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            own |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            own.add(node.name)
+        elif isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            own.add(node.name)
+    free = [name for name in dict.fromkeys(used) if name not in own]
+    named = [name for name in free if not hasattr(builtins, name)]
+    return named or [name for name in (_tested(tree),) if name and name not in own]
+
+
+def _tested(tree: ast.Module) -> str | None:
+    """The function that an assert calls on its left side."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            test = node.test.left if isinstance(node.test, ast.Compare) else node.test
+            if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+                return test.func.id
+    return None
+
+
+def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
+    """The variables of a test: what its set-up defines, and what of the program it names."""
+    names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
+    setup_code = _compiled(setup, "<tests' set-up>")
+    _compiled(source)
+    for name in _free_names(f"{setup}\n{source}"):
+        if name not in program.names() and name in _STANDARD:
+            names[name] = importlib.import_module(name)
+        else:
+            names[name] = program.get(name)
+    if (raised := _raised(setup_code, names)) is not None:
+        if program.broke(raised):
+            raise raised
+        raise BrokenTestsError(f"the set-up of the tests fails: {_words(raised)}")
+    return names
+
+
+# what data sets' asserts use without importing it
+_STANDARD = {"math", "re", "sys", "cmath", "itertools", "collections", "datetime"}
+
+
+def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
+    source = asked["source"]
+    names = _world(asked["setup"], source, program)
+    return [(asked["name"], _outcome(_compiled(source), names))]
+
+
+def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
+    """HumanEval: `check(candidate)`. Helpers that the task's prompt defines are the tests', too."""
+    names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
+    for part in (asked["setup"], asked["source"]):
+        if (why := _outcome(_compiled(part), names)) is not None:
+            raise BrokenTestsError(f"the tests cannot be defined: {why}")
+    if not callable(names.get("check")):
+        raise BrokenTestsError("the tests define no `check`")
+    candidate = program.method(asked["entry"])
+    names["_candidate"] = names[asked["entry"]] = candidate
+    return [("check", _outcome(_compiled("check(_candidate)"), names))]
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Has `import solution` give the program."""
+
+    def __init__(self, modules: Sequence[str], program: Program) -> None:
+        self._modules, self._program = modules, program
+
+    def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
+        return importlib.machinery.ModuleSpec(name, self) if name in self._modules else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return _ProgramModule(spec.name, self._program)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
+
+
+class _ProgramModule(types.ModuleType):
+    def __init__(self, name: str, program: Program) -> None:
+        super().__init__(name)
+        self.__dict__["_program"] = program
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return self._program.names()
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._program.get(name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("__"):
+            super().__setattr__(name, value)
+        else:
+            self._program.ask({"do": "patch", "name": name, "value": self._program.pack(value)})
+
+
+def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
+    """A file of tests, in the manner of pytest or unittest."""
+    source, modules = asked["source"], asked["modules"]
+    sys.meta_path.insert(0, _Finder(modules, program))
+    code = _compiled(source)
+    tree = ast.parse(source)
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = {name for node in imports for name in _modules_of(node)}
+    if "pytest" in imported and asked["framework"] == "pytest":
+        return _with_pytest(source, asked["packages"], program)
+    module = types.ModuleType("tests")
+    sys.modules["tests"] = module
+    if imported.isdisjoint(modules):
+        for name in _free_names(source):
+            module.__dict__[name] = program.get(name)
+    try:
+        exec(code, module.__dict__)  # noqa: S102 - the data set's tests
+    except BaseException as exc:  # noqa: BLE001 - whose fault it is, the caller decides
+        if program.broke(exc):
+            return [("the tests' imports", _words(exc))]
+        raise BrokenTestsError(f"the tests cannot be imported: {_words(exc)}") from None
+    return _with_unittest(module) + _plain_functions(module)
+
+
+def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names]
+
+
+class _Outcomes(unittest.TestResult):
+    def __init__(self) -> None:
+        super().__init__()
+        self.outcomes: list[tuple[str, str | None]] = []
+        self._why: dict[str, str] = {}
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802 - unittest calls it
+        if err is not None:
+            self._why.setdefault(test.id(), _words(err[1]))
+
+    def _note(self, test: Any, why: str) -> None:
+        self._why.setdefault(test.id(), why)
+
+    def addError(self, test: Any, err: Any) -> None:  # noqa: N802 - unittest calls it
+        self._note(test, _words(err[1]))
+        if not isinstance(test, unittest.TestCase):
+            self.outcomes.append((str(test), _words(err[1])))
+
+    def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802 - unittest calls it
+        self._note(test, _words(err[1]))
+
+    def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802 - unittest calls it
+        self._why[test.id()] = "skipped"
+
+    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802 - unittest calls it
+        self._note(test, "passed, and was expected to fail")
+
+    def stopTest(self, test: Any) -> None:  # noqa: N802 - unittest calls it
+        super().stopTest(test)
+        why = self._why.get(test.id())
+        if why != "skipped":
+            self.outcomes.append((test.id().removeprefix("tests."), why))
+
+
+def _with_unittest(module: types.ModuleType) -> list[tuple[str, str | None]]:
+    tally = _Outcomes()
+    unittest.defaultTestLoader.loadTestsFromModule(module).run(tally)
+    return tally.outcomes
+
+
+def _plain_functions(module: types.ModuleType) -> list[tuple[str, str | None]]:
+    """`test_…` functions, and the methods of `Test…` classes, as pytest would find them."""
+    found: list[tuple[str, Any]] = []
+    for name, one in list(vars(module).items()):
+        if name.startswith("test") and isinstance(one, types.FunctionType):
+            found.append((name, one))
+        elif name.startswith("Test") and isinstance(one, type) and not issubclass(one, unittest.TestCase):
+            found += [(f"{name}.{method}", (one, method)) for method in vars(one) if method.startswith("test")]
+    outcomes: list[tuple[str, str | None]] = []
+    for name, one in found:
+        if isinstance(one, types.FunctionType) and inspect.signature(one).parameters:
+            raise BrokenTestsError(f"{name} takes arguments: say that the framework is pytest")
+        outcomes.append((name, _called(one)))
+    return outcomes
+
+
+def _called(one: Any) -> str | None:
+    try:
+        if isinstance(one, tuple):
+            holder = one[0]()
+            for before in ("setup_method", "setUp"):
+                if hasattr(holder, before):
+                    getattr(holder, before)(*[None] * len(inspect.signature(getattr(holder, before)).parameters))
+            one = getattr(holder, one[1])
+        one()
+    except BaseException as exc:  # noqa: BLE001 - any exception fails a test
+        return _words(exc)
+    return None
+
+
+class _Listener:
+    """A plugin of pytest that keeps the outcomes."""
+
+    def __init__(self) -> None:
+        self.outcomes: dict[str, str | None] = {}
+        self.broken = ""
+        self.error: BaseException | None = None
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        name = report.nodeid.partition("::")[2]
+        if report.failed:
+            self.outcomes[name] = str(report.longrepr).strip().rpartition("\n")[2][:_MOST_WORDS] or "failed"
+        elif report.when == "call" and report.passed:
+            self.outcomes.setdefault(name, None)
+
+    def pytest_exception_interact(self, call: Any) -> None:
+        self.error = call.excinfo.value
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.broken = str(report.longrepr).strip().rpartition("\n")[2][:_MOST_WORDS] or "a file of tests"
+
+
+def _with_pytest(source: str, packages: list[str], program: Program) -> list[tuple[str, str | None]]:
+    sys.path += packages
+    try:
+        import pytest
+    except ImportError:
+        raise BrokenTestsError("the tests need pytest, which is not installed: it is in the extra `code`") from None
+    with open("test_program.py", "w", encoding="utf-8") as file:
+        file.write(source)
+    listener = _Listener()
+    flags = ["-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line", "-c", os.devnull, "--rootdir", "."]
+    pytest.main([*flags, "test_program.py"], plugins=[listener])
+    if listener.broken and not program.broke(listener.error):
+        raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
+    if listener.broken:
+        return [("the tests' imports", listener.broken)]
+    return list(listener.outcomes.items())
+
+
+_RUNNERS = {"assert": _asserts, "check": _check, "file": _file}

@@ -1,0 +1,81 @@
+"""Finds the program in an output."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from agentscope_tuner.verify.code.tests import TestSet
+from agentscope_tuner.verify.find import after_thinking
+
+ProgramPlace = Literal["fence", "tag", "whole"]
+_FENCE = re.compile(r"^[ \t]{0,3}(`{3,}+|~{3,}+)[ \t]*([^\s`{]*)[^\n`]*$", re.MULTILINE)
+_TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
+#: The languages that programs are judged in, and the names that fences give them.
+LANGUAGES = {
+    "python": {"python", "py", "python3", "python2", "pypy", "pypy3"},
+    "cpp": {"cpp", "c++", "cc", "cxx", "c++17", "c++20", "cplusplus"},
+    "javascript": {"javascript", "js", "node", "nodejs"},
+    "bash": {"bash", "sh", "shell"},
+}
+# What other judges look for by the same rules
+_OTHERS = {"sql": {"sql", "sqlite", "sqlite3"}}
+_MOST_CHARS = 1_000_000
+
+
+class FoundProgram(NamedTuple):
+    """Attributes:
+    source: the program; None where there is none.
+    why: why there is none.
+    start, end: where it stands in the text that was searched.
+    """
+
+    source: str | None
+    why: str = ""
+
+
+def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgram:
+    """The program that `output` states: its last fenced block in `language`, or without a language.
+
+    A block that is never closed is cut off, and no program.
+    """
+    said = after_thinking(output)
+    if len(said) > _MOST_CHARS:
+        return FoundProgram(None, f"over the bounds: {len(said):,} characters")
+    if place == "tag":
+        tags = list(_TAG.finditer(said))
+        opened = next((tag for tag in reversed(tags) if not tag[1]), None)
+        closed = next((tag for tag in tags if tag[1] and opened is not None and tag.start() >= opened.end()), None)
+        if opened is None or closed is None:
+            return FoundProgram(None, "no <answer> with a program")
+        said = said[opened.end() : closed.start()]
+    found = _last_block(said, (LANGUAGES | _OTHERS)[language])
+    if place != "fence" and found.source is None and not found.why:
+        return FoundProgram(said) if said.strip() else FoundProgram(None, "the output is empty")
+    return found if found.source is not None or found.why else FoundProgram(None, "no fenced block with a program")
+
+
+def _last_block(text: str, names: set[str]) -> FoundProgram:
+    last: str | None = None
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif fence[1].startswith(opened[1]) and not fence[2]:
+            if not opened[2] or opened[2].lower() in names:
+                last = text[opened.end() + 1 : fence.start()]
+            opened = None
+    if opened is not None and (not opened[2] or opened[2].lower() in names):
+        return FoundProgram(None, "the last block of code is never closed")
+    if last is not None and not last.strip():
+        return FoundProgram(None, "the last block of code is empty")
+    return FoundProgram(last)
+
+
+def completed(source: str, tests: TestSet) -> str:
+    """The program with what its task puts above it: HumanEval's prompt, or the imports in it."""
+    if not tests.entry:
+        return source
+    if tests.prompt and not re.search(rf"^\s*(?:async\s+)?def\s+{tests.entry}\b", source, re.MULTILINE):
+        return f"{tests.prompt.rstrip()}\n{source}"
+    return f"{tests.preamble}\n{source}" if tests.preamble else source

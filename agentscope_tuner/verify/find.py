@@ -1,0 +1,453 @@
+r"""Finds the answer in an output: in a box, between tags, behind `####`, behind a label, or at the end.
+
+Several places must not give a policy several tries. So only one place is read: the first configured place that holds an
+answer. Models correct themselves, so the last of several answers in that place counts. But two different answers side
+by side, as in `Answer: 41. Answer: 42`, are no answer.
+
+The output is hostile text, so each reader passes over it once, and examines a bounded number of candidates of bounded
+length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from agentscope_tuner.verify.labels import (
+    CONTRADICTION,
+    DENIAL,
+    Found,
+    is_denied,
+    is_prose,
+    labelled,
+    same_text,
+    sole_answer,
+    stated_again,
+    statement_at,
+)
+from agentscope_tuner.verify.taken_back import is_taken_back, is_turned
+
+_MACRO = "\\boxed"
+# An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
+# The backslash before `boxed` is the exception: `\\boxed` (a line break before it, or doubled as in JSON) opens a box
+_EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\(?!\\(?:boxed|fbox)(?![a-zA-Z])).|[{}]", re.DOTALL)
+# The usual box, whose inner braces are arguments of commands. The repetitions are possessive, so that no text is read
+# twice
+_FLAT = re.compile(r"\\boxed\s*+\{[^{}\\]*+(?:(?:\\[a-zA-Z]|\{[^{}\\]*+(?:\\[a-zA-Z][^{}\\]*+)*+\})[^{}\\]*+)*+\}")
+_BARE_LOOK = 16
+_BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
+
+
+# The text between boxes that are read together, because they may be one answer in several boxes,
+# `\boxed{2}, \boxed{3}`, or several answers, `$\boxed{2}$ or $\boxed{3}$`
+_BESIDE = re.compile(
+    r"(?:[\s,;.&$、，；~和或与]|(?<![a-zA-Z\\])[a-zA-Z](?:_\{?\d\}?)?\s*=\s*[-−]?"
+    r"|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"
+    r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
+    re.IGNORECASE,
+)
+_MOST_BETWEEN = 60
+
+
+def last_boxed(text: str) -> str | None:
+    r"""The content of the last outermost `\boxed{…}` (or `\fbox{…}`) of `text`, stripped, with its nested braces.
+
+    A box inside a box is part of the outer box. A box that is never closed is no answer, for the output was cut off
+    there. TeX's form without braces, `\boxed 5`, ends at the next space or delimiter. The time is linear in the length
+    of any text.
+
+    Returns:
+        The content, possibly empty, or None where there is no box.
+    """
+    start = text.rfind(_MACRO)
+    if "\\fbox" not in text:
+        if start < 0:
+            return None
+        if text.find(_MACRO) == start:
+            only = _one_box(text, start)
+            return None if only is None else inside(text, only).strip()
+    boxes = _scan(text)
+    return inside(text, boxes[-1]).strip() if boxes else None
+
+
+def last_boxes(text: str) -> list[str]:
+    r"""The last box and the boxes side by side with it: only spaces, signs, or a word like `or` stand between them.
+
+    Returns:
+        The contents in the order of the text, not stripped; empty where there is no box.
+    """
+    return [inside(text, box) for box in boxes_beside(text)]
+
+
+def boxes_beside(text: str) -> list[Box]:
+    """The boxes of `last_boxes`, with their positions in the text."""
+    start = text.rfind(_MACRO)
+    if "\\fbox" not in text and (start < 0 or text.find(_MACRO) == start):
+        only = _one_box(text, start) if start >= 0 else None
+        return [] if only is None else [only]
+    boxes = _scan(text)
+    beside = boxes[-1:]
+    for box in reversed(boxes[:-1]):
+        between = text[box.end : beside[-1].start]
+        if len(between) > _MOST_BETWEEN or not _BESIDE.fullmatch(between):
+            break
+        beside.append(box)
+    return beside[::-1]
+
+
+class Box(NamedTuple):
+    r"""A box's positions in the text.
+
+    Attributes:
+        start: the start of the macro.
+        inside: the start of the content; -1 for a box without braces, `\boxed 5`.
+        end: the end of the box.
+    """
+
+    start: int
+    inside: int
+    end: int
+
+
+def inside(text: str, box: Box) -> str:
+    """The content of `box`, not stripped."""
+    if box.inside < 0:
+        bare = _BARE.match(text, box.start)
+        assert bare is not None
+        return bare.group(1)
+    return text[box.inside : box.end - 1]
+
+
+def _one_box(text: str, start: int) -> Box | None:
+    flat = _FLAT.match(text, start)
+    if flat is not None:
+        return Box(start, text.index("{", start) + 1, flat.end())
+    depth = 0
+    inside = start
+    for event in _EVENT.finditer(text, start):
+        found = event.group()
+        if found == "}":
+            depth -= 1
+            if depth <= 0:
+                return Box(start, inside, event.end()) if depth == 0 else None
+        elif found[-1] == "{" and (found == "{" or event.start() == start):
+            depth += 1
+            inside = inside if depth > 1 else event.end()
+        elif event.start() == start:
+            bare = _BARE.match(text, start)
+            return Box(start, -1, bare.end()) if bare else None
+    return None
+
+
+def _scan(text: str) -> list[Box]:
+    """All outermost boxes of `text`, in order; empty when the last box is never closed.
+
+    One pass with a stack of the open braces: each entry notes whether its brace opened a box.
+    """
+    stack: list[tuple[int, int]] = []
+    boxes: list[Box] = []
+    opened_at = closed_at = -1
+    for event in _EVENT.finditer(text):
+        found = event.group()
+        if found == "}":
+            if stack:
+                start, inside = stack.pop()
+                if start >= 0:
+                    while boxes and boxes[-1].start > start:
+                        boxes.pop()
+                    boxes.append(Box(start, inside, event.end()))
+                    closed_at = event.start()
+        elif found == "{":
+            stack.append((-1, event.end()))
+        elif len(found) > 2:
+            if found.endswith("{"):
+                stack.append((event.start(), event.end()))
+                opened_at = event.start()
+            elif bare := _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
+                boxes.append(Box(event.start(), -1, bare.end()))
+                closed_at = event.end()
+    return [] if opened_at >= closed_at else boxes
+
+
+Place = Literal["boxed", "tag", "hash", "label", "last_value"]
+
+
+class PlacedAnswer(NamedTuple):
+    """Attributes:
+    text: the answer, without its box, tags or label; None when no answer was found.
+    where: the place of the answer, in words; without an answer, the reason.
+    raw: the answer with the white space around it, because a damaged LaTeX command may look like white space.
+    before: the text just before the answer's box; empty for other places.
+    behind: the text just behind it.
+    others: answers side by side with this one; who compares values compares them, too.
+    again: a value that the text behind the answer states.
+    """
+
+    text: str | None
+    where: str
+    raw: str = ""
+    before: str = ""
+    behind: str = ""
+    others: tuple[str, ...] = ()
+    again: str = ""
+
+    def is_plain(self) -> bool:
+        """Whether nothing stands around the answer that would have to be read."""
+        return not (self.before or self.behind or self.others or self.again)
+
+
+def find_answer(
+    output: str, places: Sequence[Place], think: Sequence[Sequence[str]] = (), *, by_value: bool = False
+) -> PlacedAnswer:
+    """The answer that `output` states in the first of `places` that holds an answer.
+
+    Reasoning behind a `<think>` tag never counts, whether the tag is closed or not.
+
+    Args:
+        think: other pairs of strings that open and close reasoning.
+        by_value: the caller compares the values of several answers; else answers with different texts are none.
+    """
+    said = after_thinking(output, think)
+    if places[0] == "boxed" and (content := _plain_box(said)) is not None:
+        return PlacedAnswer(content.strip(), _NAMES["boxed"], content)
+    for place in places:
+        found = _READERS[place](said)
+        if found is None:
+            continue
+        # An empty box is handed on as an answer, because the verifier's reason names it
+        problem = found.problem or ("" if found.text or place == "boxed" else "nothing")
+        if found.others and not by_value:
+            problem = problem or CONTRADICTION
+        if problem:
+            return PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
+        raw = found.raw or found.text
+        return PlacedAnswer(found.text, _NAMES[place], raw, found.before, found.behind, found.others, found.again)
+    sought = ", ".join(f"no {_SHORT_NAMES[place]}" for place in places)
+    return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
+
+
+_THINKING = re.compile(
+    r"<\|?(/|end_of_)?(?:begin_of_)?(?:\w+:)?"
+    r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflect(?:ion)?|scratchpad|analysis|monologue)\b[^<>]{0,100}>"
+    r"|◁(/)?think▷|\[(/)?THINK\]",
+    re.IGNORECASE,
+)
+
+
+def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
+    """`text` without its reasoning; the same string object when it has no reasoning tags.
+
+    Tags may be nested. An output may be cut off while it reasons, so everything behind a tag that is never closed is
+    reasoning. Chat templates may open the tag in the prompt, so everything before a closing tag that was never opened
+    is reasoning, too.
+    """
+    for opener, closer in think:
+        if opener in text or closer in text:
+            text = text.replace(opener, "<think>").replace(closer, "</think>")
+    tags = (
+        list(_THINKING.finditer(text))
+        if "<" in text or "THINK]" in text or (not text.isascii() and "◁" in text)
+        else []
+    )
+    if not tags:
+        return text
+    kept: list[str] = []
+    depth = at = 0
+    for tag in tags:
+        if not any(tag.groups()):
+            if depth == 0:
+                kept.append(text[at : tag.start()])
+            depth += 1
+        elif depth == 0:
+            kept.clear()
+        else:
+            depth -= 1
+        at = tag.end()
+    if depth == 0:
+        kept.append(text[at:])
+    return "\n".join(kept)
+
+
+# Text that is not shown, or not said: comments, code, definitions
+_UNSAID = re.compile(
+    r"<!--.*?(?:-->|\Z)|\\verb\*?(?P<bar>[^\sa-zA-Z]).*?(?P=bar)|\\begin\s*\{(?P<env>comment|verbatim|lstlisting)\}.*?(?:\\end\s*\{(?P=env)\}|\Z)"
+    r"|\\iffalse\b.*?(?:\\fi\b|\Z)|(?:(?<=\n)|\A)[^\S\n]*%[^\n]*|(?<!`)`[^`\n]+`(?!`)"
+    r"|\\(?:(?:re)?newcommand\*?|providecommand|def|DeclareMathOperator)\b[^\n]*",
+    re.DOTALL,
+)
+# What may open the formula of a box that is all of it: delimiters, and a name
+_OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*(?:[a-zA-Z]\s*=\s*)?\Z")
+_HIDING = ("comment", "verbatim", "lstlisting")
+_NEAR = 240
+_ENDING = " \t\r\n$*_`)]}.\\"
+_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
+
+
+def _said(text: str) -> str:
+    """The text without the comments, code and definitions that have a box in them."""
+    if _is_unsaid(text, max(text.rfind("\\boxed"), text.rfind("\\fbox") if "\\fbox" in text else -1)):
+        return _UNSAID.sub(lambda span: " " if "boxed" in span[0] or "fbox" in span[0] else span[0], text)
+    return text
+
+
+def _is_unsaid(text: str, start: int) -> bool:
+    """Whether the box at `start` may stand in a comment, in code or in a definition. Long texts are searched once."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if "%" in line or "`" in line or "\\" in line:
+        if line.lstrip()[:1] == "%" or line.count("`") % 2 == 1:
+            return True
+        if "verb" in line or "command" in line or "\\def" in line or "iffalse" in line:
+            return True
+    if "<" in text and "<!--" in text:
+        return True
+    begun = text.rfind("\\begin{", 0, start)
+    return begun >= 0 and text.startswith(_HIDING, begun + len("\\begin{"))
+
+
+def _plain_box(text: str) -> str | None:
+    """The content of the only box, where it ends the text behind plain words; None for any other text.
+
+    Most outputs end so. Nothing around such a box is left to read.
+    """
+    start = text.rfind(_MACRO)
+    flat = _FLAT.match(text, start) if start >= 0 else None
+    if flat is None or text[flat.end() :].strip(_ENDING) or text.find(_MACRO) != start or "\\fbox" in text:
+        return None
+    if not _ends_a_sentence(text[start - 60 if start > 60 else 0 : start]) or _said(text) is not text:
+        return None
+    return text[text.index("{", start) + 1 : flat.end() - 1]
+
+
+def _in_box(text: str) -> Found | None:
+    if "\\boxed" not in text and "\\fbox" not in text:
+        return None
+    text = _said(text)
+    boxes = boxes_beside(text)
+    if not boxes:
+        return None
+    last = boxes[-1]
+    content = inside(text, last)
+    rest = text[last.end :]
+    if is_taken_back(text, last.start, last.end, content):
+        return Found("", DENIAL)
+    said = same_text(content)
+    others = tuple(dict.fromkeys(one for box in boxes[:-1] if same_text(one := _signed(text, box)) != said))
+    before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
+    again = stated_again(text, last.start, rest, content) if rest else ""
+    return Found(content.strip(), "", content, before, rest[:_NEAR], others, again)
+
+
+def _ends_a_sentence(near: str) -> bool:
+    """Whether the text before a box ends in plain words that neither deny nor change the box: most do."""
+    near = near.rstrip(" $\n")
+    if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
+        near = near[: opened.start()].rstrip(" $\n")
+    near = near[max(near.rfind("\n"), near.rfind(". ")) + 1 :]
+    last = near[-2:]
+    if not last:
+        return True
+    if last[-1] in ":\n":
+        last = near[-3:-1]
+    if not _LOWER.issuperset(last) or "\\" in near[-20:]:
+        return False
+    return not is_turned(near)
+
+
+def _signed(text: str, box: Box) -> str:
+    sign = text[max(box.start - 1, 0) : box.start]
+    return f"-{inside(text, box)}" if sign in ("-", "−") else inside(text, box)
+
+
+_TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
+_MOST_CANDIDATES = 64
+
+
+def _in_tag(text: str) -> Found | None:
+    answers: list[str] = []
+    opened = closed = -1
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            if closed >= 0 and text[closed : tag.start()].strip():
+                answers.clear()
+            opened = tag.end()
+        elif opened >= 0:
+            answers.append(text[opened : tag.start()])
+            opened, closed = -1, tag.end()
+    if not answers:
+        return None
+    found = sole_answer(answers[-_MOST_CANDIDATES:])
+    return _stated_inside(found)
+
+
+def _stated_inside(found: Found) -> Found:
+    """`found`, or the answer in a box or behind a label inside it: models often mark an answer twice."""
+    return found if found.problem else (_in_box(found.raw) or labelled(found.text) or found)
+
+
+_HASH = re.compile(r"(?<![#\S])####(?!#)[ \t]*")
+
+
+def _behind_hash(text: str) -> Found | None:
+    """The answer behind `####`, as in GSM8K's last line.
+
+    `#### Step 2` is a Markdown heading and no answer, unless it ends the text.
+    """
+    answers: list[str] = []
+    before = -1
+    for mark in list(_HASH.finditer(text))[-_MOST_CANDIDATES:]:
+        line, end = statement_at(text, mark.end(), whole_line=True)
+        if not line or (is_prose(line) and text[end : end + 1_000].strip()):
+            continue
+        if before >= 0 and text[before : mark.start()].strip():
+            answers.clear()
+        answers.append(line)
+        before = end
+    if not answers:
+        return None
+    found = sole_answer(answers)
+    return _stated_inside(found)
+
+
+_VALUE = re.compile(
+    r"\$\$[^$]{1,300}\$\$|\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|\\\[(?:(?!\\\]).){1,300}\\\]"
+    r"|(?<![\w.])[-−+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?(?:/[0-9]+)?(?:\\?%)?",
+    re.DOTALL,
+)
+_TAIL = 4_000
+_LISTED = re.compile(
+    r"[\s,;、，；(（]*(?:\b(?:and|or|to|maybe|perhaps|possibly)\b|[和或与到]|[,;、，；–-])[\s,;]*(?:\b(?:maybe|perhaps|possibly)\b\s*)?"
+)
+
+
+def _last_value(text: str) -> Found | None:
+    tail = text.rstrip()[-_TAIL:]
+    values = list(_VALUE.finditer(tail))
+    if not values:
+        return None
+    last = values[-1]
+    beside = [last]
+    for value in reversed(values[:-1]):
+        if not _LISTED.fullmatch(tail[value.end() : beside[-1].start()][:40]):
+            break
+        beside.append(value)
+    if is_denied(re.split(r"[.!?。！？\n]", tail[: last.start()])[-1]):
+        return Found("", DENIAL)
+    return sole_answer([value[0] for value in beside])
+
+
+_READERS: dict[Place, Callable[[str], Found | None]] = {
+    "boxed": _in_box,
+    "tag": _in_tag,
+    "hash": _behind_hash,
+    "label": labelled,
+    "last_value": _last_value,
+}
+_NAMES: dict[Place, str] = {
+    "boxed": r"the last \boxed{}",
+    "tag": "<answer>",
+    "hash": "####",
+    "label": "a label",
+    "last_value": "the last value",
+}
+_SHORT_NAMES: dict[Place, str] = {**_NAMES, "boxed": r"\boxed{}", "label": "label", "last_value": "value"}

@@ -1,0 +1,697 @@
+"""Whether an answer only repeats the question, or leaves the work undone that the question asks for.
+
+Such an answer has the right value without any work. A policy finds this trick within its first hundred rollouts.
+
+The answer `14+23` to "What is fourteen plus twenty-three?" only repeats the question. Without a question the task is
+unknown, so arithmetic is just evaluated: `2+2` is 4.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import islice
+from math import gcd, isqrt
+from typing import TypeGuard
+
+from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
+from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
+from agentscope_tuner.verify.math.node import (
+    CONSTANTS,
+    MARKS,
+    RATIONAL_OPERATIONS,
+    Apply,
+    Array,
+    BigOperator,
+    Collection,
+    Interval,
+    Negation,
+    Node,
+    Number,
+    Percent,
+    PlusMinus,
+    Power,
+    Product,
+    Quantity,
+    Quotient,
+    Relation,
+    SetOperation,
+    Sum,
+    Symbol,
+    Text,
+    UndefinedCall,
+    is_collection,
+    is_decimal,
+    literal,
+    number,
+    scientific,
+    symbols,
+    walk,
+    with_args,
+)
+from agentscope_tuner.verify.math.question import Question, numbers_said
+from agentscope_tuner.verify.math.sets import is_range
+from agentscope_tuner.verify.math.units import added_up
+
+# An answer with more nodes is not searched: it is too large for a copy
+_MAX_NODES = 300
+_MAX_INSIDE = 5
+_FORMULA = Symbol("formula of the question")
+_WRAPPERS = frozenset({"abs", "norm", "floor", "ceil", "Re", "conj", "max", "min", "gcd", "lcm"})
+
+
+def settled(answer: Node, reference: Node) -> Node:
+    r"""The answer with numbers in the place of letters that the reference lacks, and what holds them worked out.
+
+    `\\gcd(84,126)\\cdot 1^n` holds the question's own formula, whatever n is. Memberships like `t \\in \\mathbb{R}` are
+    dropped.
+    """
+    if is_collection(answer, "list"):
+        parts = [part for part in answer.args if not is_range(part)]
+        answer = parts[0] if len(parts) == 1 else answer
+    answer = _value(answer)
+    if isinstance(answer, Relation):
+        return answer
+    free = sorted(symbols(answer) - symbols(reference))[: len(_FREE_VALUES)]
+    sides = [_worked_out(answer, dict(zip(free, map(number, values), strict=False))) for values in _FREE_VALUES]
+    # A value that depends on its letters is no constant
+    return sides[0] if free and _exact(sides[0]) is not None and _exact(sides[0]) == _exact(sides[1]) else answer
+
+
+_FREE_VALUES = ((7, 11, 13), (5, 17, 19))
+
+
+def _worked_out(node: Node, values: dict[str, Number]) -> Node:
+    if isinstance(node, Symbol):
+        return values.get(node.name, node)
+    if not node.args or values.keys().isdisjoint(symbols(node)):
+        return node
+    whole = with_args(node, tuple(_worked_out(a, values) for a in node.args))
+    only = all(not symbols(a) <= values.keys() or literal(_worked_out(a, values)) is not None for a in node.args)
+    value = exact_value(whole) if only and all(literal(a) is not None for a in whole.args) else None
+    return whole if value is None else Number(value, str(value))
+
+
+def restates(question: Question, answer: Node, reference: Node) -> bool:
+    """Whether the answer is a formula of the question, perhaps rearranged, and not the reference itself.
+
+    A plain value (`12`, `\\frac34`) of the question is a fair answer, unless the question asks to write a value in
+    another form.
+    """
+    same = {key(part) for part in (reference, _value(reference))}
+    formulas = question.formulas
+    if not formulas or key(answer) in same or key(_value(answer)) in same:
+        return False
+    plain_too = question.asks_to_rewrite
+    return any(_is_copy(part, formulas, plain_too) for part in (answer, _value(answer)))
+
+
+def hands_back(question: Question, answer: Node, answer_text: str, reference_text: str) -> bool:
+    """Whether the answer returns a quantity of the question that it should convert: 135 for 135 minutes in hours."""
+    said = set(numbers_said(answer_text))
+    if added_up(answer_text) is not None and added_up(reference_text) is None and said <= question.numbers:
+        return True
+    value = literal(answer.inside if isinstance(answer, Quantity) else answer)
+    converted = isinstance(answer, Quantity) or added_up(reference_text) is not None
+    if value is None or not converted or value not in question.numbers:
+        return False
+    return value in said - set(numbers_said(reference_text))
+
+
+def _value(node: Node) -> Node:
+    r"""The right side of an equation with a name on its left: the formula of `x = \sqrt{49}`; else the node."""
+    match node:
+        case Relation((Symbol() | UndefinedCall(), value), ("=",)):
+            return value
+    return node
+
+
+def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
+    if isinstance(node, Collection) and node.args:
+        # A list of formulas of the question is a copy; plain values in a list may be the answer
+        return (key(node) in formulas and plain_too) or all(_is_copy(a, formulas, False) for a in node.args)
+    if isinstance(node, Relation) and set(node.operators) <= {"=", "~"} and key(node) not in formulas:
+        return all(_is_copy(a, formulas, plain_too) for a in node.args)
+    if isinstance(node, Number) and "e" in node.text.lower():
+        # Writing a number with a power of ten is work
+        return False
+    if is_plain(node):
+        return (
+            plain_too
+            and key(node) in formulas
+            and not isinstance(node, Text)
+            and not _is_unknown(node)
+            and not _is_whole(node)
+        )
+    return key(node) in formulas or _holds_formula(node, formulas)
+
+
+def _is_unknown(node: Node) -> bool:
+    return isinstance(node, Symbol) and node.name not in CONSTANTS
+
+
+def _is_whole(node: Node) -> bool:
+    return isinstance(node, Number) and node.value.denominator == 1 and not is_decimal(node)
+
+
+def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
+    r"""Whether a part of the answer is a formula of the question that has the value of the whole answer.
+
+    Only formulas that still need computing count.
+    """
+    parts = list(walk(node))
+    if len(parts) > _MAX_NODES:
+        return False
+    unfinished = {k: f for k, f in formulas.items() if not is_plain(f) and not isinstance(f, Collection)}
+    inside = {k: part for part in parts if (k := key(part)) in unfinished}
+    if any(_is_wrapped(node, k) for k in list(inside)[:_MAX_INSIDE]):
+        return True
+    value = _exact(node)
+    if value is None:
+        return any(isinstance(n, MARKS) and key(n.inside) in unfinished for n in parts)
+    if any(_exact(part) == value for part in inside.values()):
+        return True
+    return any(_exact(formula) == value for formula in _contained(parts, unfinished))
+
+
+def _is_wrapped(node: Node, formula: Key) -> bool:
+    r"""Whether the answer has the same value as the formula inside it: `|\sqrt{12}|`, `1\cdot\sqrt{12}+0`."""
+    bare = _unwrapped(_in_place(node, formula))
+    for seed in ("wrapped", "wrapped again"):
+        point = Exact(seed)
+        try:
+            if point.value(bare) != point.value(_FORMULA):
+                return False
+        except Unknown:
+            return False
+    return True
+
+
+def _in_place(node: Node, formula: Key) -> Node:
+    """The answer with the formula replaced by a symbol."""
+    if not node.args or key(node) == formula:
+        return _FORMULA if key(node) == formula else node
+    return with_args(node, tuple(_in_place(a, formula) for a in node.args))
+
+
+def _unwrapped(node: Node) -> Node:
+    """The node without operations that do not change a positive whole value.
+
+    These are functions like an absolute value or a floor, a maximum of equal values, and the root of a power.
+    """
+    args = tuple(map(_unwrapped, node.args))
+    node = with_args(node, args) if args else node
+    match node:
+        case Apply(function, (inside,)) if function in _WRAPPERS and _FORMULA in walk(inside):
+            return inside
+        case Apply("max" | "min", (first, *others)) if all(other == first for other in others):
+            return first
+        case Power(Power(base, inner), outer):
+            exponents = literal(inner), literal(outer)
+            if None not in exponents and exponents[0] * exponents[1] == 1:  # type: ignore[operator]
+                return base
+    return node
+
+
+def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
+    """The question's sums and products whose terms or factors all occur in a single sum or product of the answer."""
+    for read, kind in ((terms, SUM), (factors, PRODUCT)):
+        inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
+        for known, formula in formulas.items():
+            if _kind(known) == kind and any(_within(read(formula), whole) for whole in inside):
+                yield formula
+
+
+def _kind(known: Key) -> object:
+    inside = known[1] if known[0] == NEG else known
+    return inside[0] if isinstance(inside, tuple) else None
+
+
+def _within(part: Counter[Key], whole: Counter[Key]) -> bool:
+    return all(whole[one] >= count for one, count in part.items())
+
+
+def _exact(node: Node) -> Fraction | None:
+    try:
+        return Exact("copied").value(node)
+    except Unknown:
+        return None
+
+
+# A fraction that is not in lowest terms has the right value, so reducing it counts only if the question asks for it
+UNREDUCED = "unreduced"
+# A calculation with matrices
+MATRIX = "matrix"
+# The root of a whole power, like 49
+WHOLE_ROOT = "whole-root"
+# A product, quotient or power of complex numbers
+COMPLEX = "complex"
+_BOUNDS = frozenset({"<", "<=", ">", ">="})
+_I = Symbol("i")
+_LARGEST_ROOT = 10**12
+_LONGEST_SQUARE = 400
+_MOST_ROOTS = 6
+
+
+def is_plain(node: Node) -> bool:
+    """Whether nothing is left to compute: a literal, a symbol, a fraction in lowest terms, a mixed number."""
+    if isinstance(node, (Negation, *MARKS)):
+        return is_plain(node.inside)
+    match node:
+        case Number(_, text):
+            return bool(text)
+        case Sum((Number(), Quotient(Number(top), Number(bottom)))):
+            # a mixed number
+            return 0 < top < bottom and top.denominator == bottom.denominator == gcd(int(top), int(bottom)) == 1
+        case Quotient(Number(top), Number(bottom)):
+            whole = top.denominator == bottom.denominator == 1
+            return whole and bottom > 1 and gcd(int(top), int(bottom)) == 1
+        case Interval(low, high):
+            return is_plain(low) and is_plain(high)
+        case Relation(args, operators) if set(operators) <= _BOUNDS and len(args) <= 3:
+            # a solved inequality
+            return all(map(is_plain, args)) and sum(isinstance(a, Symbol) for a in args) == 1
+    return isinstance(node, (Symbol, Text))
+
+
+def operations(node: Node) -> frozenset[str]:
+    """The names of the operations that are still to do; empty for a finished value or formula."""
+    return frozenset(name for part in walk(node) for name in _of(part))
+
+
+def _of(node: Node) -> Iterator[str]:
+    match node:
+        case Apply(function):
+            yield function
+        case BigOperator(sign):
+            # The name `sum` alone means an addition
+            yield f"big {sign}"
+        case Sum(terms) if any(isinstance(a, Array) for a in terms):
+            yield MATRIX
+        case Sum(terms):
+            if not is_plain(node) and _is_repeated(map(_unit_of_term, terms)):
+                yield "sum"
+        case Product() if sum(isinstance(a, Array) for a in node.args) > 1:
+            yield MATRIX
+        case Product() if sum(_I in walk(a) for a in node.args) > 1:
+            yield COMPLEX
+        case Product():
+            if not _is_scientific(node) and _is_repeated(map(_kind_of_factor, node.args)):
+                yield "product"
+        case Quotient():
+            yield from _of_quotient(node)
+        case Power(base, exponent):
+            yield from _of_power(base, exponent)
+
+
+_FAMILIES = (
+    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc",
+    "sinh cosh tanh coth sech csch",
+    "ln log exp",
+    "factorial doublefact binom",
+    "gcd lcm",
+    "floor ceil",
+    "min max",
+    "root whole-root",
+)
+_FAMILY = {name: row for row in _FAMILIES for name in row.split()}
+# Plain arithmetic may be a step to any value, so it does not show which operation a question asks for
+_ARITHMETIC = frozenset({"sum", "product", "division", "power", UNREDUCED})
+
+
+def families(left: frozenset[str]) -> frozenset[str]:
+    """The operations without arithmetic. Operations defined by each other, like sine and cosine, are one family."""
+    return frozenset(_FAMILY.get(name, name) for name in left - _ARITHMETIC)
+
+
+def _is_repeated(kinds: Iterator[Key | None]) -> bool:
+    counted = Counter(kind for kind in kinds if kind is not None)
+    return any(count > 1 for count in counted.values())
+
+
+def _unit_of_term(term: Node) -> Key:
+    """A key that is equal for terms that can be added: the key of `3x` and `-x` holds x, that of a number is empty."""
+    while isinstance(term, Negation):
+        term = term.inside
+    counted = factors(term)
+    counted.pop(("minus",), 0)
+    return tuple(sorted((repr(one), times) for one, times in counted.items() if not _is_number_key(one)))
+
+
+def _is_number_key(one: Key) -> bool:
+    inside = one[1] if one[0] == "inverse" else one
+    return isinstance(inside, tuple) and inside[0] == "number"
+
+
+def _kind_of_factor(factor: Node) -> Key | None:
+    """A key that is equal for factors that can be combined: numbers, roots of numbers, powers of one base."""
+    while isinstance(factor, Negation):
+        factor = factor.inside
+    if isinstance(factor, Percent) or literal(factor) is not None:
+        return ("number",)
+    match factor:
+        case Power(base, exponent) if literal(base) is not None and literal(exponent) is not None:
+            return ("power of a number",)
+        case Power(_, exponent) if (literal(exponent) or Fraction(1)).denominator > 1:
+            # `x\\sqrt x` is a finished form
+            return ("root", key(factor))
+        case Power(base):
+            return key(base)
+        case Sum():
+            # A factored formula may repeat a factor: `(x+1)(x+1)`
+            return None
+    return key(factor)
+
+
+def _is_scientific(node: Product) -> bool:
+    match node.args:
+        case (Number(), Power(Number(base), exponent)):
+            return base == 10 and literal(exponent) is not None
+    return False
+
+
+def _of_quotient(node: Quotient) -> Iterator[str]:
+    above, below = node.above, node.below
+    if _I in walk(below):
+        yield COMPLEX
+        return
+    while isinstance(above, Negation):
+        above = above.inside
+    match above, below:
+        case Number(top), Number(bottom):
+            if not bottom or not top.denominator == bottom.denominator == 1:
+                yield "division"
+            elif bottom == 1 or gcd(int(top), int(bottom)) > 1:
+                yield UNREDUCED
+            return
+    if literal(above) is not None and literal(below) is not None:
+        yield "division"
+    elif any(one[0] != "number" for one in factors(above) & factors(below)):
+        # A factor can be cancelled
+        yield "division"
+    elif gcd(_whole_factor(above), _whole_factor(below)) > 1:
+        yield UNREDUCED
+
+
+def _whole_factor(node: Node) -> int:
+    r"""The 6 of `6\sqrt3`; 1 if no factor is a whole number."""
+    parts = node.args if isinstance(node, Product) else (node,)
+    return next((int(p.value) for p in parts if isinstance(p, Number) and p.value.denominator == 1), 1)
+
+
+def _of_power(base: Node, exponent: Node) -> Iterator[str]:
+    power = literal(exponent)
+    if power is None:
+        return
+    while isinstance(base, Negation):
+        base = base.inside
+    if isinstance(base, Array):
+        yield MATRIX
+    elif base == _I and power.denominator == 1:
+        yield COMPLEX
+    elif power.denominator == 1:
+        if (
+            (isinstance(base, Number) and base.value != 10)
+            or (isinstance(base, Quotient) and not symbols(base))
+            or (isinstance(base, Power) and (not symbols(base) or literal(base.exponent) is not None))
+        ):
+            yield "power"
+    elif isinstance(base, Number) and base.value.denominator == 1:
+        yield from _of_root(int(base.value), power.denominator)
+
+
+def _of_root(inside: int, degree: int) -> Iterator[str]:
+    if inside < 2 or _is_power(inside, degree):
+        yield WHOLE_ROOT
+    elif _holds_power(inside, degree):
+        yield "root"
+
+
+def _is_power(inside: int, degree: int) -> bool:
+    if degree == 2:
+        return inside.bit_length() <= _LONGEST_SQUARE and isqrt(inside) ** 2 == inside
+    return inside <= _LARGEST_ROOT and degree <= _MOST_ROOTS and round(inside ** (1 / degree)) ** degree == inside
+
+
+def _holds_power(inside: int, degree: int) -> bool:
+    """Whether the number has a factor that is a power of this degree, so that its root can be simplified."""
+    if inside > _LARGEST_ROOT or degree > _MOST_ROOTS:
+        return False
+    root = 2
+    while root**degree <= inside and root < 1_000:
+        if inside % root**degree == 0:
+            return True
+        root += 1
+    return False
+
+
+Same = Callable[[Node, Node], bool]
+_MOST_FORMULAS = 40
+_LARGEST_DIVISOR = 1_000
+# Functions that often stand in the final form of a count
+_COUNTING = frozenset({"factorial", "doublefact", "binom"})
+_FREE = frozenset({Fraction(0), Fraction(1)})
+_SAID_EXPONENTS = (Fraction(2), Fraction(3))
+
+
+def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -> bool:
+    """Whether the answer leaves work undone that the question asks for.
+
+    Args:
+        same: tells whether two formulas have the same value, by the cheap stages.
+    """
+    if _is_unfinished_equation(answer, reference):
+        return True
+    if (
+        question.solved_for
+        and _is_solved(reference, question.solved_for)
+        and not _is_solved(answer, question.solved_for)
+    ):
+        return True
+    if question.asks_to_round and literal(reference) is not None and literal(answer) != literal(reference):
+        return True
+    wanted = _stated(reference, reference)[-1]
+    return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
+
+
+def _is_solved(node: Node, name: str) -> bool:
+    """Whether the name or a call stands alone on one side, or the node is no relation."""
+    match node:
+        case Relation((first, *_, last)):
+            return Symbol(name) in (first, last) or isinstance(first, UndefinedCall)
+    return True
+
+
+def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
+    r"""Whether only the answer is an equation with a sum of numbers in it, as in `y-2=\frac{8-2}{3-1}(x-1)`."""
+    match answer:
+        case Relation((first, last), ("=",)) if symbols(first) and symbols(last) and not isinstance(first, Symbol):
+            return any(map(_adds_numbers, walk(answer))) and not any(map(_adds_numbers, walk(reference)))
+    return False
+
+
+def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
+    """The values of a chain: its members without names. If the reference is exact, roundings are left out, too."""
+    match node:
+        case Relation((first, *rest), operators) if set(operators) <= {"=", "~"}:
+            rough = is_decimal(reference)
+            members = [first, *(a for a, sign in zip(rest, operators, strict=True) if rough or sign == "=")]
+            valued = tuple(m for m in members if not isinstance(m, (Symbol, UndefinedCall)))
+            return valued or tuple(members)
+    return (node.inside,) if isinstance(node, MARKS) else (node,)
+
+
+def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
+    if not operations(reference) and any(map(_joins_numbers, walk(answer))):
+        return True
+    if isinstance(answer, Collection) and answer.args:
+        wanted = reference.args if isinstance(reference, Collection) else (reference,)
+        return all(literal(one) is not None for one in wanted) and any(
+            _is_only_said(question, a, a) or (not symbols(a) and _is_calculation(a, wanted[0], operations(a)))
+            for a in answer.args
+        )
+    if any(map(_joins_sets, walk(answer))) and not any(map(_joins_sets, walk(reference))):
+        return True
+    if _is_other_form(question, answer, reference):
+        return True
+    if question.asks_square and _holds_square(reference) and not _holds_square(answer):
+        return True
+    if question.asks_primes and operations(reference) and not _is_of_primes(answer):
+        return True
+    if question.says("partial fraction") and len(list(terms(answer))) < len(list(terms(reference))):
+        return True
+    if question.says("scientific notation") and _is_unscientific(answer, reference):
+        return True
+    if question.asks_to_simplify and _is_unreduced_ratio(answer):
+        return True
+    left = operations(answer)
+    if not left or operations(reference):
+        return False
+    if _is_calculation(answer, reference, left):
+        return True
+    if literal(reference) is not None and _is_only_said(question, answer, reference):
+        return True
+    if question.asks_to_simplify:
+        return True
+    left -= {UNREDUCED}
+    formulas = list(islice(question.formulas.values(), _MOST_FORMULAS))
+    if not symbols(answer) and families(left) & families(frozenset().union(*map(operations, formulas))):
+        # The answer still holds the function that the question asks to compute
+        return True
+    return any(_is_task(formula, reference, left, same) for formula in formulas)
+
+
+def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool:
+    r"""Whether the answer is unfinished for every question: `3\cdot 60`, `\sqrt{49}`, a sum over k, a matrix product.
+
+    Powers, factorials and binomials are common final forms of counts, so `2^{10}` is an answer.
+    """
+    if symbols(reference):
+        return bool(left & {"sum", "product"} - operations(reference))
+    if any(name.startswith("big ") for name in left) or MATRIX in left:
+        return True
+    if symbols(answer):
+        return bool(left & {"sum", "product", "division"})
+    if COMPLEX in left or (WHOLE_ROOT in left and (_is_signed_root(answer) or not _has_two_signs(answer))):
+        return True
+    if any(isinstance(n, Apply) and n.function not in _COUNTING for n in walk(answer)):
+        return True
+    if literal(reference) is None:
+        return False
+    roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
+    plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
+    return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
+
+
+def _adds_numbers(node: Node) -> bool:
+    r"""Whether the node is a sum of numbers, like the `8-2` of `\frac{8-2}{3-1}x`, and not a mixed number."""
+    return isinstance(node, Sum) and not is_plain(node) and all(literal(a) is not None for a in node.args)
+
+
+def _joins_numbers(node: Node) -> bool:
+    r"""Whether numbers are left to combine: `16-4` or `4\cdot 3` under a root, the `1+2` of `1+2+\sqrt3`.
+
+    A power of ten with its factor counts as one number.
+    """
+    if isinstance(node, Sum) and not is_plain(node):
+        return sum(literal(a.base if _is_whole_power(a) else a) is not None for a in node.args) > 1
+    return isinstance(node, Product) and sum(literal(a) is not None for a in node.args) > 1
+
+
+def _is_whole_power(node: Node) -> TypeGuard[Power]:
+    exponent = literal(node.exponent) if isinstance(node, Power) else None
+    return exponent is not None and exponent.denominator == 1
+
+
+def _has_two_signs(node: Node) -> bool:
+    return any(isinstance(n, PlusMinus) for n in walk(node))
+
+
+def _joins_sets(node: Node) -> bool:
+    r"""Whether the node is an operation on sets with listed members: `\{1,2,3\}\cap\{2,3,4\}`."""
+    return isinstance(node, SetOperation) and all(is_collection(a, "set") for a in node.args)
+
+
+def _is_signed_root(node: Node) -> bool:
+    r"""Whether the node is a root with at most a sign, like `\pm\sqrt{49}`.
+
+    A root inside `\frac{2\pm\sqrt{16}}{2}` comes from the quadratic formula, and does not count.
+    """
+    while isinstance(node, Negation) or (isinstance(node, PlusMinus) and len(node.args) == 1):
+        node = node.args[0]
+    return isinstance(node, Power)
+
+
+def _holds_square(node: Node) -> bool:
+    return any(isinstance(n, Power) and isinstance(n.base, Sum) for n in walk(node))
+
+
+def _is_of_primes(node: Node) -> bool:
+    """Whether each factor is a prime or a power of a prime. Divisors over a bound are not tried."""
+    for part in node.args if isinstance(node, Product) else (node,):
+        base = part.base if isinstance(part, Power) and literal(part.exponent) is not None else part
+        if not isinstance(base, Number) or base.value.denominator != 1 or base.value < 2:
+            return False
+        if any(
+            int(base.value) % divisor == 0 for divisor in range(2, min(isqrt(int(base.value)), _LARGEST_DIVISOR) + 1)
+        ):
+            return False
+    return True
+
+
+def _is_unscientific(node: Node, reference: Node) -> bool:
+    r"""Whether only the reference is in scientific notation: `45\cdot 10^{-5}` or 0.00045, for `4.5\cdot 10^{-4}`."""
+    wanted, found = (scientific(side) for side in (reference, node))
+    if wanted is None or (isinstance(node, Number) and "e" in node.text.lower()):
+        return False
+    return found is None or not 1 <= abs(found[0].value) < 10
+
+
+def _is_unreduced_ratio(node: Node) -> bool:
+    parts = [literal(a) for a in node.args] if isinstance(node, Relation) and set(node.operators) == {":"} else []
+    return bool(parts) and all(p is not None and p.denominator == 1 for p in parts) and gcd(*map(int, parts)) > 1  # type: ignore[arg-type]
+
+
+def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
+    """Whether the answer only combines numbers of the question: `60 \\cdot 4` for 4 hours at 60 miles an hour."""
+    if not (operations(answer) - {UNREDUCED} or _is_division(answer, reference)) or symbols(answer):
+        return False
+    # The question may not write the exponent of a square or a cube
+    exponents = [n.exponent for n in walk(answer) if isinstance(n, Power) and literal(n.exponent) in _SAID_EXPONENTS]
+    found = [n for n in walk(answer) if isinstance(n, Number) and n.text and not any(n is e for e in exponents)]
+    numbers = {n.value for n in found} - _FREE
+    return bool(numbers) and numbers <= question.numbers
+
+
+def _is_division(answer: Node, reference: Node) -> bool:
+    r"""Whether the answer is a fraction that is left to divide: `\frac{12}{4}`, or `\frac{2}{4}` for 0.5.
+
+    `\frac44` does not count: it is the sum of `\frac14` and `\frac34`.
+    """
+    match answer:
+        case Quotient(Number(top), Number(bottom)) if bottom not in (0, top):
+            return (top / bottom).denominator == 1 or (is_decimal(reference) and gcd(int(top), int(bottom)) > 1)
+    return False
+
+
+def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -> bool:
+    """Whether the task is to compute this formula: it has the reference's value, and operations to do."""
+    asked = operations(formula)
+    if not asked or not (left or UNREDUCED in asked):
+        return False
+    return same(reference, formula)
+
+
+def _is_other_form(question: Question, answer: Node, reference: Node) -> bool:
+    """Whether the question asks for a factored or expanded form that the reference has and the answer does not."""
+    if question.asks_to_factor:
+        wanted = _sums(reference)
+        if sum(wanted) and not isinstance(reference, Sum):
+            unfinished = bool(operations(answer) - {UNREDUCED}) or (_divides(answer) and not _divides(reference))
+            return key(answer)[0] == SUM or sum(_sums(answer)) < sum(wanted) or unfinished
+    if question.asks_to_expand and not _holds_product_of_sums(reference):
+        return _holds_product_of_sums(answer)
+    return False
+
+
+def _sums(node: Node) -> list[int]:
+    """The multiplicities of the factors that have symbols."""
+    return [times for one, times in factors(node).items() if _is_symbolic(one)]
+
+
+def _divides(node: Node) -> bool:
+    """Whether a denominator has a symbol."""
+    return any(isinstance(part, Quotient) and symbols(part.below) for part in walk(node))
+
+
+def _is_symbolic(one: Key) -> bool:
+    return "'Symbol'" in repr(one)
+
+
+def _holds_product_of_sums(node: Node) -> bool:
+    for part in walk(node):
+        parts = part.args if isinstance(part, Product) else (part.base,) if isinstance(part, Power) else ()
+        if any(isinstance(p, Sum) and symbols(p) for p in parts):
+            return True
+    return False

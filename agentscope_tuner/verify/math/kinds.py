@@ -1,0 +1,597 @@
+"""Lists, families, sets of real numbers and quantities: the comparisons of each kind of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeGuard
+
+from agentscope_tuner.verify.math.node import (
+    DIFFERENT,
+    EQUAL,
+    INFINITY,
+    UNKNOWN,
+    Collection,
+    Degrees,
+    Interval,
+    Negation,
+    Node,
+    Number,
+    Outcome,
+    Percent,
+    Product,
+    Quantity,
+    Quotient,
+    Relation,
+    SetBuilder,
+    SetOperation,
+    Symbol,
+    UndefinedCall,
+    Unit,
+    all_of,
+    equation,
+    is_collection,
+    number,
+    product_of,
+    symbols,
+    walk,
+)
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.resolve import (
+    Family,
+    Grid,
+    Listing,
+    Named,
+    Ratio,
+    Reading,
+    Region,
+    Statement,
+    Value,
+    resolve,
+)
+from agentscope_tuner.verify.math.scan import INTEGERS
+from agentscope_tuner.verify.math.sets import NotSolved, Pieces, has_factor, is_condition, is_name, label, renamed
+from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure, names_of
+
+MAX_ELEMENTS = 100
+
+
+class Comparing(Protocol):
+    """A comparer of two readings and of two expressions."""
+
+    question: Question | None
+
+    def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome: ...
+
+
+def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    if not isinstance(ref, Listing) or not isinstance(ans, Listing):
+        return DIFFERENT
+    kinds = {ref.kind, ans.kind}
+    if kinds == {"tuple", "set"} or max(len(ref.items), len(ans.items)) > MAX_ELEMENTS:
+        return DIFFERENT
+    if "named" in kinds:
+        return _by_names(comparer, ref, ans)
+    if kinds == {"set"} or (kinds == {"list"} and len(ans.items) > len(ref.items)):
+        # Repeating an element does not change a set
+        return _same_set(comparer, ref.items, ans.items)
+    if len(ref.items) != len(ans.items):
+        return DIFFERENT
+    ordered = comparer.question is not None and comparer.question.asks_order
+    if ordered or "tuple" in kinds or any(map(_is_named, ref.items)) != any(map(_is_named, ans.items)):
+        return pairwise(comparer, ref.items, ans.items)
+    return unordered(comparer, ref.items, ans.items)
+
+
+def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
+    if ref.kind == "set" and (values := _numbered(ans)) is not None:
+        return _same_set(comparer, ref.items, values)
+    if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
+        return DIFFERENT
+    if ref.kind == ans.kind:
+        return unordered(comparer, ref.items, ans.items)
+    if ref.kind == "list" and (values := _numbered(ans)) is not None:
+        return unordered(comparer, ref.items, values)
+    if "tuple" in (ref.kind, ans.kind):
+        ref = _as_written(ref) if ref.kind == "named" else ref
+        ans = _in_order(comparer, ans) if ans.kind == "named" else ans
+    return pairwise(comparer, ref.items, ans.items)
+
+
+def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
+    """The values of `x_1 = 2, x_2 = 3`, which are values of one unknown, counted from 1; None for any other listing."""
+    named = [i for i in listing.items if isinstance(i, Named)]
+    labels = [label(i.name) for i in named]
+    letters = {name.partition("_")[0] for name, *_ in labels if name}
+    counted = [(f"{letter}_{at}",) for letter in letters for at in range(1, len(labels) + 1)]
+    return tuple(i.value for i in named) if len(letters) == 1 and labels == counted else None
+
+
+def _as_written(listing: Listing) -> Listing:
+    """The values of a reference `(n, k) = (5, 2)` in its own order."""
+    return Listing("tuple", tuple(item.value if isinstance(item, Named) else item for item in listing.items))
+
+
+def _in_order(comparer: Comparing, listing: Listing) -> Listing:
+    """The values of `y = 2, x = 1` in the order of the names in the question, else in alphabetical order."""
+    named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
+    known = comparer.question.names if comparer.question is not None else ()
+    order = next((n for n in known if {(name,) for name in n} == named.keys()), None)
+    return Listing(
+        "tuple", tuple(named[one] for one in ([(n,) for n in order] if order else sorted(named, key=_spelled)))
+    )
+
+
+def _spelled(name: tuple[str, ...]) -> tuple[str, ...]:
+    r"""The name without backslashes, so that `\theta` sorts after r."""
+    return tuple(part.lstrip("\\") for part in name)
+
+
+def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    if isinstance(ref, Grid) and isinstance(ans, Grid):
+        if ref.node.kind != ans.node.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
+            return DIFFERENT
+        if ref.node.kind == "cases":
+            # A definition may list its cases in any order
+            return unordered(comparer, *([Listing("tuple", row) for row in side.rows] for side in (ref, ans)))
+        pairs = [(r, a) for rr, ar in zip(ref.rows, ans.rows, strict=True) for r, a in zip(rr, ar, strict=True)]
+        return all_of([comparer.compare(r, a) for r, a in pairs])
+    grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
+    assert isinstance(grid, Grid)
+    if isinstance(other, Value) and grid.node.kind == "matrix":
+        # The other side may be a product or a power of matrices, which has a matrix value
+        return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
+    column = _vector(grid)
+    if column is None or not isinstance(other, Listing) or other.kind not in ("tuple", "list"):
+        return DIFFERENT
+    return pairwise(comparer, column, other.items) if grid is ref else pairwise(comparer, other.items, column)
+
+
+def pairwise(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+    if len(ref) != len(ans):
+        return DIFFERENT
+    return all_of([comparer.compare(r, a) for r, a in zip(ref, ans, strict=True)])
+
+
+def unordered(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+    """Match each element of the reference with a different element of the answer that is equal to it."""
+    left = list(ans)
+    unknown = False
+    for element in ref:
+        outcomes = [comparer.compare(element, other) for other in left]
+        if EQUAL in outcomes:
+            del left[outcomes.index(EQUAL)]
+        elif UNKNOWN in outcomes:
+            unknown = True
+        else:
+            return DIFFERENT
+    return UNKNOWN if unknown else EQUAL
+
+
+def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+    """Whether each element of either side is equal to an element of the other; repetition does not matter in a set."""
+    grid = [[comparer.compare(r, a) for a in ans] for r in ref]
+    rows = [list(row) for row in grid] + [list(column) for column in zip(*grid, strict=True)]
+    if not ref or not ans:
+        return EQUAL if not ref and not ans else DIFFERENT
+    return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
+
+
+def _is_named(reading: Reading) -> bool:
+    return isinstance(reading, (Named, Statement, Region))
+
+
+def _vector(grid: Grid) -> tuple[Reading, ...] | None:
+    """The entries of a matrix with a single row or column."""
+    if len(grid.rows) == 1:
+        return grid.rows[0]
+    if all(len(row) == 1 for row in grid.rows):
+        return tuple(row[0] for row in grid.rows)
+    return None
+
+
+def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
+    """Compare the values of two families at the same parameter; either side may leave out `k \\in \\mathbb{Z}`."""
+    if not isinstance(ref, Family) or not isinstance(ans, Family):
+        found, other = (ref, ans) if isinstance(ref, Family) else (ans, ref)
+        assert isinstance(found, Family)
+        values = found.range
+        if values.parameter is None:
+            return UNKNOWN
+        if isinstance(other, Region) and values.parameter not in symbols(other.node):
+            return UNKNOWN
+        if isinstance(other, Listing) and other.kind == "set":
+            return UNKNOWN
+        if values.field != INTEGERS and values.parameter not in symbols(values.body):
+            return DIFFERENT
+        return comparer.compare(*(side.body if isinstance(side, Family) else side for side in (ref, ans)))
+    mine, theirs = ref.range, ans.range
+    if mine.parameter is None or theirs.parameter is None:
+        return UNKNOWN
+    if mine.field != theirs.field:
+        return DIFFERENT
+    body = theirs.body
+    if theirs.parameter != mine.parameter:
+        if mine.parameter in symbols(body):
+            return UNKNOWN
+        body = renamed(body, theirs.parameter, mine.parameter)
+    return comparer.compare(ref.body, resolve(body))
+
+
+def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> Node:
+    """The node with `others[i]` replaced by `names[i]` for every i, all at once: `x, y` may become `y, x`."""
+    between = tuple(f"parameter {at}" for at in range(len(names)))
+    for old, new in (*zip(others, between, strict=True), *zip(between, names, strict=True)):
+        node = renamed(node, old, new)
+    return node
+
+
+def same_parameter(ref: Named, ans: Named) -> Reading | None:
+    """The answer's value with the reference's parameter names: for a reference `f(n) = n`, `f(x) = x` gives `n`.
+
+    None where a renamed parameter would meet a symbol of the same name.
+    """
+    mine, theirs = ref.name, ans.name
+    if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
+        return ans.value
+    ours, others = _parameters(mine), _parameters(theirs)
+    values = ans.value.items if isinstance(ans.value, Listing) else (ans.value,)
+    nodes = [value.node for value in values if isinstance(value, Value)]
+    if ours is None or others is None or len(ours) != len(others) or len(nodes) != len(values):
+        return ans.value
+    if any(name in symbols(node) for name in ours if name not in others for node in nodes):
+        return None
+    renamed = tuple(resolve(renamed_to(node, ours, others)) for node in nodes)
+    return Listing(ans.value.kind, renamed) if isinstance(ans.value, Listing) else renamed[0]
+
+
+def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
+    """The names of a function's parameters; None if an argument is not a name: `f(2)`."""
+    names = [a.name for a in call.args if isinstance(a, Symbol)]
+    return tuple(names) if len(names) == len(call.args) else None
+
+
+class Ordering(Protocol):
+    """A comparer that compares two readings and puts two ends in order."""
+
+    question: Question | None
+
+    def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
+
+    def order(self, left: Node, right: Node) -> int: ...
+
+    def region(self, ref: Node, ans: Node) -> Outcome: ...
+
+
+def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
+    if (
+        isinstance(ans, Region)
+        and has_factor(ans.node)
+        and comparer.question is not None
+        and comparer.question.has_inequality
+    ):
+        # The answer `2x > 4` for `x > 2` is a step from the question's inequality, not its solution
+        return DIFFERENT
+    if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
+        # A condition does not answer a question whose reference lists the elements
+        return DIFFERENT
+    left, right = _as_region(ref), _as_region(ans)
+    if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
+        return DIFFERENT
+    if _is_same_shape(left.node, right.node):
+        parts = zip(left.node.args, right.node.args, strict=True)
+        if all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
+            return EQUAL
+    if _letters(left) or _letters(right):
+        # Only their ends can be compared: a letter in an end is not the unknown of the set
+        return _same_ends(comparer, _interval(left.node), _interval(right.node))
+    pieces = Pieces(comparer.order)
+    try:
+        mine, theirs = pieces.of(left.node), pieces.of(right.node)
+        if any(_is_pair(side) and not found for side, found in ((ref, mine), (ans, theirs))):
+            # `(4, -2)` is a pair, not an empty interval
+            return DIFFERENT
+        same = len(mine) == len(theirs) and all(
+            pieces.order(a.low, b.low) == 0 == pieces.order(a.high, b.high) and a[1::2] == b[1::2]
+            for a, b in zip(mine, theirs, strict=True)
+        )
+        return EQUAL if same else DIFFERENT
+    except NotSolved:
+        return comparer.region(left.node, right.node)
+
+
+def _letters(region: Region) -> frozenset[str]:
+    """The letters in the ends of a set: all but its unknown."""
+    builders = [n for n in walk(region.node) if isinstance(n, SetBuilder)]
+    unknowns = frozenset({region.name} if region.name else ()).union(*(symbols(b.element) for b in builders))
+    if any(isinstance(n, UndefinedCall) for n in walk(region.node)):
+        return frozenset()
+    related = any(isinstance(n, Relation) for n in walk(region.node))
+    if related and region.name is None and not builders:
+        return frozenset()
+    return symbols(region.node) - unknowns
+
+
+def _interval(node: Node) -> Node:
+    """A solved inequality as an interval; any other set as it is."""
+    match node:
+        case Relation((low, Symbol(), high), (("<" | "<=") as first, ("<" | "<=") as second)):
+            return Interval(low, high, first == "<=", second == "<=")
+        case Relation((high, Symbol(), low), ((">" | ">=") as first, (">" | ">=") as second)):
+            return Interval(low, high, second == ">=", first == ">=")
+        case Relation((Symbol(), high), ("<" | "<=" as sign,)) | Relation((high, Symbol()), (">" | ">=" as sign,)):
+            return Interval(Negation(INFINITY), high, False, "=" in sign)
+        case Relation((Symbol(), low), (">" | ">=" as sign,)) | Relation((low, Symbol()), ("<" | "<=" as sign,)):
+            return Interval(low, INFINITY, "=" in sign, False)
+        case Collection("tuple", (low, high)):
+            return Interval(low, high, False, False)
+        case Collection("set", (SetBuilder(_, condition),)):
+            return _interval(condition)
+    return node
+
+
+def _same_ends(comparer: Ordering, left: Node, right: Node) -> Outcome:
+    match left, right:
+        case Interval(), Interval():
+            if (left.low_in, left.high_in) != (right.low_in, right.high_in):
+                return DIFFERENT
+        case SetOperation(), SetOperation():
+            if left.operator != right.operator or len(left.args) != len(right.args):
+                return DIFFERENT
+            parts = [[_same_ends(comparer, _interval(a), _interval(b)) for b in right.args] for a in left.args]
+            rows = [*parts, *zip(*parts, strict=True)]
+            return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
+        case _:
+            return DIFFERENT
+    return all_of([comparer.compare(resolve(a), resolve(b)) for a, b in zip(left.args, right.args, strict=True)])
+
+
+def _is_same_shape(left: Node, right: Node) -> bool:
+    """Whether both are intervals of the same kind (open, closed, half-open), or both are differences of two sets."""
+    match left, right:
+        case Interval(), Interval():
+            return (left.low_in, left.high_in) == (right.low_in, right.high_in)
+        case SetOperation("difference"), SetOperation("difference"):
+            return True
+    return False
+
+
+def _is_pair(reading: Reading) -> bool:
+    return isinstance(reading, Listing) and reading.kind == "tuple"
+
+
+def as_set(reading: Reading) -> Node | None:
+    """A value or a listing as a set, and a pair as an open interval; None for any other reading."""
+    if isinstance(reading, Value):
+        return Collection("set", (reading.node,))
+    if not isinstance(reading, Listing) or not all(isinstance(i, Value) for i in reading.items):
+        return None
+    nodes = tuple(i.node for i in reading.items if isinstance(i, Value))
+    if reading.kind == "tuple":
+        return Interval(*nodes, low_in=False, high_in=False) if len(nodes) == 2 else None
+    return Collection("set", nodes)
+
+
+def _as_region(reading: Reading) -> Region | None:
+    if isinstance(reading, Region):
+        return reading
+    found = as_set(reading) if isinstance(reading, Listing) and reading.kind in ("tuple", "set") else None
+    return None if found is None else Region(found)
+
+
+def points(named: Named, other: Reading) -> Reading:
+    """The value of a name; as a set of points where the other side is a region of the same unknown."""
+    found = as_set(named.value) if isinstance(other, Region) and label(named.name) == (other.name,) else None
+    return (
+        named.value
+        if found is None or symbols(found)
+        else Region(found, other.name if isinstance(other, Region) else None)
+    )
+
+
+_MINUTES, _HOURS = 60, 24
+# The seconds in the time units of a rate: a second, a minute, an hour, a day, a week
+_SPANS = frozenset({1, 60, 3_600, 86_400, 604_800})
+_YEN, _YUAN = (("yen", 1),), (("yuan", 1),)
+_RADIAN = (("rad", 1),)
+
+
+class Leaves(Protocol):
+    """A comparer of two expressions without units."""
+
+    question: Question | None
+
+    def leaf(self, ref: Node, ans: Node) -> Outcome: ...
+
+
+def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
+    """Compare two expressions, at least one with a unit. One side may leave its unit out; two units must convert."""
+    if isinstance(ref, Degrees) or isinstance(ans, Degrees):
+        return _angles(leaves, ref, ans)
+    if isinstance(ref, Percent) or isinstance(ans, Percent):
+        return DIFFERENT
+    match _with_letter(ref, ans), _with_letter(ans, ref):
+        case Quantity(mine, unit), Quantity(theirs, other):
+            amount = unit == other or _is_asked_amount(unit, other, leaves.question)
+            return leaves.leaf(mine, theirs) if amount else _converted(leaves, mine, unit, theirs, other)
+        case Quantity(mine), bare:
+            return leaves.leaf(mine, bare)
+        case _, Quantity(_, other) if leaves.question and _is_unasked_rate(other, leaves.question):
+            return DIFFERENT
+        case bare, Quantity(theirs, other) if _may_be_left_out(other, leaves.question):
+            return leaves.leaf(bare, theirs) if _is_asked(other, leaves.question) else DIFFERENT
+    return DIFFERENT
+
+
+def _is_asked(unit: Unit, question: Question | None) -> bool:
+    """Whether the question asks for this unit or names no unit: a reference without a unit counts in the asked unit.
+
+    Where the question asks for a rate, its amount counts as asked for, too: dollars, for dollars an hour.
+    """
+    asked = question.asked_units if question is not None else frozenset()
+    if not asked or not is_physical(unit):
+        return True
+    found = measure(_YUAN if unit == _YEN and "元" in question.text else unit)  # type: ignore[union-attr]
+    return any(found == one or _is_rate(found, one) or _is_rate(one, found) for one in asked)
+
+
+def _is_unasked_rate(unit: Unit, question: Question) -> bool:
+    """Whether the unit is a rate, like dollars an hour, and the question asks for an amount, like dollars."""
+    below = {name for name, power in unit if power < 0}
+    asked = question.asked_amount
+    if not below or asked.rate or below & asked.ones:
+        return False
+    return asked.amount or any(power > 0 and (is_money(name) or not is_physical(((name, 1),))) for name, power in unit)
+
+
+def _is_asked_amount(rate: Unit, unit: Unit, question: Question | None) -> bool:
+    """Whether `unit` is the amount of an asked `rate`: kilometres, where `平均每小时行驶多少千米` asks for a speed."""
+    asked = question.asked_units if question is not None else frozenset()
+    return measure(rate) in asked and is_physical(rate) and _is_rate(measure(unit), measure(rate))
+
+
+def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:
+    above = tuple((name, power) for name, power in rate.dimension if power > 0)
+    return above != rate.dimension and unit.dimension == above and unit.size / rate.size in _SPANS
+
+
+def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: Unit) -> Outcome:
+    mine, theirs = measure(ref_unit), measure(ans_unit)
+    if mine.dimension != theirs.dimension:
+        return DIFFERENT
+    if mine.size == theirs.size:
+        return leaves.leaf(ref, ans)
+    return leaves.leaf(ref, Product((number(theirs.size / mine.size), ans)))
+
+
+def has_unit(ref: Node, ans: Node) -> bool:
+    """Whether a side has a unit, or one side has a percent sign and the other a degree sign."""
+    if isinstance(ref, Quantity) or isinstance(ans, Quantity):
+        return True
+    match ref, ans:
+        case (Percent(), Degrees()) | (Degrees(), Percent()):
+            return True
+    return False
+
+
+def _may_be_left_out(unit: Unit, question: Question | None) -> bool:
+    """Whether a reference without a unit may mean this unit.
+
+    It may not if the unit is only a number, or if the unit is radians and the question is about degrees.
+    """
+    found = measure(unit)
+    if not found.dimension:
+        return False
+    return found != measure(_RADIAN) or question is None or not question.speaks_of_degrees
+
+
+def without_letter(ref: Node, ans: Node, question: Question | None) -> Node | None:
+    """The 5 of a reference `5 m`, if the question mentions metres and the answer has no symbols; else None."""
+    match ref:
+        case Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
+            named = not names_of(letter).isdisjoint(question.words - {letter.lower()})
+            return amount if named and not symbols(ans) else None
+    return None
+
+
+def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None:
+    """The 600 of an answer `600m`, if the question asks for metres and the reference is a bare number; else None."""
+    match ref, ans:
+        case Number(), Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
+            return amount if measure(((letter, 1),)) in question.asked_units else None
+    return None
+
+
+def _with_letter(node: Node, other: Node) -> Node:
+    """`5 m` as five metres, if the other side is a length: then m is no symbol. Any other node as it is."""
+    match node, other:
+        case Product((_, *_, Symbol("\\mu"), Symbol("m" | "g" | "s" as letter))), Quantity(_, unit):
+            named = ((f"μ{letter}", 1),)
+            if measure(named).dimension == measure(unit).dimension:
+                return Quantity(product_of(node.args[:-2]), named)
+        case Product((_, *_, Symbol(letter))), Quantity(_, unit) if letter in UNIT_LETTERS:
+            named = ((letter, 1),)
+            if measure(named).dimension == measure(unit).dimension:
+                return Quantity(product_of(node.args[:-1]), named)
+        case Quotient(Product((_, *_, Symbol(above))) as top, Symbol(below)), Quantity(_, unit):
+            speed: Unit = tuple(sorted(((above, 1), (below, -1))))
+            if {above, below} <= UNIT_LETTERS and measure(speed).dimension == measure(unit).dimension:
+                return Quantity(product_of(top.args[:-1]), speed)
+    return node
+
+
+def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
+    """Compare a degree sign on one side with a unit on the other: radians, or a scale of temperature."""
+    # A factor of 1 hides the sign, so that the degrees are converted to radians, and the sign is not just removed
+    match ref, ans:
+        case Quantity(inside, unit), Degrees() if measure(unit) == measure(_RADIAN):
+            return leaves.leaf(inside, Product((ans, number(1))))
+        case Degrees(), Quantity(inside, unit) if measure(unit) == measure(_RADIAN):
+            return leaves.leaf(Product((ref, number(1))), inside)
+        case Quantity(inside, ((("celsius" | "fahrenheit"), 1),)), Degrees(degrees):
+            return leaves.leaf(inside, degrees)
+    return DIFFERENT
+
+
+def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
+    """Compare ratios by their quotients, and times part by part. A ratio of two parts is equal to its quotient, too."""
+    if is_time(leaves.question, ref if isinstance(ref, Ratio) else ans):
+        same = isinstance(ref, Ratio) and isinstance(ans, Ratio) and len(ref.parts) == len(ans.parts)
+        if not same or not isinstance(ref, Ratio) or not isinstance(ans, Ratio):
+            return DIFFERENT
+        if any(_width(r) != _width(a) for r, a in zip(ref.parts[1:], ans.parts[1:], strict=True)):
+            return DIFFERENT
+        return all_of([leaves.leaf(r, a) for r, a in zip(ref.parts, ans.parts, strict=True)])
+    if isinstance(ans, Ratio) and isinstance(ref, Value) and leaves.question and not leaves.question.speaks_of_ratios:
+        # If the question is not about ratios, `1:6` does not mean 1/6: it may be odds
+        return DIFFERENT
+    left, right = _quotients(ref), _quotients(ans)
+    if left is None or right is None or len(left) != len(right):
+        return DIFFERENT
+    return all_of([leaves.leaf(r, a) for r, a in zip(left, right, strict=True)])
+
+
+def ratio_equation(named: Named) -> Node | None:
+    """`a:b = 4:5` as an equation of two quotients; None for any other reading."""
+    match named:
+        case Named(Collection("ratio", (above, below)), Ratio((top, bottom))):
+            return equation(Quotient(above, below), Quotient(top, bottom))
+    return None
+
+
+def _width(part: Node) -> int:
+    """The number of characters in a part of a time; 0 for a part that is not a number."""
+    return len(part.text) if isinstance(part, Number) else 0
+
+
+def ratio_named(ref: Reading, node: Node) -> Named | None:
+    """`x/y = 2/3` as a named value of the ratio `x:y`, if the reference is a ratio; else None."""
+    match node:
+        case Relation((Quotient(above, below), value), ("=",)) if is_name(above) and is_name(below):
+            ratio = isinstance(ref, Ratio) or (isinstance(ref, Named) and is_collection(ref.name, "ratio"))
+            if ratio and not symbols(value):
+                return Named(Collection("ratio", (above, below)), Value(value), node)
+    return None
+
+
+def is_time(question: Question | None, reading: Reading) -> bool:
+    """Whether `8:30` is a time of day: its minutes have two digits, and the question is not about ratios."""
+    if not isinstance(reading, Ratio) or not 2 <= len(reading.parts) <= 3:
+        return False
+    hours, *rest = reading.parts
+    if not all(_is_whole(p) and _width(p) == 2 and p.value < _MINUTES for p in rest):
+        return False
+    if question is not None and question.speaks_of_ratios:
+        return False
+    return _is_whole(hours) and hours.value <= _HOURS
+
+
+def _is_whole(node: Node) -> TypeGuard[Number]:
+    return isinstance(node, Number) and node.text.isdigit()
+
+
+def _quotients(reading: Reading) -> list[Node] | None:
+    if isinstance(reading, Ratio):
+        return [Quotient(part, reading.parts[-1]) for part in reading.parts[:-1]]
+    return [reading.node] if isinstance(reading, Value) else None

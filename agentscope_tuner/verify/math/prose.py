@@ -1,0 +1,655 @@
+r"""Words around and instead of values: dressing, set phrases, times and dates, sentences, domains of names.
+
+Such text is removed only if the rest is still an answer, and only if its words do not change the value:
+`5 \text{ (exact)}` is 5, but `5 \text{ (or 6)}` is left as it is.
+
+References are trusted, so their wording needs no proof. The value of a sentence is the value after its last main verb,
+or several values joined with `and`. A clause that says when or where (`, attained at $x=\frac12$`) holds no value. A
+sentence that states two different things cannot be a reference. A sentence without a value is compared word by word.
+
+If only one side has such words, they are ignored. If both sides have them, the domains are compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from agentscope_tuner.verify.math.scan import FUNCTIONS, MAX_CHARS, SPELLED, Token
+from agentscope_tuner.verify.math.units import added_up, known, operates, singular
+
+_TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"
+_SPACES = re.compile(r"\s+")
+# A cheap test: without one of these there is nothing to remove
+_PLAIN_WORD = re.compile(
+    r"\\text|\\math(?:rm|bf)|\\mbox|(?<![\\a-zA-Z])[a-zA-Z]{2}|[答)∎■□✓✔∴⇒]|\d\s?[a-zA-Z]|^\s*(?:=|\\[tiRL])"
+    r"|\\(?:blacksquare|square|Box|qed|QED|checkmark)\b"
+)
+_LEADING = re.compile(
+    rf"(?:\\(?:therefore|implies|Rightarrow|Longrightarrow)\b|[∴⇒]|=>|=(?![=<>])|"
+    rf"{_TEXT}\s*\{{\s*(?:therefore|thus|hence|so|exactly|precisely)\s*[,:]?\s*\}}|(?:therefore|thus|hence|so|exactly|precisely)\b[,:]?)"
+    r"(?:\\[ ,;:!~]|~|\s)*(?=\S)",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    rf"(?<=\S)(?:\\[ ,;:!~]|\\q?quad|~|\s)*(?:\\(?:blacksquare|square|Box|qed|QED|qedsymbol|checkmark)\b|[∎■□✓✔]|"
+    rf"{_TEXT}\s*\{{\s*Q\.?E\.?D\.?\s*\}})\s*\.?\s*$"
+)
+_LABEL = re.compile(
+    rf"(?:{_TEXT}\s*\{{\s*)?(?:(?:the\s+)?(?:final\s+)?(?:answer|ans|result|ratio)(?:\s+is)?|答案(?:是|为)?)\s*"
+    r"(?P<close>\}?)\s*(?:[:：=]|(?<=is)|(?<=是)|(?<=ratio))\s*\}?(?:\\[ ,;:!~]|~|\s)*",
+    re.IGNORECASE,
+)
+# Words before a value that name it: `Total:`, `\text{The only solution is }`
+_NAMING = re.compile(
+    rf"(?:{_TEXT}\s*\{{\s*(?P<inside>[a-zA-Z][a-zA-Z' -]{{1,80}}?)\s*"
+    r"(?:(?P<mark>:|\b(?:is|are|equals|be)\b)\s*\}|\}(?:\\[ ,;:!~]|~|\s)*:)"
+    r"|(?P<bare>[a-zA-Z][a-zA-Z' -]{2,60}?)\s*(?::(?=\s)|\b(?:is|are|equals)\b\s*:?))(?:\\[ ,;:!~]|~|\s)*"
+)
+_EQUATED = re.compile(rf"(?:{_TEXT}\s*\{{\s*)?([a-zA-Z][a-zA-Z' -]{{1,60}}?)\s*:?\s*\}}?\s*=")
+_RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
+_CHOICE = re.compile(
+    rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:]\s*\}}*|\(?(?P<bare>[A-J])\)|(?P<dot>[A-J])[.:](?=\s))"
+    r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
+)
+_LETTER = re.compile(
+    rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:option|choice|answer)\s*)?\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*", re.IGNORECASE
+)
+_REMARK = re.compile(
+    rf"(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"
+    rf"\(\s*{_TEXT}\s*\{{([a-zA-Z' -]+)\}}\s*\)|\s\(([a-zA-Z' -]{{3,}})\))\s*$"
+)
+_ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*(?:only|exactly)\s*\.?\s*\}}|(?<=\s)(?:only|exactly))\s*$", re.IGNORECASE)
+# Words that make a final `only` a part of the answer: `for x > 0 only` restricts, `x = 2 only` does not
+_RESTRICTS = re.compile(r"\b(?:for|when|if|where|on)\b")
+_ORDINAL = re.compile(rf"(\d+)\s*(?:\^\s*)?(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?(st|nd|rd|th)\s*\}}?\s*\}}?")
+_TO = re.compile(rf"(\d+(?:\.\d+)?)\s*(?:{_TEXT}\s*\{{\s*to\s*\}}|\bto\b)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
+# The words that may stand around any answer: none of them changes a value. Every other word must be in the question or
+# in the reference; an answer with another word is not read
+NEUTRAL = frozenset(
+    """the a an is are was were be of that this it its so and therefore thus hence then exactly exact precisely simply
+    final correct answer answers result value values total sum number solution solutions equals equal required
+    desired simplified rounded altogether needed there in all we get have as both which has
+    exist exists percentage probability expected area length width height weight volume perimeter ways""".split()  # noqa: SIM905
+)
+# Words that may stand before a value only
+_LEADING_WORDS = frozenset(
+    {"only", "approximately", "about", "around", "roughly", "option", "choice", "even", "odd", "prime"}
+)
+# Words that turn an answer round, in the languages of the models' solutions: not even a question's own are dropped
+_TURNING = frozenset(
+    """not no non nicht kein keine pas nunca jamais nie nem не нет ни değil không ไม่ नहीं ikke inte niet except false
+    wrong falsch faux falso неверно 不 非 没 无 未 半 倍 几 아 안 或 和 与 及 と か 또""".split()  # noqa: SIM905
+)
+_ROOTS = frozenset({"double root", "triple root", "repeated root", "multiplicity two"})
+# Marks at either end are searched in this many characters
+_HEAD = 200
+
+
+Allows = Callable[[str], bool]
+
+
+def undressed(text: str, allows: Allows) -> str:
+    """The text without the marks around its value, and without the words there if each of them is allowed."""
+    if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
+        return text
+    # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space
+    text = _without_naming(_without_label(_without_marks(_SPACES.sub(" ", text))), allows)
+    if (quantity := added_up(text)) is not None:
+        return quantity
+    if match := _ORDINAL.fullmatch(text):
+        return match[1]
+    if match := _TO.fullmatch(text):
+        return f"{match[1]}:{match[2]}"
+    if not _RESTRICTS.search(text):
+        text = _ONLY.sub("", text) or text
+    match = _REMARK.search(text)
+    if match is not None and match.start() > 0:
+        words = next(g for g in match.groups() if g is not None)
+        unit = _unit_of(words)
+        if unit is not None:
+            return f"{text[: match.start()]}\\text{{ {unit}}}"
+        if words.strip().lower() in _ROOTS or all(map(allows, words.split())):
+            return text[: match.start()]
+    return text
+
+
+def _without_marks(text: str) -> str:
+    r"""The text without a mark before the value (`\therefore`) or after it (`\blacksquare`)."""
+    leading = _LEADING.match(text)
+    text = text[leading.end() :] if leading is not None else text
+    # A search in a long run of thin spaces takes quadratic time, so only the end of the text is searched
+    head, tail = text[:-_HEAD], text[-_HEAD:]
+    return head + (_TRAILING.sub("", tail) or tail)
+
+
+def _without_label(text: str) -> str:
+    for pattern in (_LABEL, _RATIO):
+        match = pattern.match(text)
+        if match is not None and text[match.end() :].strip(" }$"):
+            opened = "{" in match.group() and not match.groupdict().get("close", "}")
+            rest = text[match.end() :].strip()
+            text = rest[:-1] if opened and rest.endswith("}") else rest
+    return text
+
+
+def _without_naming(text: str, allows: Allows) -> str:
+    match = _NAMING.match(text)
+    if match is None or not text[match.end() :].strip(" }$.,"):
+        return text
+    words = match["inside"] or match["bare"]
+    # Capital letters beside a colon are the sides of a ratio: `AB:BC`
+    if words.isupper() or not all(word.lower() in _LEADING_WORDS or allows(word) for word in words.split()):
+        return text
+    return text[match.end() :].strip()
+
+
+def allowed(word: str, said: frozenset[str], asked: str) -> bool:
+    """Whether a word around an answer may be dropped: it is neutral, or a word of the question or the reference.
+
+    Args:
+        said: the words of the question and the reference, in lower case and in the singular.
+        asked: the question's text, for words of alphabets without capitals and plurals.
+    """
+    low = word.lower().strip("'-.,:;!()")
+    if low in NEUTRAL:
+        return True
+    if low in _TURNING or operates(low):
+        return False
+    if not low.isascii():
+        # A single sign is a word in East Asia, and a letter elsewhere
+        spaced = low < "\u0900"
+        return low in said if spaced else (len(low) > 1 or low >= "\u1100") and low in asked.lower()
+    return low in said or singular(low) in said
+
+
+def choice(text: str) -> tuple[str, str] | None:
+    r"""The letter and the value of `\textbf{(A) }5`; None if no letter of a choice stands before a value."""
+    match = _CHOICE.match(text[:_HEAD]) if text[:1] in "\\(ABCDEFGHIJ" else None
+    if match is None:
+        return None
+    rest = text[match.end() :].strip()
+    if not rest or rest[0] in "=+*/^_,)}<>-" or rest.startswith(("\\cup", "\\cap", "\\le", "\\ge", "\\in")):
+        return None
+    return next(g for g in match.groups() if g is not None), rest
+
+
+def letter(text: str) -> str | None:
+    r"""The letter of a text that is only the letter of a choice: `C`, `(c)`, `\text{Option C}`; None for any other."""
+    match = _LETTER.fullmatch(text.strip())
+    return match[1].upper() if match else None
+
+
+def _unit_of(words: str) -> str | None:
+    parts = words.split()
+    return words.strip() if parts and all(known(singular(p)) or p in ("square", "cubic") for p in parts) else None
+
+
+_CYCLES = re.compile(r"(?:\(\s*\d{1,2}(?:(?:\\[ ,;:]|~|\\q?quad|\s)+\d{1,2})*\s*\))+")
+
+
+def cycles(text: str) -> object | None:
+    r"""A permutation in cycles, `(1\ 3\ 2)(4\ 5)`, in a form that equal permutations share; None for another text.
+
+    Disjoint cycles commute. Others depend on whose factor acts first, so they are compared in their order.
+    """
+    text = "".join(text.split("$"))
+    if _CYCLES.fullmatch(text) is None or not re.search(r"\d\D+\d", text):
+        return None
+    found = [re.findall(r"\d+", one) for one in re.findall(r"\(([^()]*)\)", text)]
+    turned = [tuple(one[one.index(min(one)) :] + one[: one.index(min(one))]) for one in found if len(one) > 1]
+    moved = [at for one in turned for at in one]
+    return frozenset(turned) if len(set(moved)) == len(moved) else tuple(turned)
+
+
+_CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
+_TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?(am|pm)?(?:o'clock)?", re.IGNORECASE)
+_NOON = 12
+
+
+def time_of_day(text: str) -> tuple[int, bool] | None:
+    """The seconds since midnight, and whether the text says am or pm; None where the text is not a time."""
+    match = _TIME.fullmatch(_CLOCK_WRITING.sub("", text))
+    if match is None:
+        return None
+    hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3] or 0)
+    half = (match[4] or "").lower()
+    if minutes >= 60 or seconds >= 60 or hours > 24 or (half and not 1 <= hours <= _NOON):
+        return None
+    if half:
+        hours = hours % _NOON + (_NOON if half == "pm" else 0)
+    return (hours * 60 + minutes) * 60 + seconds, bool(half)
+
+
+_WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox|operatorname)(?![a-zA-Z])|[{}$]|\\[ ,;:!~()]|~")
+_SUBJECT = (
+    r"(?:(?:(?:the|this|that) )?(?:(?:given|two-sided|infinite|improper) )?(?:limit|series|sequence|integral|sum|"
+    r"product|derivative|equation|equations|system(?: of equations)?|inequality|inverse|value|expression|function|"
+    r"slope|it) )?"
+)
+_COUNTED = (
+    r"(?: (?:real |complex |integer |possible |such )?(?:solutions?|values?|roots?|ways|points?|pairs?|triples?))?"
+)
+# Each meaning, and the pattern of the phrases that express it
+_PHRASES = {
+    "no solution": rf"{_SUBJECT}(?:there (?:is|are|exists?) |(?:has|have) )?no (?:real )?solutions?"
+    r"(?: exists?)?|(?:方程|方程组|此题)?无(?:实数?)?解|没有解|(?:the )?(?:empty|null) set|空集|"
+    r"\\(?:emptyset|varnothing)|∅",
+    "does not exist": rf"dne|{_SUBJECT}(?:dne|(?:does not|doesn't|do not|don't|fails to) exist)|(?:极限)?不存在",
+    "infinitely many": rf"(?:there (?:are|is|exist) |{_SUBJECT}(?:has|have) )?"
+    rf"(?:an )?(?:infinitely many|infinite(?: number of| many)?){_COUNTED}(?: exist)?|"
+    r"无穷多个?解?|无数个?解?|无限多个?解?",
+    "diverges": rf"{_SUBJECT}(?:is )?(?:diverges?|divergent)|(?:级数|该级数)?发散",
+    "converges": rf"{_SUBJECT}(?:is )?(?:converges?|convergent)|(?:级数|该级数)?收敛",
+    "undefined": rf"{_SUBJECT}(?:is )?(?:undefined|not defined)|无定义|未定义",
+    "impossible": r"(?:(?:this|it) is )?(?:impossible|not possible)|不可能",
+}
+_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _PHRASES.items())
+_EMPTY_BRACES = re.compile(r"\\(?:l?brace)?\{?\s*\\\}|\\\{\s*\\\}")
+_HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|多少|几个", re.IGNORECASE)
+_LONGEST = 80
+_INFINITELY_MANY = "infinitely many"
+
+_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
+_MONTH = "|".join(f"{m}|{m[:3]}" for m in _MONTHS) + "|sept"
+_DAY = r"(?P<day>\d{1,2})(?:\^?\s*(?:st|nd|rd|th))?"
+_YEAR = r"(?:,? ?(?P<year>\d{4}))?"
+_DATES = (
+    re.compile(rf"(?:the )?(?P<month>{_MONTH})\.? (?:the )?{_DAY}{_YEAR}"),
+    re.compile(rf"(?:the )?{_DAY} (?:of )?(?P<month>{_MONTH})\.?{_YEAR}"),
+    re.compile(r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]"),
+)
+
+
+class Day(NamedTuple):
+    """A day of the calendar; the year may be left out."""
+
+    month: int
+    day: int
+    year: int | None
+
+
+def plain(text: str) -> str:
+    """The words in lower case, without commands and signs that only set type."""
+    if len(text) > 3 * _LONGEST:
+        return text
+    return " ".join(_WRITING.sub(" ", text.replace("’", "'")).lower().split()).rstrip(" .!。")
+
+
+@lru_cache(maxsize=1024)
+def phrase(text: str) -> str | None:
+    """The meaning that the text's phrase expresses, a key of `_PHRASES`; None for any other text."""
+    if _EMPTY_BRACES.fullmatch(text.replace(" ", "")):
+        return "no solution"
+    said = plain(text)
+    if len(said) > _LONGEST:
+        return None
+    return next((name for name, pattern in _PATTERNS if pattern.fullmatch(said)), None)
+
+
+def is_many(text: str, other: str, question: str) -> bool:
+    """Whether one text is `\\infty`, the other says infinitely many, and the question asks how many."""
+    pair = {plain(text), plain(other)}
+    if "\\infty" not in pair or not _HOW_MANY.search(question):
+        return False
+    return _INFINITELY_MANY in (phrase(text), phrase(other))
+
+
+@lru_cache(maxsize=1024)
+def day(text: str) -> Day | None:
+    """The day that the text names; None where the text is not a date."""
+    said = plain(text)
+    if len(said) > _LONGEST:
+        return None
+    for pattern in _DATES:
+        match = pattern.fullmatch(said.replace("^ ", ""))
+        if match is not None:
+            month = match["month"]
+            at = int(month) if month.isdigit() else [m[:3] for m in _MONTHS].index(month[:3]) + 1
+            return Day(at, int(match["day"]), int(match["year"]) if match["year"] else None)
+    return None
+
+
+_MATH = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$((?:[^$\\]|\\.)+)(?<!\\)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_DOLLARS = re.compile(r"(?<!\\)\$+|\\[()\[\]]")
+_VERBS = (
+    r"is|are|equals?|be|was|were|takes?|costs?|has|have|gives?|get|gets|needs?|lasts?|weighs?|measures?|contains?|"
+    r"requires?|earns?|becomes?|remains?|arrives? at|leaves? at|(?:converges?|tends?|simplifies|evaluates|comes?|"
+    r"amounts?|sums?) to|approaches|totals|yields|answer:"
+)
+_VERB = re.compile(rf"\b(?:{_VERBS})\b", re.IGNORECASE)
+_LEADS = re.compile(
+    r"(?:(?:therefore|thus|hence|so|then|finally|consequently|and|we (?:get|have|find|obtain|conclude)(?: that)?|"
+    r"it follows that|in conclusion|that is|i\.e\.)\b[,:]?\s*)+",
+    re.IGNORECASE,
+)
+# A subordinate clause before the main clause
+_BEFORE = re.compile(
+    r"(?:if|when|since|because|as|for|given|let|between|with|where|by|in|at|from|using|after|among|of)\b[^,$\\]*"
+    r"(?:(?:\$[^$]*\$|\\\(.*?\\\))[^,$\\]*)*,\s+",
+    re.IGNORECASE,
+)
+# Words that begin a clause after a value: when, where, because
+_AFTER = re.compile(
+    r"(?:,|\s)\s*\(?\b(?:attained|reached|achieved|obtained|occurring|which|when|whenever|at|if|since|because|so that|"
+    r"given|by|as|with equality|on the interval|where)\b(?![^,]*\b(?:respectively)\b)",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(r",|;|\b(?:and|but|while)\b")
+_ATTAINED = re.compile(r"\s*(?:only )?(?:attained|reached|achieved|obtained|realized|taken)\b")
+_SO = re.compile(r"\b(?:so|therefore|hence|thus|which (?:gives|means|is)|then)\b", re.IGNORECASE)
+_DENIES = re.compile(
+    r"\b(?:no|not|none|never|cannot|can't|isn't|aren't|doesn't|neither|nor|impossible)\b", re.IGNORECASE
+)
+# Words that change the meaning of the value after them: `at most 5` is not 5
+_STATED_BOUNDS = re.compile(
+    r"\b(?:at (?:least|most)|(?:more|less|fewer|greater|larger|smaller|bigger) than|over|under|above|below|half|twice|"
+    r"double|(?<!for )(?:all|every|any)|multiples?|divisible|except|other than)\b",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(r"\\[a-zA-Z]+\s*(?:\{[^{}]*\})?|\{[^{}]*\}")
+_WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2,}")
+_NUMBER = re.compile(r"(?<![\w.])-?\\?\$?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?(?:\s?\\?%)?")
+# A number with its noun or unit
+_COUNT = re.compile(rf"{_NUMBER.pattern}(?:\s+[a-zA-Z-]+)*")
+_JOINERS = re.compile(r"[\s,;.&]|\b(?:and|or|only|respectively)\b", re.IGNORECASE)
+# Words that may stand around the only formula of a sentence without a verb
+_HARMLESS = frozenset(
+    """the a an answer answers exactly only just option choice total value maximum minimum final result of units unit
+    number numbers sum product solution solutions area them these such ways possible values""".split()  # noqa: SIM905
+)
+_MATHEMATICS = FUNCTIONS | SPELLED.keys()
+_FEWEST_WORDS = 2
+
+
+class StatesSeveral(Exception):
+    """The sentence states two values, and nothing in it says which value is the answer."""
+
+
+def is_sentence(text: str) -> bool:
+    """Whether the text is a sentence: it begins with a word or a formula, and has words outside `\\text{}`."""
+    plain = _COMMAND.sub(" ", _MATH.sub(" ", text))
+    # Not counted as words: capital letters, which name segments, and names of functions
+    words = sum(1 for word in _WORD.findall(plain) if not word.isupper() and word not in _MATHEMATICS)
+    if text[:1].isalpha():
+        return words >= _FEWEST_WORDS - bool(_MATH.search(text))
+    return words >= _FEWEST_WORDS and _MATH.match(text) is not None
+
+
+def candidates(text: str) -> Iterator[str]:
+    """The values that the sentence may state, the most certain first; none if it must be compared word by word.
+
+    Raises:
+        StatesSeveral: two clauses state a value each.
+    """
+    clause = (
+        _LEADS.sub("", text.strip().rstrip("."), count=1) if _LEADS.match(text.strip()) else text.strip().rstrip(".")
+    )
+    if _BEFORE.match(clause):
+        clause = clause[_BEFORE.match(clause).end() :]  # type: ignore[union-attr]
+        clause = clause[lead.end() :] if (lead := _LEADS.match(clause)) else clause
+    formulas = list(_MATH.finditer(clause))
+    verbs = [v for v in _VERB.finditer(clause) if not any(f.start() < v.start() < f.end() for f in formulas)]
+    verb = verbs[-1] if verbs else None
+    if verb is None:
+        yield from _without_verb(clause, formulas)
+        return
+    if _DENIES.search(_MATH.sub(" ", clause)):
+        return
+    _refuse_several(clause, verbs)
+    rest = _stated(clause[verb.end() :])
+    if _STATED_BOUNDS.search(_MATH.sub(" ", rest)):
+        return
+    if not _has_value(rest) or _ATTAINED.match(clause, verb.end()):
+        # The value stands before the verb: `$x = 5$ is the only solution`
+        yield from _values(_LEADS.sub("", clause[: verb.start()]))
+        return
+    yield from _values(rest)
+
+
+def _refuse_several(clause: str, verbs: list[re.Match[str]]) -> None:
+    """Refuse a clause with two verbs that state a value each, unless the second value follows from the first (`so`)."""
+    for first, second in itertools.pairwise(verbs):
+        between = clause[first.end() : second.start()]
+        joined = next(reversed(list(_JOINED.finditer(between))), None)
+        if joined is None or not _has_value(between[: joined.start()]) or _SO.search(between[joined.start() :]):
+            continue
+        if _has_value(clause[second.end() :]):
+            raise StatesSeveral(_short(clause))
+
+
+def _short(clause: str) -> str:
+    return clause if len(clause) <= 60 else f"{clause[:60]}…"
+
+
+def _stated(rest: str) -> str:
+    """The part of the text after the verb that holds the value.
+
+    It ends before words that say when or where, and it begins after the last colon.
+    """
+    plain = _MATH.sub(lambda m: "0" * len(m.group()), rest)
+    after = _AFTER.search(plain)
+    if after is not None and _has_value(rest[: after.start()]):
+        rest, plain = rest[: after.start()], plain[: after.start()]
+    colon = re.search(r":(?=\s)(?!.*:\s)", plain, re.DOTALL)
+    return (rest[colon.end() :] if colon and _has_value(rest[colon.end() :]) else rest).strip(" ,")
+
+
+def _has_value(text: str) -> bool:
+    return _MATH.search(text) is not None or re.search(r"\d|\\[a-zA-Z]", text) is not None
+
+
+def _values(rest: str) -> Iterator[str]:
+    """The possible values of the text after the verb, the most certain first."""
+    formulas = list(_MATH.finditer(rest))
+    if not formulas:
+        if _COUNT.fullmatch(rest) is None:
+            yield rest
+        yield from _numbers(rest)
+        return
+    between = _MATH.sub(" ", rest[formulas[0].start() : formulas[-1].end()])
+    joined = len(formulas) > 1 and not _WORD.search(_JOINERS.sub(" ", between))
+    if not joined:
+        whole = _MATH.fullmatch(rest)
+        yield _inside(whole) if whole else " ".join(_DOLLARS.sub(" ", rest).split())
+    if joined:
+        # A list: `the numbers $3$ and $5$`
+        yield ", ".join(dict.fromkeys(map(_inside, formulas)))
+    elif len({_inside(f) for f in formulas}) == 1:
+        yield _inside(formulas[0])
+
+
+def _numbers(rest: str) -> Iterator[str]:
+    numbers = list(_NUMBER.finditer(rest))
+    if len(numbers) == 1:
+        yield _with_unit(numbers[0])
+        yield numbers[0].group()
+    elif numbers and not _WORD.search(
+        _JOINERS.sub(" ", _NUMBER.sub(" ", rest[numbers[0].start() : numbers[-1].end()]))
+    ):
+        yield ", ".join(n.group() for n in numbers)
+
+
+def _with_unit(number: re.Match[str]) -> str:
+    """The number with the unit after it; any other words after it do not change the number."""
+    words = itertools.takewhile(_measures, number.string[number.end() :].split())
+    return " ".join([number.group(), *words])
+
+
+def _measures(word: str) -> bool:
+    return known(singular(word)) or word in ("square", "cubic", "sq", "per", "percent", "degrees")
+
+
+def _without_verb(clause: str, formulas: list[re.Match[str]]) -> Iterator[str]:
+    """The values of a clause without a verb: `Hence $n = 101$`, `Answer: 17`, `$f(x) = 2x+1$ for all real $x$`."""
+    words = _MATH.sub(" ", clause)
+    if _DENIES.search(words):
+        return
+    label, colon, rest = clause.partition(":")
+    if colon and not _MATH.search(label) and _has_value(rest):
+        yield from _values(rest.strip())
+        return
+    if formulas and formulas[0].start() == 0:
+        yield " ".join(_DOLLARS.sub(" ", clause).split())
+    if _STATED_BOUNDS.search(words):
+        return
+    if formulas and len({_inside(f) for f in formulas}) == 1 and {w.lower() for w in _WORD.findall(words)} <= _HARMLESS:
+        yield _inside(formulas[0])
+    if not formulas and len(_NUMBER.findall(clause)) == 1:
+        yield from _numbers(clause)
+
+
+def _inside(match: re.Match[str]) -> str:
+    return next(g for g in match.groups() if g is not None).strip()
+
+
+_OPENERS = frozenset({"for", "where", "with", "when", "\\forall"})
+_QUANTIFIERS = frozenset(
+    {"all", "every", "any", "each", "some", "a", "an", "arbitrary", "fixed", "constant", "constants", "is", "are"}
+)
+_FIELDS = {
+    "real": "real", "reals": "real", "\\mathbb{R}": "real",
+    "integer": "integer", "integers": "integer", "whole": "integer", "\\mathbb{Z}": "integer",
+    "rational": "rational", "rationals": "rational", "\\mathbb{Q}": "rational",
+    "complex": "complex", "\\mathbb{C}": "complex",
+    "natural": "natural", "naturals": "natural", "\\mathbb{N}": "natural",
+    "positive": "positive", "nonnegative": "nonnegative", "non-negative": "nonnegative",
+    "nonzero": "nonzero", "non-zero": "nonzero", "non": "", "zero": "", "negative": "",
+}  # fmt: skip
+FIELD_NAMES = {name: field for name, field in _FIELDS.items() if name.startswith("\\")}
+_NOUNS = frozenset(
+    {"number", "numbers", "value", "values", "parameter", "parameters", "the", "domain", "of", "and", "in"}
+)
+_SIGNS = frozenset({"\\in", "\\forall", ",", "(", ")", ">=", ">", "!=", "-", "\\ne"})
+_MOST = 14
+_COUNTING = frozenset({"n", "k", "m", "l", "j"})
+_BOUNDS = frozenset({">=", ">", "<", "<="})
+# A marker among the fields: the function is given for only some of its arguments
+NARROWED = "a part of the arguments"
+
+Fields = frozenset[str]
+
+
+def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
+    """The tokens before the words that give a domain, and the fields of that domain; None where no words give one."""
+    for at in range(1, len(tokens)):
+        token = tokens[at]
+        if len(tokens) - at > _MOST:
+            continue
+        said = tokens[at + 1 :]
+        if token.text == "(" and _ends_in_bracket(said):
+            said = said[:-1]
+            if any(t.text in ("(", ")") for t in said) or not _says_membership(said):
+                continue
+        elif token.text == ",":
+            if not (_names_several(said) or _bounds_parameter(tokens[:at], said)):
+                continue
+        elif token.text.lower() not in _OPENERS or token.kind not in ("word", "cmd"):
+            continue
+        fields = _fields(said, quantified=token.text in ("\\forall", ",", "("))
+        own = _is_own_argument(tokens[:at], said)
+        if fields is None or (own and "some" in {t.text.lower() for t in said}):
+            # `P(x) = x for some x` is an equation to solve, not a function's definition
+            return tokens, None
+        if own and any(t.text in _BOUNDS for t in said):
+            fields |= {NARROWED}
+        end = at - 1 if tokens[at - 1].text in (",", ";", "(") else at
+        return (tokens[:end], fields) if end else (tokens, None)
+    return tokens, None
+
+
+def _ends_in_bracket(tokens: list[Token]) -> bool:
+    return bool(tokens) and tokens[-1].text == ")"
+
+
+def _says_membership(tokens: list[Token]) -> bool:
+    r"""Whether bracketed tokens give a domain, like `k \in \mathbb{Z}` and `C constant`: then they are not a factor."""
+    said = ("\\in", "\\forall", "constant", "constants", "integer", "real")
+    return any(t.text in said or t.text.lower() in said for t in tokens)
+
+
+def _names_several(tokens: list[Token]) -> bool:
+    r"""Whether the tokens after a comma are like `a, b \in \mathbb{R}`; a single name is the parameter of a family."""
+    names = [t for t in tokens[:-2] if t.kind == "sym"]
+    parted = all(t.kind == "sym" or t.text == "," for t in tokens[:-2])
+    ends = len(tokens) >= 5 and tokens[-2].text == "\\in" and tokens[-1].text in _FIELDS
+    return ends and parted and len(names) > 1
+
+
+def _bounds_parameter(before: list[Token], said: list[Token]) -> bool:
+    """Whether the tokens after a comma bound a letter of the value: the `k >= 0` of `n = 2^k, k >= 0`."""
+    texts = [t.text for t in before]
+    if len(said) != 3 or said[0].text not in _COUNTING or said[1].text not in (">=", ">"):
+        return False
+    value = texts.index("=") + 1 if "=" in texts else 0
+    # `k, k >= 1` bounds the unknown itself: there the bound is a part of the answer
+    return len(texts) > 1 and said[0].text in texts[value:] and said[0].text not in texts[:value]
+
+
+def _is_own_argument(before: list[Token], said: list[Token]) -> bool:
+    """Whether the words name only arguments of the function on the left side: the x of `P(x) = x`."""
+    if len(before) < 4 or before[0].kind != "sym" or before[1].text != "(":
+        return False
+    arguments = set(itertools.takewhile(lambda text: text != ")", (t.text for t in before[2:])))
+    return {t.text for t in said if t.kind == "sym"} <= arguments
+
+
+def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
+    """The fields that the words name; None if another word stands among them."""
+    found: set[str] = set()
+    names = 0
+    for at, token in enumerate(tokens):
+        text = token.text.lower() if token.kind == "word" else token.text
+        if text in _FIELDS:
+            found.add(_FIELDS[text])
+            quantified = True
+        elif text in _QUANTIFIERS and not (text == "a" and token.kind == "sym" and at == len(tokens) - 1):
+            quantified = True
+        elif token.kind == "sym":
+            names += 1
+        elif token.kind == "num":
+            if tokens[at - 1].text not in (">=", ">", "!=", "-") or token.text not in ("0", "1", "2"):
+                return None
+            if tokens[at - 1].text == "!=" and token.text != "0":
+                # `x != 3` leaves one point out: that is a part of the answer
+                return None
+            quantified = True
+            found.add(f"{tokens[at - 1].text} {token.text}")
+        elif text not in _NOUNS and text not in _SIGNS:
+            return None
+    if not quantified or not (names or found):
+        return None
+    if {"non"} & {t.text.lower() for t in tokens}:
+        found.add("nonzero" if "zero" in {t.text.lower() for t in tokens} else "nonnegative")
+    elif {"zero", "negative"} & {t.text.lower() for t in tokens}:
+        return None
+    return frozenset(found - {""})
+
+
+# Words that multiply the value beside them, and scales, in the languages of the models' solutions
+_MULTIPLIERS = re.compile(
+    r"\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
+    r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b"
+    r"|[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना",
+    re.IGNORECASE,
+)
+_SCALED = re.compile(
+    r"[\s$*~}\\)\],]*(?:(?:text|mathrm)\s*\{\s*)?(hundred|thousand|million|billion|trillion|dozen|percent|mille|millions?|Millionen"
+    r"|millones|milhões|тысяч\w*|миллион\w*|[十百千万亿億兆]|만|억|倍|の[2-9]倍|的[一两二三\d]?[半倍])(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+def multiplies(before: str, question: str) -> str | None:
+    """A word before a box that multiplies its value and that the question does not say: `half of it is`."""
+    found = (word[0] for word in _MULTIPLIERS.finditer(before) if not any(map(str.isdigit, before[word.end() :])))
+    return next((word for word in found if word.lower() not in question.lower()), None)
+
+
+def scales(behind: str, question: str) -> str | None:
+    """A scale right behind a box that the question does not say: the million of `\\boxed{400}` million."""
+    found = _SCALED.match(behind)
+    return found[1] if found is not None and found[1].lower() not in question.lower() else None

@@ -1,0 +1,704 @@
+r"""Text to tokens: the table of known commands, and one scanner for LaTeX, plain ASCII mathematics and Unicode.
+
+The scanner replaces a command of the role `same` by its canonical name, and drops one of the role `look`. The parser
+reads every other command by its role.
+
+Two texts with the same tokens are one answer, typeset twice: `\dfrac{1}{2}`, `\frac {1}{2}`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Generic, Literal, NamedTuple, ParamSpec, TypeVar
+
+Role = Literal[
+    "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",
+    "big", "environment", "currency", "relation",
+]  # fmt: skip
+MANY = -1
+
+
+class Command(NamedTuple):
+    """One row of the table; `arity` is the number of operands, or `MANY` for any number."""
+
+    name: str
+    canonical: str
+    role: Role
+    arity: int
+
+
+# Role, arity and names. `name:=canonical` gives a canonical name that differs from the name
+_ROWS: tuple[tuple[Role, int, str], ...] = (
+    ("function", 1, """
+        sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh
+        arctanh asin:=arcsin acos:=arccos atan:=arctan asinh:=arcsinh acosh:=arccosh atanh:=arctanh ln log lg:=log exp
+        abs det floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
+    ("function", MANY, "gcd lcm min max"),
+    ("fraction", 2, "frac"),
+    ("binomial", 2, "binom"),
+    ("root", 1, "sqrt cbrt root"),
+    ("constant", 0, "pi infty"),
+    ("symbol", 0, r"""
+        alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega
+        Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega emptyset ell hbar aleph nabla partial ldots mathbb{R}
+        mathbb{Z} mathbb{N} mathbb{Q} mathbb{C} square checkmark"""),
+    # A line over capital letters marks a segment, over any other formula a conjugate
+    ("bar", 1, "overline bar"),
+    ("decoration", 1, "vec angle triangle mathcal mathscr mathfrak underline"),
+    # Accents that change a symbol's identity: `\hat{x}` is not `x`
+    ("accent", 1, "hat widehat tilde dot ddot"),
+    ("big", 1, "int sum prod lim"),
+    ("environment", 0, "begin"),
+    ("currency", 1, r"$:=$ euro:=euro pounds:=gbp yen:=yen rupee:=rupee"),
+    ("relation", 2, r"""
+        in:=in approx:=~ sim:=sim equiv:== cong:=cong iff:=iff subset:=subset subseteq:=subset notin:=notin perp:=perp
+        parallel:=parallel propto:=propto mapsto:=-> Leftrightarrow:=iff nmid:=nmid pmod:=pmod leftrightarrow:=iff
+        triangleq:== coloneqq:=="""),
+    ("same", 0, r"""
+        dfrac:=\frac tfrac:=\frac cfrac:=\frac dbinom:=\binom tbinom:=\binom cdot:=* times:=* ast:=* star:=* bullet:=*
+        div:=/ slash:=/ leq:=<= le:=<= leqslant:=<= leqq:=<= geq:=>= ge:=>= geqslant:=>= geqq:=>= lt:=< gt:=> ne:=!=
+        neq:=!= lbrace:=\{ rbrace:=\} lbrack:=[ rbrack:=] lvert:=| rvert:=| vert:=| lparen:=( rparen:=) mid:=\mid to:=->
+        rightarrow:=-> longrightarrow:=-> Rightarrow:==> implies:==> Longrightarrow:==> land:=and wedge:=and lor:=or
+        vee:=or prime:=' colon:=: degree:=\circ varnothing:=\emptyset bigcup:=\cup bigcap:=\cap smallsetminus:=\setminus
+        backslash:=\setminus varepsilon:=\epsilon varphi:=\phi vartheta:=\theta lnot:=not neg:=not approxeq:=\approx
+        simeq:=\approx dots:=\ldots cdots:=\ldots dotsc:=\ldots dotsb:=\ldots hdots:=\ldots overrightarrow:=\vec
+        textdollar:=\$ EUR:=\euro pound:=\pounds texteuro:=\euro textsterling:=\pounds textyen:=\yen infin:=\infty
+        plusmn:=\pm R:=\mathbb{R} reals:=\mathbb{R} Reals:=\mathbb{R} Z:=\mathbb{Z} N:=\mathbb{N} Q:=\mathbb{Q}
+        C:=\mathbb{C}"""),
+    ("look", 0, """
+        Large LARGE large huge Huge small tiny normalsize
+        displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr
+        Biggl Biggr middle mathrm mathit mathsf mathtt mathbf bm boldsymbol mathop mathnormal rm bf it hfill hfil strut
+        displaylimits nonumber notag newline thinspace enspace boxed fbox ensuremath bigm mathord mathrel mathbin hbox
+        protect cal"""),
+)  # fmt: skip
+
+
+def _commands() -> Iterator[Command]:
+    for role, arity, names in _ROWS:
+        for entry in names.split():
+            name, _, canonical = entry.partition(":=")
+            yield Command(name, canonical or name, role, arity)
+
+
+COMMANDS = {command.name: command for command in _commands()}
+# The same table with the backslash before each name, as the scanner's tokens have it
+BY_TOKEN = {f"\\{command.name}": command for command in COMMANDS.values()}
+
+
+def with_role(*roles: Role) -> dict[str, Command]:
+    """The commands of these roles by their names."""
+    return {name: command for name, command in COMMANDS.items() if command.role in roles}
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return {name: value for name, _, value in (entry.partition(":=") for entry in text.split())}
+
+
+# Commands that plain text may write without a backslash
+FUNCTIONS = frozenset(with_role("function", "fraction", "binomial", "root"))
+LOOKS = frozenset(with_role("look"))
+SAME = {name: command.canonical for name, command in with_role("same").items()}
+# Symbols that plain text may write without a backslash
+SPELLED = {"pi": "\\pi", "infinity": "\\infty", "inf": "\\infty", "oo": "\\infty", "infty": "\\infty"} | {
+    name: "\\" + name for name in _names("alpha beta gamma delta epsilon theta lambda mu sigma omega phi psi rho tau")
+}
+UNITS = _names(
+    """cm mm km kg mg ml mL ft lb lbs oz mph kph hr hrs min mins sec secs yd mi cc kHz Hz MHz kW kJ MeV eV rad deg
+    USD EUR GBP RMB cal kcal kmh"""
+)
+# Short runs of letters that are words, not products of symbols
+WORDS = _names(
+    """and or no yes odd even true false none all not any set am pm at is to of percent pct percentage dollars dollar
+    cents cent degrees degree per if then for cup day days year years mile miles men old new one two six ten"""
+)
+_LOWER_GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma
+tau upsilon phi chi psi omega"""
+UNICODE = str.maketrans(
+    _pairs(
+        r"""−:=- –:=- —:=- ‐:=- ‑:=- ×:=* ·:=* ⋅:=* ∙:=* ∗:=* ÷:=/ ⁄:=/ ∕:=/ ≤:=<= ⩽:=<= ≥:=>= ⩾:=>= ≠:=!= →:=-> ⇒:==>
+        ∶:=: ′:=' ’:=' ″:='' ℝ:=\mathbb{R} ℤ:=\mathbb{Z} ℕ:=\mathbb{N} ℚ:=\mathbb{Q} ℂ:=\mathbb{C}
+        ，:=, 、:=, ；:=; ：:=: ＄:=\$ 。:=. “:=" ”:=" ‘:=' """
+    )
+    | {
+        symbol: command + " "
+        for symbol, command in _pairs(
+            r"""√:=\sqrt ∛:=\cbrt ∞:=\infty ≈:=\approx ±:=\pm ∓:=\mp ∪:=\cup ∩:=\cap ∅:=\emptyset ∈:=\in
+            °:=^\circ º:=^\circ
+            ∖:=\setminus ¬:=\lnot ∧:=\land ∨:=\lor …:=\ldots ⋯:=\ldots ≡:=\equiv ⟨:=\langle ⟩:=\rangle ⌊:=\lfloor
+            ⌋:=\rfloor ⌈:=\lceil ⌉:=\rceil ∑:=\sum ∏:=\prod ∫:=\int ¢:=\cents Δ:=\Delta Γ:=\Gamma Θ:=\Theta Λ:=\Lambda
+            Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega €:=\euro £:=\pounds ¥:=\yen ￥:=\yen ₹:=\rupee"""
+        ).items()
+    }
+    | {chr(0x3B1 + at): f"\\{name} " for at, name in enumerate(_LOWER_GREEK.split())}
+)
+# The function that an exponent of -1 turns each of these functions into
+INVERSE = {name: f"arc{name}" for name in _names("sin cos tan cot sec csc sinh cosh tanh")}
+# A function's argument without brackets ends before another function: `\sin x \cos x` is a product
+ARGUMENT_STOPS = {f"\\{name}" for name in (*with_role("function"), "root")} - {"\\abs"}
+# Currency signs, which may stand before or after an amount, and the unit that each names
+CURRENCIES = {f"\\{name}": command.canonical for name, command in with_role("currency").items()}
+# Tokens with which an operand can begin
+OPERANDS = frozenset(
+    {token for token, command in BY_TOKEN.items() if command.role not in ("look", "same", "relation")} | {"\\left"}
+)
+CLOSERS = {
+    "(": (")", "]"),
+    "[": ("]", ")"),
+    "\\{": ("\\}",),
+    "{": ("}",),
+    "\\langle": ("\\rangle",),
+    "\\lfloor": ("\\rfloor",),
+    "\\lceil": ("\\rceil",),
+}
+CLOSING = frozenset(closer for closers in CLOSERS.values() for closer in closers)
+RELATIONS = {sign: sign for sign in ("=", "<", ">", "<=", ">=", "!=", "->", "=>", ":")} | {
+    f"\\{name}": command.canonical for name, command in with_role("relation").items()
+}
+EMPTY_SET, REALS, INTEGERS = "\\emptyset", "\\mathbb{R}", "\\mathbb{Z}"
+WORD_SETS = {
+    "all real numbers": REALS,
+    "real numbers": REALS,
+    "all reals": REALS,
+    "reals": REALS,
+    "all integers": INTEGERS,
+    "integers": INTEGERS,
+    "empty set": EMPTY_SET,
+    "the empty set": EMPTY_SET,
+    "no solution": EMPTY_SET,
+    "no solutions": EMPTY_SET,
+    "no real solution": EMPTY_SET,
+    "no real solutions": EMPTY_SET,
+    "infinity": "\\infty",
+    "infinite": "\\infty",
+} | dict.fromkeys(
+    "any real number|every real number|the real numbers|set of all real numbers|全体实数|所有实数|任意实数".split("|"),  # noqa: SIM905
+    REALS,
+)
+
+
+_RAISED = re.compile(r"(?:[^\x00-\x7f])+")
+# Tags of Unicode decompositions. With these tags a character only looks different from the plain one
+_LOOKS = frozenset({"<font>", "<wide>", "<narrow>", "<compat>", "<noBreak>"})
+_GROUPS = {"<super>": "^", "<sub>": "_"}
+_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
+_MARKS = frozenset({"Mn", "Mc"})
+_ALPHABETS = 0x370
+
+
+def fold(text: str) -> str:
+    r"""The text with each character replaced by its plain spelling, if it has one.
+
+    Digits of all alphabets become ASCII digits. Raised or lowered characters become one group: `⁻¹⁰` is `^{-10}`. A
+    vulgar fraction becomes a `\frac`. Mathematical letters and full-width signs become plain ones. Letters of other
+    alphabets stay, though they may look like Latin ones; circled and Roman digits stay too.
+    """
+    return _RAISED.sub(_folded, unicodedata.normalize("NFC", text))
+
+
+def _folded(match: re.Match[str]) -> str:
+    out: list[str] = []
+    group = ""
+    for char in match.group():
+        kind, plain = _plain(char)
+        found = _GROUPS.get(kind, "")
+        if group and found != group:
+            out.append("}")
+        if found and found != group:
+            out.append(found + "{")
+        group = found
+        out.append(plain)
+    return "".join(out) + ("}" if group else "")
+
+
+def _plain(char: str) -> tuple[str, str]:
+    """The tag of the character's decomposition (empty if it has none that counts), and its plain spelling."""
+    translated = UNICODE.get(ord(char))
+    if translated is not None:
+        return "", translated
+    if char.isdecimal():
+        return "", str(unicodedata.decimal(char))
+    kind = unicodedata.decomposition(char).partition(" ")[0]
+    plain = unicodedata.normalize("NFKC", char)
+    if kind == "<fraction>" and len(parts := plain.split("\u2044")) == 2 and all(parts):
+        return kind, f"\\frac{{{parts[0]}}}{{{parts[1]}}}"
+    if kind in _GROUPS or (kind in _LOOKS and unicodedata.category(char) not in ("Nl", "No")):
+        return kind, plain.translate(UNICODE)
+    return "", char
+
+
+def word_end(text: str, at: int) -> int:
+    """The end of the non-Latin word that begins at `at`; `at` itself where no such word begins.
+
+    A combining mark belongs to the word only after a letter of an alphabet that writes with marks. On Latin letters and
+    digits, strokes and circles change the meaning.
+    """
+    end = at
+    while end < len(text) and ord(text[end]) > 127:
+        category = unicodedata.category(text[end])
+        marked = category in _MARKS and end > at and ord(text[end - 1]) >= _ALPHABETS
+        if category not in _LETTERS and not marked:
+            break
+        end += 1
+    return end
+
+
+MAX_CHARS = 12_000
+MAX_TOKENS = 3_000
+
+
+class Unreadable(Exception):
+    """The text is not mathematics that this grammar can read."""
+
+
+class TooComplex(Exception):
+    """The text is over a bound (length, tokens, nesting, size of numbers): it is too large to check."""
+
+
+class Token(NamedTuple):
+    """One token of the text.
+
+    Attributes:
+        kind: num, sym, name, word, cmd, op, open or close.
+        spaced: whether white space stood before the token.
+        upright: whether the letter was set upright, as in `\\mathrm{m}`, and may be a unit.
+    """
+
+    kind: str
+    text: str
+    spaced: bool = False
+    upright: bool = False
+
+
+_SPACE = (
+    r"\\[ ,;:!>\n\t/]|\\(?:q?quad|space|medspace|thickspace|negthinspace)(?![a-zA-Z])"
+    r"|\\[hv]space\*?\{[^{}]*\}|[\s~\u200b\ufeff]"
+)
+_GROUP = r"(?:\{,\}|,(?:\\!|\{\})[ ]?|\\[,;: ]|,)"
+# Colours in which a text is invisible. A command with such a colour is kept as a token, which the parser refuses
+_INVISIBLE = r"\s*(?i:white|transparent|none|\#?f{3}(?:f{3})?)\s*\}"
+_TOKEN = re.compile(
+    rf"""(?P<space>(?:{_SPACE})+)
+    |(?P<skip>\$|\\[()\[\]]|\\(?:label|[hv]?phantom)\s*\{{[^{{}}]*\}}|\\(?:text)?color\s*\{{(?!{_INVISIBLE})[^{{}}]*\}}
+        |\\tag\*?\{{[^{{}}]*\}})
+    |(?P<text>\\(?:text|textbf|textit|textrm|textsf|texttt|textup|textnormal|textsc|mbox)\s*\{{(?P<inner>[^{{}}]*)\}})
+    |(?P<roman>\\(?:mathrm|operatorname\*?|mathsf)\s*\{{(?P<mixed>[^{{}}a-zA-Z]*[a-zA-Z]+[^{{}}a-zA-Z][^{{}}]*)\}})
+    |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?:{_SPACE})*(?P<upright>[a-zA-Z.]+)(?:{_SPACE})*\}})
+    |(?P<thousands>[1-9]\d{{0,2}}(?:{_GROUP}\d{{3}})+(?!\d)(?:\.\d+)?)
+    |(?P<blocks>[1-9]\d{{0,2}}(?:[ ]\d{{3}})+(?![\d])(?:\.\d+)?)
+    |(?P<comma>\d+\{{,\}}\d+)
+    |(?P<dots>\.\.\.+)
+    |(?P<num>(?:\d+(?:\.\d+|\.(?![\w.]))?|\.\d+)(?:[eE][+-]?\d+(?![\d.a-zA-Z]))?)
+    |(?P<env>\\(?P<side>begin|end)\s*\{{(?P<name>[a-zA-Z]+\*?)\}}(?:(?<=array\}})\s*\{{[^{{}}]*\}})?)
+    |(?P<bb>\\mathbb\s*(?:\{{\s*)?(?P<field>[A-Z])\s*\}}?)
+    |(?P<cmd>\\[a-zA-Z]+\*?)
+    |(?P<newline>\\\\(?:\[[^\[\]]*\])?)
+    |(?P<escaped>\\[{{}}%$\#&_|])
+    |(?P<letters>[a-zA-Z]+)
+    |(?P<op><=|>=|!=|==|<>|->|=>|\*\*|[-+*/^_=<>!:;,.&%'|()\[\]{{}}?"])
+    """,
+    re.VERBOSE,
+)
+# A word with letters that only some languages of this alphabet have: `Schüler`, `quyển`
+_LATIN_WORD = re.compile(r"[a-zA-Z]*[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff][^\W\d_]*")
+_PLAIN = {"==": "=", "<>": "!=", "**": "^", "\\|": "|", "\\%": "%", "\\_": "_", "\\&": "and", "\\#": "#"}
+_DOUBLED = re.compile(r"\\\\(?=[a-zA-Z]{2})")
+_SEPARATOR = re.compile(r"\{,\}|\\!|\{\}|\\[,;: ]|[, ]")
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of `text`, without formatting. Linear in the text.
+
+    Raises:
+        TooComplex: the text is longer than the bounds.
+        Unreadable: the text holds an ASCII character that mathematics does not use, or half a surrogate pair.
+    """
+    if len(text) > MAX_CHARS:
+        raise TooComplex(f"{len(text)} characters, more than {MAX_CHARS}")
+    if not text.isascii():
+        text = fold(text)
+    if "\\\\" in text and "\\begin" not in text:
+        # The text was escaped once too often: `\\frac` was `\frac`
+        text = _DOUBLED.sub("\\\\", text)
+    out: list[Token] = []
+    _scan(text, False, out)
+    if len(out) > MAX_TOKENS:
+        raise TooComplex(f"{len(out)} symbols, more than {MAX_TOKENS}")
+    return out
+
+
+def _scan(text: str, in_text: bool, out: list[Token]) -> None:
+    at, spaced, depth, ascii_only = 0, False, 0, text.isascii()
+    while at < len(text):
+        if not ascii_only and (word := _LATIN_WORD.match(text, at)) is not None:
+            out.append(Token("word", word[0], spaced))
+            at, spaced = word.end(), False
+            continue
+        match = _TOKEN.match(text, at)
+        if match is None:
+            at = _foreign(text, at, spaced, out)
+            spaced = False
+            continue
+        kind = match.lastgroup or ""
+        if kind == "thousands" and depth and "," in match.group() and not re.search(r"\{,\}|\\", match.group()):
+            # Inside brackets a bare comma separates elements, not thousands
+            match = re.compile(r"\d+").match(text, at) or match
+            kind = "num"
+        found = match.group()
+        at = match.end()
+        if kind == "space":
+            spaced = True
+            continue
+        if kind == "skip":
+            continue
+        if kind in ("escaped", "op", "cmd"):
+            depth += _bracket(found)
+        _EMIT.get(kind, _emit_op)(match, found, spaced, in_text, out)
+        spaced = kind == "text" and found[:-1].endswith(" ")
+
+
+def _bracket(found: str) -> int:
+    return (found in ("(", "[", "\\{")) - (found in (")", "]", "\\}"))
+
+
+def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
+    """Emit a character that no pattern matches, and return the place after it.
+
+    A run of another alphabet's letters (Chinese, Cyrillic) is a word, which equals only itself, even if its letters
+    look Latin. Any other character may change the meaning of the text around it, so the text must not be read without
+    it: the character becomes an operator that the parser does not know.
+    """
+    end = word_end(text, at)
+    if end > at:
+        out.append(Token("word", text[at:end], spaced))
+        return end
+    if ord(text[at]) < 128 or 0xD800 <= ord(text[at]) < 0xE000:
+        raise Unreadable(f"the character {text[at]!r}")
+    out.append(Token("op", text[at], spaced))
+    return at + 1
+
+
+def _emit_number(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    # Keep the point of `0.` if repeating digits follow: `0.\overline{3}`
+    repeats = match.string.startswith(("\\overline", "\\dot", "\\bar"), match.end())
+    out.append(Token("num", _SEPARATOR.sub("", found if repeats else found.rstrip(".")), spaced))
+
+
+def _emit_comma(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    # `3{,}5`: a decimal comma, since a group of thousands has three digits
+    out.append(Token("num", found.replace("{,}", "."), spaced))
+
+
+def _emit_text(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    inside = match.group("inner")
+    before = len(out)
+    _scan(inside, True, out)
+    if len(out) > before and (spaced or inside[:1].isspace()):
+        out[before] = out[before]._replace(spaced=True)
+
+
+def _emit_roman(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    _scan(match.group("mixed"), True, out)
+
+
+def _emit_upright(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    name = match.group("upright")
+    if len(name) == 1:
+        out.append(Token("sym", name, spaced, upright="rm" in found))
+    elif "operatorname" in found and name not in FUNCTIONS:
+        out.append(Token("name", name, spaced))
+    else:
+        _emit_letters(match, name, spaced, "rm" in found, out)
+
+
+def _emit_letters(match: re.Match[str] | None, found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    if found == "sec" and in_text and out and out[-1].kind == "num":
+        out.append(Token("word", found, spaced))
+    elif found in FUNCTIONS:
+        out.append(Token("cmd", "\\" + found, spaced))
+    elif found in SPELLED:
+        out.append(Token("cmd", SPELLED[found], spaced))
+    elif len(found) == 1:
+        out.append(Token("sym", found, spaced, in_text))
+    elif in_text or _is_word(found):
+        out.append(Token("word", found, spaced))
+    else:
+        tail = next(
+            (name for name in (found[1:], found[2:]) if len(name) > 1 and name in FUNCTIONS | SPELLED.keys()), ""
+        )
+        for letter in found[: len(found) - len(tail)]:
+            out.append(Token("sym", letter, spaced))
+            spaced = False
+        if tail:
+            _emit_letters(None, tail, False, False, out)
+
+
+def _is_word(found: str) -> bool:
+    return (
+        (len(found) > 3 and not _glued(found))
+        or found.lower() in WORDS
+        or found in UNITS
+        or (len(found) == 3 and found.isupper())
+    )
+
+
+def _glued(found: str) -> bool:
+    return any(found[cut:] in FUNCTIONS and len(found) - cut > 2 for cut in (1, 2))
+
+
+def _emit_env(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    out.append(Token("cmd", f"\\{match.group('side')}", spaced))
+    out.append(Token("name", match.group("name").rstrip("*")))
+
+
+def _emit_field(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    out.append(Token("cmd", "\\mathbb{" + match.group("field") + "}", spaced))
+
+
+def _emit_command(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    name = found[1:].rstrip("*")
+    if name in ("left", "right") and match.string[match.end() : match.end() + 1] == "|":
+        out.append(Token("cmd", "\\" + name, spaced))
+        return
+    if name in LOOKS or name in ("left.", "right."):
+        return
+    same = SAME.get(name, "\\" + name)
+    if same in ("and", "or", "not"):
+        out.append(Token("word", same, spaced))
+    elif same.startswith("\\") or same in ("->", "=>"):
+        kind = "open" if same in CLOSERS else "close" if same in CLOSING else "cmd" if same.startswith("\\") else "op"
+        out.append(Token(kind, same, spaced))
+    else:
+        out.append(Token("open" if same in CLOSERS else "close" if same in CLOSING else "op", same, spaced))
+
+
+def _emit_op(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    found = _PLAIN.get(found, found)
+    if found == "!=" and not spaced and out and out[-1].kind == "num" and [t.text for t in out[-2:-1]] != ["_"]:
+        # `5!=120` is a factorial and an equals sign: nobody states that two numbers differ
+        out += [Token("op", "!"), Token("op", "=")]
+        return
+    if found == "and":
+        out.append(Token("word", found, spaced))
+        return
+    if found == "." and match.string[: match.start()].endswith(("\\left", "\\right")):
+        return
+    kind = "open" if found in CLOSERS else "close" if found in CLOSING else "op"
+    if found.startswith("\\\\"):
+        found = "\\\\"
+    out.append(Token(kind, found, spaced))
+
+
+def _emit_dots(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    out.append(Token("cmd", "\\ldots", spaced))
+
+
+_EMIT = {
+    "dots": _emit_dots,
+    "text": _emit_text,
+    "roman": _emit_roman,
+    "rm": _emit_upright,
+    "thousands": _emit_number,
+    "blocks": _emit_number,
+    "num": _emit_number,
+    "comma": _emit_comma,
+    "env": _emit_env,
+    "bb": _emit_field,
+    "cmd": _emit_command,
+    "letters": _emit_letters,
+}
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Owner = TypeVar("Owner")
+
+
+class Kept(Generic[Owner, T]):
+    """A property that is computed at its first use, and then kept in the instance's `__dict__`.
+
+    Python 3.11's `functools.cached_property` holds a lock: a process that is forked while another thread computes the
+    property would wait for that lock for ever.
+    """
+
+    def __init__(self, compute: Callable[[Owner], T]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, owner: Owner, kind: type[Owner] | None = None) -> T:
+        value = self._compute(owner)
+        owner.__dict__[self._name] = value
+        return value
+
+
+def on_own_stack(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call `function`; if the caller's stack is too deep, call it again in a new thread, which has an empty stack.
+
+    A verdict must not depend on the depth of the caller. The new thread has more room than any caller, so a call that
+    succeeds at one depth succeeds at all.
+
+    Raises:
+        TooComplex: the recursion is too deep for an empty stack, too.
+    """
+    try:
+        return function(*args, **kwargs)
+    except RecursionError:
+        pass
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(function(*args, **kwargs))
+        # boundary: the waiting caller must see every exception, so it is carried over and raised there
+        except BaseException as exc:  # noqa: BLE001
+            failed.append(exc)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join()
+    if failed and isinstance(failed[0], RecursionError):
+        raise TooComplex("nested too deeply")
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+_MODULI = frozenset({"\\mod", "\\bmod", "mod", "\\pmod", "\\pod"})
+
+
+def with_modulus(tokens: list[Token]) -> list[Token]:
+    r"""The tokens with the first modulus after a `\equiv` spelled `\pmod`."""
+    texts = [t.text for t in tokens]
+    if "\\equiv" not in texts:
+        return tokens
+    at = next((at for at, text in enumerate(texts) if text in _MODULI and at > texts.index("\\equiv")), None)
+    if at is None:
+        return tokens
+    rest = tokens[at + 1 :]
+    start = at
+    if at and texts[at - 1] == "(" and texts[-1:] == [")"]:
+        start, rest = at - 1, rest[:-1]
+    return [*tokens[:start], Token("cmd", "\\pmod"), *rest]
+
+
+# The texts that pandas, JSON and float() write for a missing or overflowed number
+_NOT_A_NUMBER = re.compile(r"[-+]?(?:(?i:nan|inf|<na>|nat)|Infinity|INFINITY)")
+# The texts that str() and JSON write for a missing value. The case must match: an answer's word "none" is
+# `\text{None}` or `none`
+_NO_VALUE = frozenset({"None", "null", "NULL"})
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_LAYOUT = "\n\r\t "
+# Each control character and the letter of its escape: `\f` is a form feed
+_ESCAPES = {"\x07": "a", "\x08": "b", "\t": "t", "\n": "n", "\x0b": "v", "\x0c": "f", "\r": "r"}
+# A control character and the rest of a command: the character replaced the backslash and the command's first letter
+_LOST = re.compile(
+    r"\x0c(?=rac|orall|loor|box)|\x08(?=eta|inom|ar\b|oxed|egin|mod|oldsymbol|f\b|ig|ullet|ot\b)"
+    r"|\t(?=imes|heta|an\b|ext|frac|au\b|o\b|riangle|ilde|binom|op\b)|\r(?=ight|ho\b|angle|floor|ceil|m\b|vert)"
+    r"|\n(?=eq|e\b|abla|otin|ewline|mid)|\x07(?=lpha|ngle|pprox|rc|st\b|leph)|\x0b(?=ec\b|ee\b|arphi|ert|dots)"
+)
+
+
+def is_missing(text: str) -> bool:
+    """Whether the text stands for a missing value or an overflowed number: `NaN`, `-inf`, `<NA>`, `None`."""
+    # A template may have written `$`, `%` or a backslash around the missing cell
+    text = text.strip().strip("$%\\ ")
+    return text in _NO_VALUE or _NOT_A_NUMBER.fullmatch(text) is not None
+
+
+def lost_backslash(text: str) -> str | None:
+    r"""A description of the command whose backslash became a control character; None if there is no such command.
+
+    In a string that is not raw, `\frac` begins with a form feed. Tabs and line breaks are layout, except where the rest
+    of a command follows: a tab before `imes` was `\times`. Every other control character is damage.
+    """
+    if text.isprintable():
+        return None
+    match = _LOST.search(text) or next((m for m in _CONTROL.finditer(text) if m.group() not in _LAYOUT), None)
+    if match is None:
+        return None
+    letter = _ESCAPES.get(match.group())
+    if letter is None:
+        return f"the control character {match.group()!r}"
+    rest = re.match(r"[a-zA-Z]*", text[match.end() :])
+    command = f"\\{letter}{rest.group() if rest else ''}"
+    return (
+        f"the control character {match.group()!r} where {command!r} lost its backslash: write the text as a raw string"
+    )
+
+
+_TEXT = r"\\(?:text|mathrm|textrm|textbf|mbox|operatorname)"
+_GAP = r"(?:\\[ ,;:!~]|~|\s)*"
+_BASES = {
+    name: at
+    for at, name in enumerate(
+        """two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen""".split(),  # noqa: SIM905
+        start=2,
+    )
+} | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
+_BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
+
+_Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
+# A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
+_RULES: tuple[_Rule, ...] = (
+    # `0.(3)`: the digits in the brackets repeat
+    ("(", re.compile(r"(?<![\w.)])(\d+\.)\((\d{1,30})\)(?![\w(^])"), r"\1\\overline{\2}"),
+    ("_", re.compile(r"^\(([0-9A-Z]+)\)\s*(?=_)"), r"\1"),
+    (
+        "_",
+        re.compile(rf"(?<=[0-9A-Z])_\s*(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?({_BASE_WORD})\s*\}}*$", re.IGNORECASE),
+        lambda m: f"_{{{_BASES[m[1].lower()]}}}",
+    ),
+    (
+        "frac",
+        re.compile(
+            rf"(?<=[\d}}]){_GAP}\\[dt]?frac\s*\{{\s*{_TEXT}\s*\{{\s*([a-zA-Z. ]+?)\s*\}}\s*\}}"
+            rf"\s*\{{\s*{_TEXT}\s*\{{\s*([a-zA-Z. ]+?)\s*\}}\s*\}}$"
+        ),
+        r"\\text{ \1 per \2}",
+    ),
+    ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
+    # the exponents of units: `\\mathrm{m\\,s^{-2}}`
+    ("rm{", re.compile(r"(?<=[a-zA-Z])\^\{(-?\d)\}(?=(?:[^{}$=]|\^\{-?\d\})*\})"), r"^\1"),
+    ("mathbb", re.compile(r"\\mathbb\s*\{?([RQ])\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"(0,\\infty)"),
+    ("mathbb", re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"\\mathbb{N}"),
+    # intervals as some countries write them: `]-\\infty;2[`
+    (
+        "[",
+        re.compile(r"(?P<open>[\[\]])(?P<low>[^\[\];,()]+)[;,](?P<high>[^\[\];,()]+)(?P<close>[\[\]])"),
+        lambda m: (
+            m[0]
+            if (m["open"], m["close"]) == ("[", "]")
+            else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
+        ),
+    ),
+    # `(1,2)^T`: a column, written as a transposed row
+    ("^", re.compile(r"^\(([^()]*,[^()]*)\)\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
+    # feet and inches
+    ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),
+    ("'", re.compile(r"^(\d+(?:\.\d+)?)\s*''$"), r"\1\\text{ inches}"),
+    ('"', re.compile(r"^(\d+(?:\.\d+)?)\s*\"$"), r"\1\\text{ inches}"),
+)
+_PLAIN_DECIMAL = str.maketrans({"″": "''", "”": '"', "’": "'", "′": "'"})
+# The rules respell single values, which are short
+_LONGEST = 400
+
+
+def respelled(text: str) -> str:
+    """The text with the spellings of `_RULES` replaced; a text over `_LONGEST` characters is left as it is."""
+    if len(text) > _LONGEST:
+        return text
+    if not text.isascii():
+        text = text.translate(_PLAIN_DECIMAL)
+    for needed, pattern, spelling in _RULES:
+        if needed in text:
+            text = pattern.sub(spelling, text)
+    return text

@@ -1,0 +1,446 @@
+"""Units of measurement and counted nouns: what words after a number mean, and which the question asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Power, Product, Quantity, Unit, number
+from agentscope_tuner.verify.math.scan import Unreadable
+
+# Each dimension, as powers of base dimensions, and its units: the names of a unit, then its size in base units. A unit
+# without a size is a dimension of its own. The case of an abbreviation counts: `mg` and `Mg` are different masses
+DIMENSIONS = {
+    "length": """m meter metre 米 1|cm centimeter centimetre 厘米 1/100|mm millimeter millimetre 毫米 1/1000
+        |dm decimeter decimetre 分米 1/10|km kilometer kilometre 千米 公里 1000|nm nanometer nanometre 1/1000000000
+        |Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
+        |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
+    "length^2": "hectare ha 公顷 10000|acre 40468564224/10000000",
+    "length^3": """l L liter litre 升 1/1000|ml mL milliliter millilitre cc 毫升 1/1000000|ML megaliter megalitre 1000
+        |cl cL centiliter centilitre 1/100000|dl dL deciliter decilitre 1/10000
+        |gallon gal 3785411784/1000000000000|quart qt 946352946/1000000000000|pint pt 473176473/1000000000000""",
+    "mass": """g gram gramme 克 1|kg kilogram kilogramme 千克 公斤 1000|mg milligram 毫克 1/1000|吨 tonne Mg 1000000
+        |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
+    "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 时 3600|day 天 86400|week 周 604800
+        |ms millisecond 1/1000|μs microsecond 1/1000000
+        |month 月|year yr 年|decade|century""",
+    "money in dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
+    "money in euros": "euro eur EUR 欧元 1",
+    "money in yen": "yen jpy JPY 円 日元 1",
+    "money in yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1",
+    "money in pounds": "gbp GBP sterling 英镑 1|pence 1/100",
+    "money in rupees": "rupee inr INR 1",
+    "angle": "rad radian 1",
+    "mass length^2 time^-2": "J joule 1000|kJ kilojoule 1000000|MJ megajoule 1000000000|cal calorie 4184"
+    "|kcal 4184000|eV|keV|MeV",
+    "mass length^2 time^-3": "W watt 1000|kW kilowatt 1000000|MW megawatt 1000000000|mW milliwatt 1",
+    "mass length time^-2": "N newton 1000|kN kilonewton 1000000",
+    "mass length^-1 time^-2": "Pa pascal 1000|kPa kilopascal 1000000|MPa megapascal 1000000000|atm",
+    "time^-1": "Hz hertz 1|kHz kilohertz 1000|MHz megahertz 1000000|GHz gigahertz 1000000000|rpm",
+    "voltage": "V volt 1|mV millivolt 1/1000|kV kilovolt 1000",
+    "current": "A ampere amp 1|mA milliampere milliamp 1/1000",
+    "resistance": "ohm \\Omega 1|kiloohm 1000",
+    "temperature": "K kelvin",
+    "celsius": "celsius",
+    "fahrenheit": "fahrenheit",
+    "amount": "mol mole 1|mmol millimole 1/1000",
+    "data": "bit 1|byte 8",
+}
+# one word for a quotient of two units
+COMPOUND = {
+    "mph": (("mile", 1), ("hour", -1)),
+    "kph": (("km", 1), ("hour", -1)),
+    "kmh": (("km", 1), ("hour", -1)),
+    "kmph": (("km", 1), ("hour", -1)),
+    "mps": (("m", 1), ("s", -1)),
+    "fps": (("ft", 1), ("s", -1)),
+}
+# nouns counted one by one: such a noun never changes the number before it
+COUNTED = frozenset(
+    """adult animal answer ant apple apricot arrangement article axis ball balloon banana baseball basketball
+    bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl box boy bracelet
+    brick brother brownie bug bus button cake calf camel camper can candle candy car card carrot case cat cell
+    chair chapter cherry chicken child children chip chocolate choice circle citizen city class clip clock
+    coconut coin color colour combination computer contestant cookie corner cow crate crayon
+    cube cup cupcake customer daisy deer desk diamond dice die digit dime divisor doctor dog doll dollar donkey
+    donut door dot dress driver drop duck edge egg element elephant employee engineer envelope eraser event face
+    factor fan farmer fish flag floor flower fork friend frog fruit function game gem gift girl glass goat
+    goldfish grade grape graph guest guitar ham handshake hat head heart hen hexagon hole horse hose house integer item
+    jar jewel job juror key kid kite kitten knight ladder lamp lane lap leaf leaves leg lemon letter light line
+    lion list log lollipop loser machine magazine mango map marble mark match meal meeting melon member men mice
+    minor mistake monkey mouse movie muffin nail name necklace neighbor nickel note notebook number nurse nut
+    object octagon onion option orange orchard outcome outfit owl page painting pancake paper parent park parrot
+    part participant partition passenger path patient pattern peach peanut pear pearl pen pencil pennies penny
+    pentagon people permutation person phone photo picture pie piece pig pigeon pill pillow pirate pizza plan
+    plane plant plate player plum point pole polygon position possibility post potato prize problem program
+    pupil puppy puzzle quarterback quarterly question rabbit racer rectangle rhombus ribbon ring robot rock room
+    root rope rose route row ruler sandwich scarf seashell seat sheep sheet shelf shell shirt shoe shop
+    side sister skirt slice snack snake soldier solution song spider spoon square stamp star state step stick
+    sticker stone story straw strawberry student subset sweet swimmer table tank teacher team teeth tent term
+    test ticket tile time tire toad token tomato tooth toy tractor train trapezoid tree triangle trip truck
+    tulip turkey turn turtle unit value vehicle vertex vertices visitor volunteer vote voter wagon walnut
+    watermelon way wheel window winner woman women word worker year zebra""".split()  # noqa: SIM905
+)
+# Adjectives that may stand before a counted or measured noun; they are dropped
+DESCRIBING = frozenset(
+    """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
+    brown pink purple gold silver big small whole full fresh different distinct real complex possible""".split()  # noqa: SIM905
+)
+# Words that operate on the number before them. The word behind them is never a unit, even if the question names it
+NEVER = frozenset(
+    """not no is isn't never wrong if when than then but maybe perhaps else otherwise plus minus times more less fewer
+    about approximately around roughly between with without where for the correct incorrect false true actually answer
+    however and or to either neither both also likely unknown unless except all none any undefined mod modulo
+    versus vs past until till after before over under below above negative squared cubed factorial
+    doubled halved tripled negated reversed increased decreased reduced raised lowered
+    multiplied divided added subtracted
+    repeating recurring choose base power inverse reciprocal even odd prime zero hundred thousand million billion
+    trillion nor nope nay oops sorry instead rather was were be been are am will would should could can't cannot off
+    short up down out minus-sign opposite complement percent percentage basis bp bps oder und ou et o y e
+    excluding including omitting ignoring discarding
+    adding subtracting doubling halving tripling negating squaring missing lacking exceeding dividing multiplying
+    increasing decreasing reversing inverting subtract add multiply divide negate halve triple""".split()  # noqa: SIM905
+)
+# Words that name a number: `2 dozen` is not 2
+NUMBER_WORDS = frozenset(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety half halves quarter quarters third thirds
+    first second-half twice thrice double triple quadruple gross lakh lac crore percentile permille ppm ppb pair couple
+    dozen hundred thousand million billion trillion score tens ones unity myriad octet trio duo fold twofold threefold
+    grosses dozens hundreds thousands millions billions trillions tenth hundredth thousandth""".split()  # noqa: SIM905
+)
+# Chinese measure words
+COUNTERS = frozenset("个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯")
+
+
+Dimension = dict[str, int]
+
+
+class PhysicalUnit(NamedTuple):
+    """The dimension of a unit, and its size: how many base units it is."""
+
+    dimension: tuple[tuple[str, int], ...]
+    size: Fraction
+
+
+def _table() -> Iterator[tuple[str, PhysicalUnit]]:
+    for dimension, line in DIMENSIONS.items():
+        powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in _bases(dimension))
+        for entry in line.split("|"):
+            *names, size = entry.split()
+            if size[0].isdigit():
+                measured_by = PhysicalUnit(powers, Fraction(size))
+            else:
+                # without a size the unit is a dimension of its own, under each of its names
+                names.append(size)
+                measured_by = PhysicalUnit(((names[0], 1),), Fraction(1))
+            yield from ((name, measured_by) for name in names)
+
+
+def _bases(dimension: str) -> list[str]:
+    return [dimension.replace(" ", "_")] if dimension.startswith("money") else dimension.split()
+
+
+_UNITS = dict(_table())
+SCALES = {
+    "dozen": 12,
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "万": 10**4,
+    "亿": 10**8,
+}
+PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
+DEGREES = frozenset({"degree", "degrees", "deg"})
+TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
+_EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
+_CHINESE_POWERS = {"平方": 2, "立方": 3}
+_MAX_WORDS = 6
+_MAX_NOUNS = 3
+_ABBREVIATION = 3
+_ORDINAL = re.compile(
+    r"(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|[a-z]*teen|[a-z]*tie|hundred|thousand|[a-z]*illion|n)ths?"
+)
+# Letters that are a unit if the other side has a unit of the same dimension: `5 m` for `500 \text{ cm}`
+UNIT_LETTERS = frozenset("mgslLhNJWVA") | {"\\Omega"}
+
+
+def _exact_name(word: str) -> str:
+    """The spelling of a word in the table; another word in lower case, unless it is an abbreviation with capitals."""
+    word = word.rstrip(".")
+    if word in _UNITS or word in COMPOUND:
+        return word
+    lower = singular(word)
+    if len(word) <= _ABBREVIATION and lower in _UNITS and (word[0] == "M" or len(word) == 1):
+        # Case counts here: `Mg` is not `mg`, and `G` is not a gram
+        return word
+    is_word = lower in _UNITS or lower in COMPOUND or lower in COUNTED or lower in DESCRIBING
+    # In an unknown abbreviation case may count, too: `Mb` is not `MB`
+    return word if len(word) <= _ABBREVIATION and not is_word and word[1:] != word[1:].lower() else lower
+
+
+def canonical(parts: list[tuple[str, int]]) -> Unit:
+    """One spelling for all spellings of a unit: `[("cubic", 1), ("centimeters", 1)]` is `(("centimeter", 3),)`.
+
+    Args:
+        parts: each word with its exponent, which is negative in a denominator.
+
+    Raises:
+        Unreadable: there are too many words, or too many words that are not units.
+    """
+    if len(parts) > _MAX_WORDS:
+        raise Unreadable("a sentence after a number")
+    if [word.lower() for word, _ in parts[-2:]] == ["in", "all"]:
+        parts = parts[:-2]
+    powers: dict[str, int] = {}
+    times = 1
+    for word, exponent in parts:
+        if word.lower() in ("squared", "cubed") and powers:
+            powers[next(reversed(powers))] *= _EXPONENTS[word.lower()]
+        elif word.lower() in _EXPONENTS:
+            times = _EXPONENTS[word.lower()]
+        else:
+            name = _exact_name(word)
+            if name[:2] in _CHINESE_POWERS and name[2:] in _UNITS:
+                times, name = _CHINESE_POWERS[name[:2]], name[2:]
+            if name in DESCRIBING:
+                continue
+            for base, power in COMPOUND.get(name, ((name, 1),)):
+                powers[base] = powers.get(base, 0) + exponent * times * power
+            times = 1
+    if times != 1 or sum(not known(name) for name in powers) > _MAX_NOUNS:
+        raise Unreadable("words after a number that are no unit")
+    return tuple((name, power) for name, power in sorted(powers.items()) if power)
+
+
+def known(word: str) -> bool:
+    """Whether the word is a unit of measurement, a counted noun or a Chinese measure word."""
+    return word in _UNITS or word in COUNTERS or word in COUNTED or (word[:2] in _CHINESE_POWERS and word[2:] in _UNITS)
+
+
+def is_physical(unit: Unit) -> bool:
+    """Whether the unit has only units of measurement, no counted nouns."""
+    return all(name in _UNITS for name, _ in unit)
+
+
+def is_money(name: str) -> bool:
+    """Whether the canonical name is a currency."""
+    return name in _UNITS and _UNITS[name].dimension[0][0].startswith("money")
+
+
+def names_of(unit: str) -> frozenset[str]:
+    """Every name of the unit: for `m` these are `meter`, `metre`, `m` and `米`."""
+    one = _UNITS.get(unit)
+    return frozenset(name for name, other in _UNITS.items() if other == one)
+
+
+def unknown_words(unit: Unit) -> list[str]:
+    """The words of a canonical unit that are neither units nor counted nouns."""
+    return [name for name, _ in unit if not known(name)]
+
+
+def operates(word: str) -> bool:
+    """Whether a word changes or denies the number beside it: halves, tens, doubled, not."""
+    word = word.lower()
+    return word in _CHANGING or _ORDINAL.fullmatch(word) is not None
+
+
+def singular(word: str) -> str:
+    """The word without a plural ending, in lower case."""
+    word = word.lower().rstrip(".")
+    if word in _UNITS or word in COUNTED or word.endswith("ss"):
+        return word
+    for plural, ending in (("ies", "y"), ("es", ""), ("s", "")):
+        if word.endswith(plural) and ((one := word.removesuffix(plural) + ending) in _UNITS or one in COUNTED):
+            return one
+    if len(word) < 4:
+        return word
+    if word.endswith("es") and word[-3] in "xhs":
+        return word[:-2]
+    return word.removesuffix("s")
+
+
+# With and without a plural ending, because the words of a canonical unit have lost theirs: `minu` was `minus`
+_CHANGING = NEVER | NUMBER_WORDS | {singular(word) for word in NEVER if len(word) > 3}
+
+
+def measure(unit: Unit) -> PhysicalUnit:
+    """The dimension and the size of a canonical unit; a word outside the table is a dimension of its own."""
+    dimensions: Dimension = {}
+    size = Fraction(1)
+    for name, power in unit:
+        one = _UNITS.get(name, PhysicalUnit(((name, 1),), Fraction(1)))
+        for base, base_power in one.dimension:
+            dimensions[base] = dimensions.get(base, 0) + power * base_power
+        size *= one.size**power if abs(power) < 10 else 1
+    return PhysicalUnit(tuple(sorted((d, p) for d, p in dimensions.items() if p)), size)
+
+
+def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
+    """The number with the unit that the words name; `million` multiplies, `percent` and `degrees` are signs.
+
+    Raises:
+        Unreadable: the words do not name a unit.
+    """
+    if [word.lower() for word, _ in parts] in (["squared"], ["cubed"]):
+        return Power(node, number(_EXPONENTS[parts[0][0].lower()]))
+    while parts and parts[0][0].lower() in SCALES:
+        node = Product((node, number(SCALES[parts.pop(0)[0].lower()])))
+    if not parts:
+        return node
+    if len(parts) == 1 and parts[0][0].lower() in PERCENT:
+        return node if isinstance(node, Percent) else Percent(node)
+    if len(parts) == 2 and parts[0][0].lower() in DEGREES and parts[1][0].lower() in TEMPERATURES.values():
+        del parts[0]
+    if len(parts) == 1 and parts[0][0].lower() in DEGREES:
+        return node if isinstance(node, Degrees) else Degrees(node)
+    if isinstance(node, Quantity):
+        # The number has a unit already, as in `\$5 per hour`
+        parts, node = [*node.unit, *parts], node.inside
+    unit = canonical(parts)
+    # Adjectives alone are not a unit
+    return Quantity(node, unit) if unit else node
+
+
+_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
+_PART = r"(\d+(?:\.\d+)?)\s*([a-zA-Z]+\.?)"
+_WHOLE = re.compile(rf"{_PART}(?:\s*(?:,|;|,?\s*\band\b)?\s*{_PART}){{1,3}}")
+_PARTS = re.compile(_PART)
+_HAS_TWO = re.compile(r"\d\D*[a-zA-Z]\D*\d[\d.]*\D*[a-zA-Z]")
+_LONGEST = 120
+_MINUTE = "min"
+
+
+def added_up(text: str) -> str | None:
+    """The sum in the smallest unit; None unless the text lists quantities of one dimension, the largest unit first."""
+    if len(text) > _LONGEST or not _HAS_TWO.search(text):
+        return None
+    plain = " ".join(_WRITING.sub(" ", text).split())
+    if not _WHOLE.fullmatch(plain):
+        return None
+    units = [_name(name) for _, name in _PARTS.findall(plain)]
+    times = {measure(((name, 1),)).dimension for name in units} & {measure((("second", 1),)).dimension}
+    # the m of `2h 30m` is a minute: a metre cannot follow an hour
+    units = [_MINUTE if times and name == "m" else name for name in units]
+    found: list[PhysicalUnit] = [measure(((name, 1),)) for name in units]
+    sizes = [unit.size for unit in found]
+    if len({unit.dimension for unit in found}) != 1 or sizes != sorted(set(sizes), reverse=True):
+        return None
+    numbers = [Fraction(number) for number, _ in _PARTS.findall(plain)]
+    total = sum((n * size for n, size in zip(numbers, sizes, strict=True)), Fraction(0)) / sizes[-1]
+    written = str(total) if total.denominator == 1 else f"\\frac{{{total.numerator}}}{{{total.denominator}}}"
+    return f"{written}\\text{{ {units[-1]}}}"
+
+
+def _name(word: str) -> str:
+    word = word.rstrip(".")
+    return word if len(word) <= 2 else singular(word)
+
+
+_ASKED = re.compile(
+    r"\b(?:how many|in|into|to)\s+(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
+    r"(?P<words>[a-zA-Z°]+(?:(?:\s*/\s*|\s+)[a-zA-Z]+){0,4})"
+    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时]{1,4})",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(
+    r"\bhow much (?:money |more |change |profit |in total )*(?:does|did|do|will|would|is|was|should|can|has|have)\b"
+    r"[^.?]{0,80}\b(?:earn|cost|pay|spend|save|owe|charge|make|price|profit)\b",
+    re.IGNORECASE,
+)
+_OTHER_MONEY = re.compile(r"€|£|¥|\b(?:euros?|pounds?|cents?|yen|yuan|rupees?)\b", re.IGNORECASE)
+# A rate that the question gives, not asks for: `$45 per hour`
+_GIVEN_RATE = re.compile(
+    r"(?:[$€£¥]|\\\$)?\s?\d[\d,.]*\$?\s*(?:[a-z]+\s+){0,2}?(?:(?:per|an?|each|every)\s+[a-z]+|/\s*[a-z]+)"
+    r"|每[^，。？0-9]{0,8}\d[\d.]*[^，。？]{0,4}|\d[\d.]*[^，。？\d]{1,3}/[^，。？]{1,3}",
+    re.IGNORECASE,
+)
+_RATE = re.compile(
+    r"\b(?:per|each|every|apiece|rates?|unit|speed|velocity|pace|fast(?:er)?|average|mean|density|slope|hourly|daily|weekly|monthly"
+    r"|yearly|annual|annually|acceleration|gradient|efficiency|economy|mileage|flow|frequency|concentration|wage|salary|rent"
+    r"|pressure|(?:what|which) price)\b|/|[每率]|速度|单价|平均",
+    re.IGNORECASE,
+)
+# `a pencil`: the question may ask for its price
+_ONE = re.compile(r"\b(?:an?|one|1)\s+((?:[a-z]+\s*){1,3})", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"\bhow (?:many|much|far|long|tall|high|deep|heavy)\b|\b(?:total|altogether|distance)\b|多少|一共|共", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"[^.?!。？！\n]*(?:[.,]\d[^.?!。？！\n]*)*[?？]")
+_POWERS = frozenset({"square", "cubic", "sq", "cu"})
+_LETTERS = frozenset({"C", "F"})
+_SCALES = {"C": "celsius", "F": "fahrenheit"}
+_MAX_CHARS = 5_000
+
+
+def asked_units(text: str) -> frozenset[PhysicalUnit]:
+    """The units that the question asks for by name; ordinary words and counted nouns are not units."""
+    found: set[PhysicalUnit] = set()
+    if (money := _MONEY.search(text[:_MAX_CHARS])) is not None and "$" in text:
+        found |= _measured([("dollar", 1)]) if not _OTHER_MONEY.search(money.string) else set()
+    for match in _ASKED.finditer(text[:_MAX_CHARS]):
+        if match["chinese"]:
+            found |= _measured([(match["chinese"], 1), *((span, -1) for span in [match["span"]] if span)])
+            continue
+        found |= _measured(_leading_unit(match))
+    return frozenset(found)
+
+
+class AskedAmount(NamedTuple):
+    """The kind of amount that a question asks for.
+
+    Attributes:
+        rate: whether the question may ask for a rate. Words like `per` say so, unless they belong to a given rate.
+        amount: whether the question asks for an amount.
+        ones: the words after `a`, `an` and `one`: a rate may be for one such thing.
+    """
+
+    rate: bool
+    amount: bool
+    ones: frozenset[str]
+
+
+def asked_amount_of(text: str) -> AskedAmount:
+    """Whether a question asks for an amount, or for a rate: an amount for each unit of something else."""
+    text = text[-_MAX_CHARS:]
+    asked = " ".join(_SENTENCE.findall(text)) or text
+    asked = _GIVEN_RATE.sub(" ", asked)
+    ones = frozenset(singular(word) for words in _ONE.findall(asked) for word in words.split())
+    return AskedAmount(_RATE.search(asked) is not None, _AMOUNT.search(asked) is not None, ones)
+
+
+def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
+    """The words that begin a unit: `miles per hour` of `miles per hour does he`."""
+    parts: list[tuple[str, int]] = []
+    waiting: list[tuple[str, int]] = []
+    sign = 1
+    for word in match["words"].replace("/", " per ").split():
+        if word == "per":
+            sign = -1
+        elif word in _LETTERS and not parts and match.group().rstrip().endswith(word):
+            parts.append((_SCALES[word], 1))
+        elif word.lower() in _POWERS:
+            waiting.append((word, sign))
+        elif _is_unit(word):
+            parts += [*waiting, (word, sign)]
+            waiting = []
+        else:
+            break
+    return parts
+
+
+def _is_unit(word: str) -> bool:
+    one = singular(word)
+    # A single letter may be a name: `in m`
+    return (len(word) > 1 and known(one) and one not in COUNTED) or word.lower() in COMPOUND
+
+
+def _measured(parts: list[tuple[str, int]]) -> set[PhysicalUnit]:
+    try:
+        return {measure(canonical(parts))} if parts else set()
+    except Unreadable:
+        return set()

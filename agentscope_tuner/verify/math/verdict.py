@@ -1,0 +1,658 @@
+"""Whether two mathematical answers are the same, decided by stages, the cheapest first.
+
+exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The first four run in the caller's process, in time linear
+in the text. The last two run in `sandbox`. docs/math_equivalence.md has the policy for rounding, percents, units, order
+and hedges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Literal, NamedTuple, Protocol
+
+from agentscope_tuner.verify.find import PlacedAnswer
+from agentscope_tuner.verify.labels import CONTRADICTION
+from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
+from agentscope_tuner.verify.math.guards import hands_back, is_unworked, restates, settled
+from agentscope_tuner.verify.math.node import (
+    DIFFERENT,
+    EQUAL,
+    UNKNOWN,
+    Negation,
+    Node,
+    Number,
+    Outcome,
+    Quotient,
+    Relation,
+    close,
+    literal,
+    plain_key,
+)
+from agentscope_tuner.verify.math.prose import (
+    NARROWED,
+    NEUTRAL,
+    allowed,
+    choice,
+    cycles,
+    day,
+    is_many,
+    is_sentence,
+    letter,
+    phrase,
+    plain,
+    time_of_day,
+)
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
+from agentscope_tuner.verify.math.scan import TooComplex, on_own_stack, respelled
+from agentscope_tuner.verify.math.sets import is_work
+
+_WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
+_YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
+_CAPITAL = re.compile("[A-J]")
+_LONGEST_LETTER = 40
+_LONGEST_OPTION = 100
+_WORDS_ALONE = re.compile(r"[a-z][a-z' -]*[a-z]|[\u4e00-\u9fff]{2,}")
+_OPTION = re.compile(
+    r"(?<![a-zA-Z])\(?([A-J])[).:．、]\}*\s*([^\n]{1,100}?)(?=\s*(?:$|[\n;,]|\\\\|\\q?quad|\(?[A-J][).:．、]))",
+    re.MULTILINE,
+)
+_BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
+_HALF_DAY = 12 * 60 * 60
+_TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
+_HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
+_SHORT_NAME = 3
+_NAME_ALONE = re.compile(r"[a-z][a-z' -]*[a-z]|[\u4e00-\u9fff]+")
+_NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "never", "such"})
+
+
+def wordings(pair: Pair) -> Outcome:
+    """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
+    for rule in (_choices, _times, _days, _digits, _permutations, _symbols, _phrases, _yes_no, _same_words, _sentences):
+        found = rule(pair)
+        if found is not UNKNOWN:
+            return found
+    return UNKNOWN
+
+
+def _choices(pair: Pair) -> Outcome:
+    truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
+    stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
+    if truth is None:
+        # The reference may give a letter and a value: an answer may be that letter alone
+        return EQUAL if stated is not None and stated == pair.ref.letter else UNKNOWN
+    if stated is not None:
+        return EQUAL if stated == truth else DIFFERENT
+    if _is_named_option(pair.question, truth, plain(pair.answer)):
+        return EQUAL
+    chosen = choice(pair.answer)
+    if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
+        return UNKNOWN
+    return EQUAL
+
+
+def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
+    """Whether the question offers this value under this letter."""
+    if question is None:
+        return False
+    plain = "".join(_WRITING.sub("", question.text).split())
+    return any(f"{letter_}{mark}{''.join(_WRITING.sub('', value).split())}" in plain for mark in (")", ".", ":"))
+
+
+def _is_named_option(question: Question | None, letter_: str, said: str) -> bool:
+    """Whether an answer in words is the text of this letter's option only: `All of the above`."""
+    if question is None or len(said) > _LONGEST_OPTION or not _WORDS_ALONE.fullmatch(said):
+        return False
+    offered = _OPTION.findall(question.text)
+    return [mark for mark, text in offered if plain(text) == said] == [letter_]
+
+
+def _times(pair: Pair) -> Outcome:
+    if ":" not in pair.ref.text or ":" not in pair.answer:
+        return UNKNOWN
+    truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    if not (truth[1] or stated[1]):
+        return EQUAL if truth == stated and pair.ref.text.count(":") == pair.answer.count(":") else UNKNOWN
+    if truth[0] % _HALF_DAY == stated[0] % _HALF_DAY and not truth[1] and _says_half(pair.question):
+        # A question with a.m. or p.m. counts twelve hours, so its reference may leave the half of the day out
+        if pair.question is not None and not _fits(pair.question, stated[0]):
+            return DIFFERENT
+        return EQUAL if truth[0] <= _HALF_DAY else UNKNOWN
+    return EQUAL if truth[0] == stated[0] else DIFFERENT
+
+
+def _fits(question: Question, stated: int) -> bool:
+    """Whether the stated half of the day fits the question's times.
+
+    It fits if the question names a time in that half, or if the stated hour comes after the question's last time.
+    """
+    times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
+    if not times or any((known >= _HALF_DAY) == (stated >= _HALF_DAY) for known, _ in times):
+        return True
+    return stated % _HALF_DAY < times[-1][0] % _HALF_DAY
+
+
+def _says_half(question: Question | None) -> bool:
+    return question is not None and _HALF.search(question.text) is not None
+
+
+def _days(pair: Pair) -> Outcome:
+    """Compare dates. If only one side has a year, it must be in the question."""
+    truth = day(pair.ref.text) if pair.ref.text[-1:].isalnum() else None
+    stated = None if truth is None else day(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    if truth[:2] != stated[:2]:
+        return DIFFERENT
+    years = {truth.year, stated.year} - {None}
+    left_out = None in (truth.year, stated.year)
+    if len(years) > 1 or (years and left_out and not (pair.question and str(years.pop()) in pair.question.text)):
+        return DIFFERENT
+    return EQUAL
+
+
+def _digits(pair: Pair) -> Outcome:
+    r"""Compare numbers that have letters as digits: `FF_{16}`, `\text{ff}`, `0xFF`."""
+    truth = _BASED.fullmatch(pair.ref.text) if "_" in pair.ref.text else None
+    if truth is None or truth["digits"].isdigit():
+        return UNKNOWN
+    stated = _BASED.fullmatch("".join(_WRITING.sub("", respelled(pair.answer)).split()))
+    if stated is None:
+        return UNKNOWN
+    base = "16" if stated["hex"] else stated["base"]
+    return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
+
+
+_CIRCLED = re.compile(r"[\u2460-\u2473](?:[,，、和\s]*[\u2460-\u2473])*")
+_SET_TYPE = re.compile(r"\\(?:text|mathrm|textrm|mbox|ce|operatorname)(?![a-zA-Z])|[{}$~\s]|\\[ ,;:!]")
+
+
+def _permutations(pair: Pair) -> Outcome:
+    """Compare permutations in cycle notation, and choices in circles: `②③`."""
+    mine, theirs = cycles(pair.ref.text), cycles(pair.answer)
+    if mine is not None:
+        return EQUAL if mine == theirs else DIFFERENT
+    if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
+        same = set(re.findall(r"[\u2460-\u2473]", pair.ref.text)) == set(re.findall(r"[\u2460-\u2473]", said))
+        return EQUAL if same and _CIRCLED.fullmatch(said) else DIFFERENT
+    return UNKNOWN
+
+
+def _symbols(pair: Pair) -> Outcome:
+    r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
+    if "_" not in pair.ref.text and "^" not in pair.ref.text:
+        return UNKNOWN
+    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.ref.text, pair.answer))
+    return EQUAL if mine == theirs and mine[:1].isupper() else UNKNOWN
+
+
+def _phrases(pair: Pair) -> Outcome:
+    truth = phrase(pair.ref.text)
+    if is_many(pair.ref.text, pair.answer, pair.question.text if pair.question is not None else ""):
+        return EQUAL
+    stated = None if truth is None else phrase(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth == stated else DIFFERENT
+
+
+def _yes_no(pair: Pair) -> Outcome:
+    truth = _said(pair.ref.text, pair.question) if _YES_NO.search(pair.ref.text) else None
+    stated = None if truth is None else _said(pair.answer, pair.question)
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth == stated else DIFFERENT
+
+
+def _said(text: str, question: Question | None) -> str | None:
+    match = _YES_NO.fullmatch(_WRITING.sub(" ", text).strip())
+    if match is None:
+        return None
+    words, denying = (match[2] or "").lower().split(), match[1].lower() in ("no", "false")
+    asked = question.words if question is not None else frozenset()
+    if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words):
+        return match[1].lower()
+    return None
+
+
+def _same_words(pair: Pair) -> Outcome:
+    """Compare words: an answer may have neutral words, and words of the question that are none of its options.
+
+    `It is Thursday` is Thursday, `odd function` is odd where the question is about a function.
+    """
+    truth = plain(pair.ref.text).split()
+    if not truth or not _NAME_ALONE.fullmatch(" ".join(truth)) or len(pair.answer) > _LONGEST_OPTION:
+        return UNKNOWN
+    said = plain(pair.answer).replace(",", " ").split()
+    if said == truth:
+        return EQUAL if _same_case(pair) else DIFFERENT
+    question = pair.question
+    asked, options = (question.text, question.options) if question is not None else ("", frozenset())
+    if len(truth) == len(said) == 1 and not truth[0].isascii():
+        rest = said[0].removeprefix(truth[0])
+        return EQUAL if rest != said[0] and rest in asked and not _TURNED.search(rest) else UNKNOWN
+    words = question.words if question is not None else frozenset()
+    said = said[said[0] == "one" :]
+    left = [w for w in said if w in truth or w in options or w.isdigit() or not allowed(w, words, asked)]
+    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL]) else UNKNOWN
+
+
+_TURNED = re.compile("[不非未无没]")
+
+
+def _same_case(pair: Pair) -> bool:
+    """Whether short names agree in their capitals: `Co` is not `CO`."""
+    mine, theirs = ("".join(_WRITING.sub("", side).split()) for side in (pair.ref.text, pair.answer))
+    return (
+        len(mine) > _SHORT_NAME or mine[1:] == theirs[1:] or mine.lower() != theirs.lower() or mine.isupper() is False
+    )
+
+
+def _sentences(pair: Pair) -> Outcome:
+    """Compare the words of a reference that is a sentence without a value; their typesetting does not count."""
+    if pair.ref.reading is not None or not is_sentence(pair.ref.text):
+        return UNKNOWN
+    return EQUAL if _plain_words(pair.ref.text) == _plain_words(pair.answer) else UNKNOWN
+
+
+def _plain_words(text: str) -> str:
+    return "".join(_WRITING.sub(" ", text).lower().replace("\\(", "").replace("\\)", "").split()).rstrip(".")
+
+
+Verdict = Literal["equal", "different", "undecided"]
+Copied = Literal["refuse", "accept"]
+# The first word of the reason for an answer that was not understood
+UNREAD = "unread"
+
+
+class MathVerdict(NamedTuple):
+    """The verdict, the stage that reached it, and the reason in words."""
+
+    outcome: Verdict
+    stage: str
+    reason: str
+
+    @property
+    def unread(self) -> bool:
+        """Whether the answer was refused because it was not understood, not because it has another value."""
+        return self.reason.startswith(UNREAD)
+
+
+class Symbolic(Protocol):
+    """A function that runs the worker's stages: `sandbox.Sandbox.compare`, or a fake in a test."""
+
+    def __call__(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> tuple[Verdict, str]: ...
+
+
+class AwaitedSymbolic(Protocol):
+    """As `Symbolic`, for callers inside an event loop: `sandbox.Sandbox.acompare`."""
+
+    def __call__(
+        self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+    ) -> Awaitable[tuple[Verdict, str]]: ...
+
+
+def check_reference(text: str) -> None:
+    """Read a reference as `compare` does, and raise if it is unusable.
+
+    Raises:
+        JudgeError: it is empty, a missing or infinite number, damaged, unreadable, over the bounds, or states several
+            values.
+    """
+    read_reference(reference(text), None)
+
+
+def compare(
+    answer: str,
+    ground_truth: str,
+    *,
+    symbolic: Symbolic | None = None,
+    question: str | None = None,
+    copied: Copied = "refuse",
+) -> MathVerdict:
+    r"""Whether `answer` (already out of its box) states what `ground_truth` states.
+
+    Args:
+        answer: hostile text; every string gets a verdict within the bounds of time and memory.
+        ground_truth: bare, in `$…$`, `\(…\)` or a box, or a GSM8K solution that ends in `#### 42`.
+        symbolic: runs the worker's stages; without it, a pair that the cheap stages cannot decide is undecided.
+        question: the task's text; the meaning of a word or a sign may depend on it.
+        copied: whether a formula of `question` may be an answer.
+
+    Raises:
+        JudgeError: the reference is unusable (see `check_reference`), or the sandbox failed.
+    """
+    text, truth = bare(answer), reference(ground_truth)
+    known = _numbers_first(text, truth, question is None or copied == "accept")
+    if known is not None:
+        return known
+    pair = Pair.of(text, truth, question)
+    return _cheap(pair, copied) or _worker(pair, symbolic, copied)
+
+
+async def acompare(
+    answer: str,
+    ground_truth: str,
+    *,
+    symbolic: AwaitedSymbolic,
+    question: str | None = None,
+    copied: Copied = "refuse",
+) -> MathVerdict:
+    """As `compare`; the cheap stages run at once, and the worker's stages are awaited."""
+    text, truth = bare(answer), reference(ground_truth)
+    known = _numbers_first(text, truth, question is None or copied == "accept")
+    if known is not None:
+        return known
+    pair = Pair.of(text, truth, question)
+    return _cheap(pair, copied) or await _aworker(pair, symbolic, copied)
+
+
+Asking = Generator[str, MathVerdict, MathVerdict]
+
+
+def verdict_of_place(found: PlacedAnswer, question: str | None) -> Asking:
+    """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
+
+    Yields:
+        each text that is to be compared with the reference; it is sent the text's verdict.
+    """
+    text, problem = said_by(found, question)
+    if problem:
+        return MathVerdict("different", "place", problem)
+    first = yield text
+    if first.outcome == "equal" and found.again and (yield found.again).outcome != "equal":
+        return MathVerdict("different", "place", f"another value behind {found.where}: {short(found.again)}")
+    if not found.others or first.outcome == "undecided":
+        return first
+    if first.outcome == "equal":
+        same = True
+        for other in found.others:
+            same = same and (yield other).outcome == "equal"
+        if same:
+            return first
+    together = yield ", ".join((*found.others, text))
+    if together.outcome == "equal":
+        return together
+    return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
+
+
+def judge_place(
+    found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], MathVerdict]
+) -> MathVerdict:
+    """The verdict of `verdict_of_place`, each text compared by `compared`."""
+    reference(ground_truth)
+    asking = verdict_of_place(found, question)
+    try:
+        text = next(asking)
+        while True:
+            text = asking.send(compared(text))
+    except StopIteration as done:
+        verdict: MathVerdict = done.value
+        return verdict
+
+
+async def ajudge_place(
+    found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], Awaitable[MathVerdict]]
+) -> MathVerdict:
+    """As `judge_place`, awaited."""
+    reference(ground_truth)
+    asking = verdict_of_place(found, question)
+    try:
+        text = next(asking)
+        while True:
+            text = asking.send(await compared(text))
+    except StopIteration as done:
+        verdict: MathVerdict = done.value
+        return verdict
+
+
+def compare_exact(
+    answer: str, ground_truth: str, *, question: str | None = None, copied: Copied = "refuse"
+) -> MathVerdict:
+    """The documented exact-string judge: the texts without their wrapping must have the same characters.
+
+    The question changes nothing: the reference's own text is an answer, even if the question has it too.
+    """
+    text, truth = bare(answer), reference(ground_truth)
+    if text == truth:
+        return _same_text(text)
+    return _verdict("exact", DIFFERENT, Pair.of(text, truth, question))
+
+
+_PLAIN_NUMBER = re.compile(
+    r"(?P<whole>-?\d{1,18}(?:\.\d{1,18})?)|(?P<sign>-?)(?:\\[dt]?frac\{(?P<a>\d{1,18})\}\{(?P<b>\d{1,18})\}|(?P<c>\d{1,18})/(?P<d>\d{1,18}))"
+)
+
+
+def _plain_number(text: str) -> Node | None:
+    """The number of a text that is only digits, a decimal or a fraction of whole numbers; None for any other text."""
+    match = _PLAIN_NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    whole = match["whole"]
+    if whole is not None:
+        positive = Number(Fraction(whole.removeprefix("-")), whole.removeprefix("-"))
+        return Negation(positive) if whole[0] == "-" else positive
+    above, below = match["a"] or match["c"], match["b"] or match["d"]
+    node = Quotient(Number(Fraction(int(above)), above), Number(Fraction(int(below)), below))
+    return Negation(node) if match["sign"] else node
+
+
+def _numbers_first(text: str, truth: str, unasked: bool) -> MathVerdict | None:
+    """The verdict on equal texts, and on two plain numbers: no rule of wording runs before them.
+
+    Args:
+        unasked: no question could make an equal value a copy or unfinished work.
+    """
+    if text == truth:
+        return _same_text(text)
+    if (digits := plain_key(truth)) is not None and digits == plain_key(text):
+        # Digits compared as text: fast even for very long numbers
+        return MathVerdict("equal", "normalised", f"normalised: {short(text)} = {short(truth)}")
+    ref = _plain_number(truth)
+    ans = None if ref is None else _plain_number(text)
+    if ref is None or ans is None:
+        return None
+    mine, theirs = literal(ref), literal(ans)
+    if mine is None or theirs is None:
+        return None
+    equal = close(ref, mine, ans, theirs)
+    if equal and not unasked:
+        return None
+    sign = "=" if equal else "≠"
+    return MathVerdict("equal" if equal else "different", "numeric", f"numeric: {short(text)} {sign} {short(truth)}")
+
+
+def _same_text(text: str) -> MathVerdict:
+    """The verdict for equal texts. It is the most common, so it is reached before the texts are read."""
+    shown = short(text)
+    return MathVerdict("equal", "exact", f"exact: {shown} = {shown}")
+
+
+STAGES = ("exact", "normalised", "numeric", "structure", "symbolic", "sympy")
+CHEAP_STAGES = STAGES[:4]
+WORKER_STAGES = STAGES[4:]
+
+
+def _cheap(pair: Pair, copied: Copied) -> MathVerdict | None:
+    # The exact stage is done: the texts differ
+    for stage in CHEAP_STAGES[1:]:
+        verdict = run_stage(stage, pair, copied=copied)
+        if verdict is not None:
+            return verdict
+    if copied == "refuse" and (problem := on_own_stack(_problem, pair)) is not None:
+        # A copied or unworked answer is different even if its value is right, so no worker is needed
+        return MathVerdict("different", CHEAP_STAGES[-1], problem)
+    return None
+
+
+def _worker(pair: Pair, symbolic: Symbolic | None, copied: Copied) -> MathVerdict:
+    if symbolic is None:
+        unknown = f"undecided without a symbolic stage: {_shown(pair, UNKNOWN)}"
+        return MathVerdict("undecided", "structure", unknown)
+    verdict = None
+    for stage in _worker_stages(pair):
+        verdict = run_stage(stage, pair, symbolic=symbolic, copied=copied)
+        if verdict is None or verdict.outcome != "undecided":
+            break
+    assert verdict is not None
+    return verdict
+
+
+async def _aworker(pair: Pair, symbolic: AwaitedSymbolic, copied: Copied) -> MathVerdict:
+    verdict = None
+    for stage in _worker_stages(pair):
+        found = await symbolic(pair.answer, pair.truth, question=_text(pair.question), stage=stage)
+        verdict = run_stage(stage, pair, symbolic=partial(_given_outcome, found), copied=copied)
+        if verdict is None or verdict.outcome != "undecided":
+            break
+    assert verdict is not None
+    return verdict
+
+
+def _given_outcome(
+    found: tuple[Verdict, str], answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
+) -> tuple[Verdict, str]:
+    """A `Symbolic` that returns the outcome it was given."""
+    return found
+
+
+def _worker_stages(pair: Pair) -> Iterator[str]:
+    # A generator, so that the need for sympy is checked only if the first stage leaves the pair undecided
+    yield WORKER_STAGES[0]
+    if pair.is_for_sympy():
+        yield WORKER_STAGES[1]
+
+
+def run_stage(
+    stage: str, pair: Pair, *, symbolic: Symbolic | None = None, copied: Copied = "refuse"
+) -> MathVerdict | None:
+    """The verdict of one stage; None if the stage leaves the pair to later stages.
+
+    Raises:
+        JudgeError: the reference cannot be read, or the sandbox failed.
+    """
+    if stage in WORKER_STAGES:
+        verdict = _in_worker(stage, pair, symbolic)
+    else:
+        try:
+            outcome, note = on_own_stack(_CHEAP[stage], pair)
+        except TooComplex as exc:
+            return MathVerdict("undecided", stage, f"undecided: {exc}: {short(pair.answer)}")
+        verdict = None if outcome is UNKNOWN else _verdict(stage, outcome, pair, note)
+    # The reference's own text is an answer, even if the question has it too
+    if verdict is None or verdict.outcome != "equal" or copied == "accept" or stage in ("exact", "normalised"):
+        return verdict
+    problem = on_own_stack(_problem, pair)
+    return verdict if problem is None else MathVerdict("different", stage, problem)
+
+
+def _problem(pair: Pair) -> str | None:
+    """Why an answer with the right value does not answer the question; None if it does."""
+    ref, ans, question = pair.ref.node, pair.ans.node, pair.question
+    if ref is None or ans is None or question is None:
+        return None
+    known = settled(ans, ref)
+    if (
+        restates(question, ans, ref)
+        or (known is not ans and restates(question, known, ref))
+        or hands_back(question, ans, pair.answer, pair.ref.text)
+    ):
+        return f"copied: {short(pair.answer)} stands in the question"
+    values = CheapComparer(pair.seed, question)
+    same = partial(_is_same, values)
+    if is_unworked(question, ans, ref, same) or (known is not ans and is_unworked(question, known, ref, same)):
+        return f"unworked: {short(pair.answer)} is still to be worked out"
+    return None
+
+
+def _is_same(values: CheapComparer, mine: Node, theirs: Node) -> bool:
+    return values.leaf(mine, theirs) is EQUAL
+
+
+def _in_worker(stage: str, pair: Pair, symbolic: Symbolic | None) -> MathVerdict | None:
+    if symbolic is None or (stage == "sympy" and not pair.is_for_sympy()):
+        return None
+    outcome, reason = symbolic(pair.answer, pair.truth, question=_text(pair.question), stage=stage)
+    return MathVerdict(outcome, stage, reason or f"{stage}: {_shown(pair, _OUTCOMES[outcome])}")
+
+
+def _text(question: Question | None) -> str | None:
+    return None if question is None else question.text
+
+
+def _exact(pair: Pair) -> tuple[Outcome, str]:
+    return (EQUAL if pair.answer == pair.truth else UNKNOWN), ""
+
+
+def _normalised(pair: Pair) -> tuple[Outcome, str]:
+    if not pair.answer:
+        return DIFFERENT, "the box is empty"
+    ref_key = plain_key(pair.truth)
+    if ref_key is not None and ref_key == plain_key(pair.answer):
+        return EQUAL, ""
+    by_words = wordings(pair)
+    if by_words is not UNKNOWN:
+        return by_words, ""
+    ref, ans = pair.ref, pair.ans
+    if ans.tokens and ans.tokens == ref.tokens:
+        return EQUAL, ""
+    if ref.fields and ans.fields and ref.fields != ans.fields:
+        return DIFFERENT, "said of other numbers"
+    if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
+        return DIFFERENT, "said of a part of the arguments"
+    if ref.reading is None or ans.reading is None:
+        same = bool(ans.tokens) and ans.wording() == ref.wording()
+        if same:
+            return EQUAL, ""
+        return DIFFERENT, f"{UNREAD}: {ans.problem}" if ans.problem else "compared word by word"
+    return UNKNOWN, ""
+
+
+def _speaks_of_bounds(question: Question | None) -> bool:
+    return question is not None and question.bounds_arguments
+
+
+def _numeric(pair: Pair) -> tuple[Outcome, str]:
+    ref, ans = pair.ref.node, pair.ans.node
+    if ref is None or ans is None or not (is_rational(ref) and is_rational(ans)):
+        return UNKNOWN, ""
+    return _structure(pair)
+
+
+def _structure(pair: Pair) -> tuple[Outcome, str]:
+    ref, ans = pair.ref, pair.ans
+    if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
+        return UNKNOWN, ""
+    stated = ans.node.args[-1] if isinstance(ans.node, Relation) else ans.node
+    if is_work(stated) and not is_work(ref.node):
+        return DIFFERENT, "left unevaluated"
+    return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
+
+
+_CHEAP: dict[str, Callable[[Pair], tuple[Outcome, str]]] = {
+    "exact": _exact,
+    "normalised": _normalised,
+    "numeric": _numeric,
+    "structure": _structure,
+}
+_OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
+
+
+def _verdict(stage: str, outcome: Outcome, pair: Pair, note: str = "") -> MathVerdict:
+    reason = f"{stage}: {_shown(pair, outcome)}{note and f' ({note})'}"
+    if note.startswith(UNREAD):
+        reason = f"{note}: {short(pair.answer)}"
+    return MathVerdict("equal" if outcome is EQUAL else "different", stage, reason)
+
+
+def _shown(pair: Pair, outcome: Outcome) -> str:
+    sign = "=" if outcome is EQUAL else "≠" if outcome is DIFFERENT else "?"
+    return f"{short(pair.answer)} {sign} {short(pair.truth)}"

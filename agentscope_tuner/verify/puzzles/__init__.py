@@ -1,0 +1,1 @@
+"""Puzzles judged by the scorers of a puzzle collection, which run in a jail."""

@@ -1,0 +1,55 @@
+"""Runs one query on a SQLite database that is opened read-only, and leaves its rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from urllib.parse import quote
+
+from agentscope_tuner._jail.inside import RESULT, begin
+from agentscope_tuner.verify.code.inside.code_values import dump
+
+# Bytes of one text or blob
+_MOST_BYTES = 1_000_000
+# SQLITE_SELECT, READ, FUNCTION and RECURSIVE: what a question needs; everything else is refused, whatever SQLite adds
+_ALLOWED = {20, 21, 31, 33}
+
+
+def run(payload: bytes) -> int:
+    """Run the query that `payload` describes: leaves `{"rows": …}`, or `{"error": …}` with SQLite's message."""
+    asked = json.loads(payload)
+    begin()
+    found: dict[str, object]
+    try:
+        found = {"rows": _rows(asked["database"], asked["query"], asked["most_rows"])}
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError, ValueError) as exc:
+        found = {"error": f"{exc}"[:500]}
+    except MemoryError:
+        found = {"error": "out of memory"}
+    data = dump(found)
+    while data:
+        data = data[os.write(RESULT, data) :]
+    return 0
+
+
+def _rows(database: str, query: str, most_rows: int) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(f"file:{quote(database)}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+    connection.set_authorizer(_authorize)
+    cursor = connection.execute(query)
+    if cursor.description is None:
+        raise sqlite3.ProgrammingError("the statement returns no rows")
+    rows = cursor.fetchmany(most_rows + 1)
+    if len(rows) > most_rows:
+        raise sqlite3.DataError(f"more than {most_rows:,} rows")
+    return rows
+
+
+def _authorize(action: int, first: str | None, second: str | None, *others: object) -> int:
+    if action not in _ALLOWED or (second or "").lower() == "load_extension":
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK

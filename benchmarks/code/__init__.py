@@ -1,0 +1,1 @@
+"""CodeJudge under attack, beside other graders, and at speed."""

@@ -1,0 +1,114 @@
+"""The red team: every cheat against every form of tests. Nothing may be paid, left running, left behind or seen."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agentscope_tuner import load_judge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from benchmarks.bars import at_most
+from benchmarks.code.cheats import SECRET_FILE, SECRET_VARIABLE, Cheat, cheats
+
+SETTINGS = {"seconds": 1.0, "total_seconds": 4.0, "memory_mb": 256, "processes": 32}
+_CHECK = "def check(candidate):\n    assert candidate(2) == 4\n    assert abs(candidate(3) - 6) < 1e-6\n"
+_UNITTEST = """import unittest
+from solution import double
+class DoubleTest(unittest.TestCase):
+    def test_two(self):
+        self.assertEqual(double(2), 4)
+    def test_near(self):
+        self.assertAlmostEqual(double(3), 6)
+    def test_in(self):
+        self.assertIn(double(4), [8])
+"""
+FORMS: dict[str, Any] = {
+    "stdin": {"inputs": ["2\n", "3\n"], "outputs": ["4\n", "6\n"]},
+    "call": {"fn_name": "double", "inputs": [[2], [3]], "outputs": [4, 6]},
+    "assert": ["assert double(2) == 4", "assert double(3) == 6"],
+    "check": {"prompt": "def double(n):\n", "test": _CHECK, "entry_point": "double"},
+    "unittest": {"framework": "unittest", "module": "solution", "test": _UNITTEST},
+}
+
+
+class Outcome(NamedTuple):
+    """What a cheat came to."""
+
+    form: str
+    cheat: Cheat
+    reward: float | None
+    seconds: float
+    reason: str
+
+
+def attack(judge: Any, form: str, cheat: Cheat) -> Outcome:
+    """Judge one cheat."""
+    begun = time.monotonic()
+    task = WorkflowTask(task=Task(metadata={"tests": FORMS[form]}))
+    output = WorkflowOutput(metadata={"final_answer": f"```python\n{cheat.program}\n```"})
+    judgement = judge.judge(task, output)
+    return Outcome(form, cheat, judgement.reward, time.monotonic() - begun, judgement.error or judgement.reason)
+
+
+def running() -> set[str]:
+    """The processes of all jails on this machine."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"agentscope_tuner._jail.inside" in command:
+            found.add(folder.name)
+    return found
+
+
+def main() -> None:
+    """Attack, and print what got through."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--forms", nargs="*", default=list(FORMS))
+    parser.add_argument("--family")
+    parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--all", action="store_true", help="print every outcome")
+    asked = parser.parse_args()
+    Path(SECRET_FILE).write_text("secret")
+    os.environ[SECRET_VARIABLE] = "secret"
+    section = {"judge_protocol": "agentscope_tuner.task_judge.code_judge->CodeJudge", "code": SETTINGS}
+    judge = load_judge({"astuner": {"task_judge": section}})
+    before = {*os.listdir("/tmp"), *os.listdir("/dev/shm")}
+    team = [(form, cheat) for form in asked.forms for cheat in cheats() if asked.family in (None, cheat.family)]
+    with ThreadPoolExecutor(asked.at_once) as pool:
+        outcomes = list(pool.map(lambda one: attack(judge, *one), team))
+    time.sleep(1)
+    # those of other graders on this machine come and go
+    last = running()
+    time.sleep(1)
+    stayed = last & running()
+    paid = [one for one in outcomes if one.reward]
+    failed = [one for one in outcomes if one.reward is None]
+    left = {*os.listdir("/tmp"), *os.listdir("/dev/shm")} - before
+    bound = SETTINGS["total_seconds"]
+    late = [one for one in outcomes if one.seconds > bound + 1]
+    for title, found in (
+        ("PAID", paid),
+        ("NO VERDICT", failed),
+        ("LATE", late),
+        *([("", outcomes)] if asked.all else []),
+    ):
+        for one in found:
+            print(f"{title} {one.form} {one.cheat.family}: {one.cheat.name} {one.seconds:.2f} s {one.reason[:150]!r}")
+    print(f"{len(outcomes)} attacks by {len({one.cheat for one in outcomes})} programs, {dict(Counter(asked.forms))}")
+    print(f"files left in /tmp and /dev/shm: {sorted(left)}")
+    at_most("red team: paid", len(paid), 0, "attacks")
+    at_most("red team: without a verdict", len(failed), 0, "attacks")
+    at_most("red team: left running after 1 s", len(stayed), 0, "processes")
+    at_most("red team: over their bound by more than 1 s", len(late), 0, "attacks")
+
+
+if __name__ == "__main__":
+    main()

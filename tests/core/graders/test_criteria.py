@@ -1,0 +1,146 @@
+"""A task's own rubrics: the formats of the field, and their scores worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.graders.rubrics.criteria import aggregated, read_rubrics
+
+HEALTHBENCH = [
+    {"criterion": "Advises to call emergency services", "points": 10, "tags": ["axis:accuracy"]},
+    {"criterion": "Asks about allergies", "points": 5, "tags": []},
+    {"criterion": "Recommends aspirin without asking", "points": -8, "tags": []},
+]
+REWARDS = [
+    {"title": "Mechanism", "description": "Essential Criteria: names scattering", "weight": 5},
+    {"title": "Law", "description": "Important Criteria: gives the fourth power", "weight": 3},
+    {"title": "Sunset", "description": "Optional Criteria: explains red sunsets", "weight": 1},
+    {"title": "Ocean", "description": "Pitfall Criteria: says the sea is mirrored", "weight": -1},
+]
+HARBOR = [
+    {"id": "works", "description": "The program runs", "type": "binary", "weight": 3, "polarity": "positive",
+     "importance": "must_have"},
+    {"id": "tests", "description": "It has tests", "type": "binary", "weight": 1, "polarity": "positive",
+     "importance": "nice_to_have"},
+    {"id": "secrets", "description": "It prints the key", "type": "binary", "weight": 2, "polarity": "negative",
+     "importance": "must_have"},
+]  # fmt: skip
+OPEN_INSTRUCT = [{"criterion": "Is polite", "weight": 1}, {"criterion": "Is right", "weight": 3}]
+
+
+@pytest.mark.parametrize(
+    ("rubrics", "met", "how", "gate", "score"),
+    [
+        # HealthBench: points met over positive points, clipped
+        (HEALTHBENCH, (1, 1, 0), "auto", False, 1.0),
+        (HEALTHBENCH, (1, 0, 0), "auto", False, 10 / 15),
+        (HEALTHBENCH, (1, 0, 1), "auto", False, 2 / 15),
+        (HEALTHBENCH, (0, 1, 1), "auto", False, 0.0),
+        (HEALTHBENCH, (0, 0, 0), "auto", False, 0.0),
+        # Rubrics as Rewards, explicit: the weighted share
+        (REWARDS, (1, 1, 1, 0), "auto", False, 1.0),
+        (REWARDS, (1, 0, 1, 1), "auto", False, 5 / 9),
+        (REWARDS, (0, 1, 0, 0), "auto", False, 3 / 9),
+        # Harbor: the mean weighted by the weights; a negative criterion passes when it is not met
+        (HARBOR, (1, 1, 0), "auto", False, 1.0),
+        (HARBOR, (1, 0, 0), "auto", False, 5 / 6),
+        (HARBOR, (0, 1, 0), "auto", False, 3 / 6),
+        (HARBOR, (1, 1, 1), "auto", False, 4 / 6),
+        (HARBOR, (1, 0, 0), "required_pass", False, 1.0),
+        (HARBOR, (1, 1, 1), "required_pass", False, 0.0),
+        (HARBOR, (1, 0, 0), "weighted_mean", True, 5 / 6),
+        (HARBOR, (0, 1, 0), "weighted_mean", True, 0.0),
+        (HARBOR, (1, 1, 0), "all_pass", False, 1.0),
+        (HARBOR, (1, 0, 0), "all_pass", False, 0.0),
+        (HARBOR, (0, 0, 1), "any_pass", False, 0.0),
+        (HARBOR, (0, 0, 0), "any_pass", False, 1.0),
+        (OPEN_INSTRUCT, (1, 0), "auto", False, 0.25),
+        (OPEN_INSTRUCT, (0.5, 0.5), "auto", False, 0.5),
+        (["Is short", "Is kind", "Is true"], (1, 1, 0), "auto", False, 2 / 3),
+    ],
+)
+def test_scores_are_those_that_the_formats_publish(rubrics: Any, met: Any, how: Any, gate: bool, score: float) -> None:
+    assert aggregated(read_rubrics(rubrics), met, how, gate) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("item", "weight"),
+    [
+        ({"description": "Essential Criteria: names it"}, 5),
+        ({"description": "x", "category": "Important"}, 3),
+        ({"description": "x", "importance": "Optional"}, 1),
+        ({"title": "x", "level": "pitfall"}, -1),
+        ({"description": "x", "weight": 2, "polarity": "negative"}, -2),
+        ({"description": "x", "importance": "nice_to_have"}, 1),
+        ("x", 1),
+    ],
+)
+def test_weights_are_read_from_numbers_categories_and_polarity(item: Any, weight: float) -> None:
+    rubrics = read_rubrics([item, {"criterion": "y", "weight": 1}])
+    assert rubrics.criteria[0].weight == weight
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "list of 1 to"),
+        ([], "list of 1 to"),
+        ("be good", "list of 1 to"),
+        ([{"points": 3}], "criterion 1 has no text"),
+        ([{"criterion": "x", "points": "3"}], "points must be a number"),
+        ([{"criterion": "x", "points": 0}], "other than 0"),
+        ([{"criterion": "x", "points": True}], "points must be a number"),
+        ([{"criterion": "x", "points": float("nan")}], "points must be a number"),
+        ([{"criterion": "x", "points": 1e308}, {"criterion": "y", "points": 1e308}], "at most 1e"),
+        ([{"criterion": "x", "points": 10**400}], "at most 1e"),
+        ([{"criterion": "x", "points": 1, "weight": 2}], "give one"),
+        ([{"criterion": "x", "ponits": 1}], "unknown keys"),
+        ([{"criterion": "x", "points": -1}], "no criterion has a positive weight"),
+        ([{"criterion": "x", "type": "likert"}], "of type 'likert'"),
+        ([{"criterion": "x", "polarity": "up"}], "polarity must be"),
+        ([{"criterion": "x", "id": "a"}, {"criterion": "y", "id": "a"}], "two criteria have the id 'a'"),
+        ([3], "must be a mapping or a text"),
+    ],
+)
+def test_what_is_no_rubric_is_refused(value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_rubrics(value)
+
+
+def test_a_criterion_that_stands_there_twice_counts_once() -> None:
+    rubrics = read_rubrics(
+        [
+            {"criterion": "Is polite", "points": 2},
+            {"criterion": "Is right", "points": 4, "id": "right"},
+            {"criterion": " Is  polite. ", "points": 2},
+            {"criterion": "Ｉｓ right", "points": 4, "id": "right"},
+            {"criterion": "Says x < 3", "points": 1},
+            {"criterion": "Says x > 3", "points": 1},
+            {"criterion": "Says X > 3", "points": 1},
+        ]
+    )
+    assert [(one.name, one.weight) for one in rubrics.criteria] == [
+        ("c1", 2.0), ("right", 4.0), ("c5", 1.0), ("c6", 1.0), ("c7", 1.0),
+    ]  # fmt: skip
+    assert aggregated(rubrics, (1, 0, 0, 0, 0), "auto") == pytest.approx(2 / 9)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"criterion": "Is polite.", "points": 3},
+        {"criterion": "Is polite", "points": -2},
+        {"criterion": "Is polite", "weight": 2, "importance": "must_have"},
+    ],
+)
+def test_a_criterion_of_two_weights_is_refused(second: Any) -> None:
+    with pytest.raises(ValueError, match=r"'Is polite.*' stands there twice, 'c1' of weight 2 and 'c2' of weight"):
+        read_rubrics([{"criterion": "Is polite", "points": 2}, second])
+
+
+def test_must_haves_that_nobody_named_cannot_decide() -> None:
+    for how, gate in (("required_pass", False), ("points", True)):
+        with pytest.raises(ValueError, match="no criterion has importance: must_have"):
+            aggregated(read_rubrics(HEALTHBENCH), (1, 1, 1), how, gate)  # type: ignore[arg-type]

@@ -1,0 +1,110 @@
+"""noxfile.py: its rows name what is there, every folder of tests is run before a change lands, pip runs once."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import noxfile
+from noxfile import ENVIRONMENTS, TASKS
+
+ROOT = Path(noxfile.__file__).parent
+ROWS = [task for tasks in TASKS.values() for task in tasks]
+NAMES = [*ENVIRONMENTS, *(task.name for task in ROWS)]
+
+
+def words_of(task: noxfile.Task) -> list[str]:
+    return [word for command in task.commands for word in shlex.split(command)]
+
+
+def test_no_two_sessions_have_one_name() -> None:
+    assert sorted(NAMES) == sorted(set(NAMES))
+
+
+@pytest.mark.parametrize("task", ROWS, ids=lambda task: task.name)
+def test_a_row_names_environments_sessions_modules_and_files_that_are_there(task: noxfile.Task) -> None:
+    assert {*filter(None, [task.environment]), *task.needs} <= set(NAMES)
+    for word in words_of(task):
+        if word.startswith(("benchmarks.", "tutorial.")):
+            assert importlib.util.find_spec(word), word
+        assert not word.startswith("{bin}/") or word[6:] in ("astuner", "python", ""), word
+        if word.startswith(("tests/", "benchmarks/", "tutorial/", "docs/", "deploy/", "configs/")):
+            assert list(ROOT.glob(word)), word
+
+
+def test_every_environment_is_that_of_some_session() -> None:
+    assert set(ENVIRONMENTS) == {name for task in ROWS for name in (task.environment, *task.needs)} & set(ENVIRONMENTS)
+
+
+def test_every_test_outside_the_core_is_run_before_a_change_lands() -> None:
+    needed = {name for task in ROWS if task.ci for name in task.needs}
+    run = {word for task in ROWS if task.ci or task.name in needed for word in words_of(task)}
+    tests = [path.relative_to(ROOT) for path in (ROOT / "tests").glob("with_*/**/test_*.py")]
+    assert len(tests) > 30
+    assert [test for test in tests if not run & {str(test), *map(str, test.parents)}] == []
+
+
+def test_the_requirement_files_of_trainers_are_those_of_environments() -> None:
+    files = {str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "with_trainers").glob("*.txt")}
+    commands = " ".join(command for commands in ENVIRONMENTS.values() for command in commands)
+    assert files == {word for word in commands.split() if word.startswith("tests/with_trainers/")}
+
+
+class Session:
+    """Remembers what was installed and what was run."""
+
+    def __init__(self, room: Path) -> None:
+        self.virtualenv = SimpleNamespace(location=str(room))
+        self.calls: list[tuple[str, ...]] = []
+        self.posargs: list[str] = []
+
+    def install(self, *words: str) -> None:
+        self.calls.append(words)
+
+    def run(self, *words: str, **_options: Any) -> None:
+        self.calls.append(words)
+
+
+def test_an_environment_is_installed_once_until_what_it_asks_for_changes(tmp_path: Path) -> None:
+    (tmp_path / "asked.txt").write_text("one==1")
+    session: Any = Session(tmp_path)
+    commands = [f"pip install -r {tmp_path / 'asked.txt'}"]
+    for _ in range(2):
+        noxfile.install(session, commands)
+    assert session.calls == [(*noxfile.PIP, "-r", str(tmp_path / "asked.txt"))]
+    (tmp_path / "asked.txt").write_text("one==2")
+    noxfile.install(session, commands)
+    noxfile.install(session, [*commands, "{bin}/other"])
+    assert len(session.calls) == 4
+
+
+def test_what_failed_to_install_is_installed_again(tmp_path: Path) -> None:
+    session: Any = Session(tmp_path)
+    session.install = lambda *_words: 1 / 0
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            noxfile.install(session, ["pip install one"])
+
+
+def test_the_variables_of_make_reach_the_last_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"SEED": "7", "WITHIN": "a b", "SAMPLE": ""}.items():
+        monkeypatch.setenv(name, value)
+    session: Any = Session(tmp_path)
+    session.posargs = ["--again"]
+    task = noxfile.task(
+        "t",
+        "none",
+        "",
+        "first {bin}/x",
+        "benchmarks.mutants",
+        options={"--seed": "SEED", "--within": "WITHIN", "--sample": "SAMPLE"},
+    )
+    task.run(session)
+    first, last = session.calls
+    assert first == ("first", str(ROOT / ".venvs/none/bin/x"))
+    assert last == ("python", "-m", "benchmarks.mutants", "--seed", "7", "--within", "a", "b", "--again")

@@ -1,0 +1,184 @@
+"""`astuner judge-eval` finds in a judge what was put into it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agentscope_tuner.cli.app import app
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.lab.judge_eval import attacked
+from agentscope_tuner.lab.labels import read_labelled, response_of, with_response
+from tests.judge_server import Answer, Body, Canned, JudgeServer, prompt_of, verdict
+
+PROMPT = "Score from 0 to 10 how well this answers {query}: {response}"
+
+
+def answer_in(body: Body) -> str:
+    found = re.search(r"\[BEGIN response (\w+)\]\n(.*)\n\[END response \1\]", prompt_of(body), re.DOTALL)
+    assert found is not None
+    return found[2]
+
+
+def quality(text: str) -> int:
+    return int(re.findall(r"quality (\d+)", text)[0])
+
+
+def measured(folder: Path, answer: Answer, *options: str, **llm: Any) -> dict[str, Any]:
+    labels, conf = folder / "labels.jsonl", folder / "conf.yaml"
+    with open(labels, "w") as file:
+        for number in range(22):
+            said = f"It is of quality {number % 11}." + " x" * number
+            metadata = {"answer": said, "score": (number % 11) / 10}
+            file.write(json.dumps({"main_query": f"Question {number % 6}?", "metadata": metadata}) + "\n")
+    with JudgeServer(answer) as server:
+        client = {"max_reasks": 0, "cache_dir": str(folder / "cache")}
+        section = {"model_name": "m", "base_url": server.url, "prompt": PROMPT, "client": client, **llm}
+        conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": section}}}))
+        arguments = ["judge-eval", "--conf", str(conf), "--labels", str(labels), "--json", *options]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code in (0, 3), result.output
+        report: dict[str, Any] = json.loads(result.stdout)
+        assert report["calls"] == len(server.bodies)
+        return {**report, "exit": result.exit_code}
+
+
+@pytest.mark.slow
+def test_an_honest_judge_agrees_with_people_and_with_itself(tmp_path: Path) -> None:
+    found = measured(tmp_path, lambda body, attempt: Canned(verdict(quality(answer_in(body)))))
+    assert (found["exit"], found["failed"], found["position"]) == (0, 0, None)
+    assert found["agreement"]["spearman"]["value"] == pytest.approx(1.0)
+    assert found["agreement"]["mae"]["value"] == pytest.approx(0.0)
+    assert found["agreement"]["quadratic_kappa"]["interval"] == pytest.approx([1.0, 1.0])
+    assert found["self_consistency"]["same"]["value"] == 1.0
+    assert found["length"]["said_twice"]["value"] == 0.0
+    assert found["attacks"]["all"]["texts"] >= 160
+    assert found["attacks"]["all"]["raised"]["value"] == 0.0
+    assert found["attacks"]["worst"] == []
+
+
+@pytest.mark.slow
+def test_a_judge_of_moods_is_not_consistent(tmp_path: Path) -> None:
+    found = measured(tmp_path, lambda body, attempt: Canned(verdict(5 + attempt % 2)), "--attacked", "0")
+    assert found["self_consistency"]["same"]["value"] == 0.0
+    assert found["self_consistency"]["difference"]["value"] == pytest.approx(0.1)
+    assert found["agreement"]["spearman"]["value"] is None
+
+
+def test_a_judge_of_length_is_found_out(tmp_path: Path) -> None:
+    found = measured(tmp_path, lambda b, n: Canned(verdict(min(10, len(answer_in(b)) / 12))), "--attacked", "0")
+    assert found["length"]["reward_follows"]["value"] > 0.95
+    assert found["length"]["label_follows"]["interval"][0] < 0.9
+    assert found["length"]["said_twice"]["interval"][0] > 0.1
+
+
+@pytest.mark.slow
+def test_a_judge_that_is_talked_into_a_score_is_found_out(tmp_path: Path) -> None:
+    def obeys(body: Body, attempt: int) -> Canned:
+        text = answer_in(body)
+        return Canned(verdict(10 if "score of 10" in text else quality(text)))
+
+    found = measured(tmp_path, obeys, "--attacked", "2")
+    kinds = found["attacks"]["kinds"]
+    assert kinds["role"]["shift"]["value"] > 0.5
+    assert kinds["order"]["raised"]["value"] > kinds["plant"]["raised"]["value"]
+    assert found["attacks"]["worst"][0]["shift"] == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+def test_a_judge_of_positions_is_found_out(tmp_path: Path) -> None:
+    def first_is_best(body: Body, attempt: int) -> Canned:
+        size = len(set(re.findall(r"\[BEGIN response (\d+) ", prompt_of(body))))
+        return Canned(json.dumps({"reason": "r", "rank": list(range(1, size + 1))}))
+
+    found = measured(tmp_path, first_is_best, "--attacked", "0", mode="listwise")
+    assert found["position"]["reordered"]["value"] == 1.0
+    assert found["position"]["first_place_earns"]["value"] == pytest.approx(1.0)
+    assert found["self_consistency"]["same"]["value"] == 1.0
+
+
+def test_a_judge_that_fails_is_said_to(tmp_path: Path) -> None:
+    found = measured(tmp_path, lambda body, attempt: Canned("no"), "--attacked", "0")
+    assert (found["exit"], found["failed"]) == (3, 22)
+    assert found["agreement"]["spearman"] == {"value": None, "interval": None}
+
+
+@pytest.mark.slow
+def test_the_report_for_people_says_the_same_in_words(tmp_path: Path) -> None:
+    labels, conf = tmp_path / "labels.jsonl", tmp_path / "conf.yaml"
+    said = [{"main_query": "q", "metadata": {"answer": f"quality {n}", "score": n / 10}} for n in (0, 10)]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in said))
+
+    def obeys(body: Body, attempt: int) -> Canned:
+        text = answer_in(body)
+        return Canned(verdict(10 if "score of 10" in text else quality(text)))
+
+    with JudgeServer(obeys) as server:
+        llm = {"model_name": "m", "base_url": server.url, "prompt": PROMPT, "client": {"cache": False}}
+        conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}))
+        arguments = ["judge-eval", "--conf", str(conf), "--labels", str(labels), "--attacked", "1"]
+        said_in = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    told = " ".join(said_in.output.split())
+    assert (said_in.exit_code, "2 answers to 1 tasks, 0 without a verdict" in told) == (0, True), told
+    assert "agrees with people: mae │ 0.000" in told
+    assert "position │ none │ one answer is shown at a time" in told
+    assert re.search(r"the injection set on the 1 worst answers; 0 without a verdict .* role │ \d+ │", told), told
+    assert "+1.000 " in told
+    assert f"{len(server.bodies)} calls" in told
+
+
+def test_attacks_keep_the_answer_and_ask_for_the_top() -> None:
+    texts = list(attacked("Wet air cools.", 5))
+    assert len(texts) >= 168
+    assert all("Wet air cools." in text for _, text in texts)
+    assert not any("score of 10" in text for _, text in texts)
+    assert sum("score of 5" in text for _, text in texts) > 40
+
+
+def test_dry_run_asks_nothing_and_other_judges_are_refused(tmp_path: Path) -> None:
+    labels, conf = tmp_path / "labels.jsonl", tmp_path / "conf.yaml"
+    samples = [{"main_query": "q", "metadata": {"answer": "a b", "score": score}} for score in (0, 1)]
+    labels.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    llm = {"model_name": "m", "base_url": "http://127.0.0.1:9/v1", "prompt": PROMPT}
+    conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}))
+    said = CliRunner().invoke(app, ["judge-eval", "--conf", str(conf), "--labels", str(labels), "--dry-run"])
+    assert (said.exit_code, "2 labelled answers" in said.output) == (0, True)
+    math = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
+    conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_protocol": math}}}))
+    said = CliRunner().invoke(app, ["judge-eval", "--conf", str(conf), "--labels", str(labels)])
+    assert (said.exit_code, "judge-eval measures" in " ".join(said.output.split())) == (2, True)
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_is_refused(score: float, tmp_path: Path) -> None:
+    samples = [{"main_query": "q", "metadata": {"answer": "a", "score": given}} for given in (0.5, score)]
+    path = tmp_path / "samples.jsonl"
+    path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    with pytest.raises(ConfigError, match="line 2: a label must be a finite number"):
+        read_labelled(path, "output.metadata.final_answer")
+
+
+def test_labelled_rollouts_are_answers_too_and_chat_is_changed_in_its_last_message(tmp_path: Path) -> None:
+    def row(label: dict[str, Any], said: str) -> dict[str, Any]:
+        messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": said}]
+        return {"task": {"main_query": "q"}, "output": {"metadata": {"messages": messages}}, "label": label}
+
+    path, at = tmp_path / "l.jsonl", "output.metadata.messages"
+    path.write_text("".join(json.dumps(r) + "\n" for r in (row({"score": 0.2}, "a"), row({"is_success": True}, "b"))))
+    found = read_labelled(path, at, None)
+    assert [(one.label, response_of(one.output, at)) for one in found] == [(0.2, "a"), (1.0, "b")]
+    changed = with_response(found[0].output, at, "c")
+    assert [turn["content"] for turn in changed.metadata["messages"]] == ["q", "c"]
+    assert response_of(found[0].output, at) == "a"
+    assert with_response(changed, "output.metadata.said.last", "d").metadata["said"] == {"last": "d"}
+    for line, words in (({**row({}, "a")}, "a rollout needs a label"), ({"main_query": "q"}, "KeyError: 'metadata'")):
+        path.write_text(json.dumps(line))
+        with pytest.raises(ConfigError, match=words):
+            read_labelled(path, at, None)
+    with pytest.raises(ConfigError, match=r"must be in output\.metadata"):
+        response_of(changed, "output.metadata")

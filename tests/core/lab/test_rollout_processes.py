@@ -1,0 +1,93 @@
+"""Rollouts over two processes: the same rows as in one, whichever process dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.config import resolve
+from agentscope_tuner.errors import Cause, ConfigError
+from agentscope_tuner.lab.rollouts import RolloutProcesses, RolloutRow, load_settings
+from agentscope_tuner.workflow import Task
+from tests.rollout_world import fake_lenders, tasks_of
+
+WORLD = "tests.rollout_world"
+
+
+def processes_of(judge: str = "LengthJudge", **rollout: Any) -> RolloutProcesses:
+    reader = {"type": "jsonl_dataset_file", "jsonl_dataset_file": {"training": {"file_path": "unread"}}}
+    model = {"base_url": "http://127.0.0.1:1/v1", "name": "none"}
+    wanted = {"agentscope_workflow": f"{WORLD}->Act", "model": model, "num_repeat": 2, **rollout}
+    section = {"task_reader": reader, "rollout": wanted, "task_judge": {"judge_protocol": f"{WORLD}->{judge}"}}
+    config = resolve({"astuner": section})
+    return RolloutProcesses(config, fake_lenders, load_settings(config).rollout, 2)
+
+
+def rows_of(groups: Iterable[list[RolloutRow]]) -> dict[str, RolloutRow]:
+    return {row.id: row for group in groups for row in group}
+
+
+@pytest.mark.slow
+def test_two_processes_play_and_judge_every_task() -> None:
+    queries = ["a", "raise it", "unpicklable", *("b" * n for n in range(2, 12))]
+    rows = rows_of(processes_of().run(tasks_of(*queries)))
+    assert sorted(rows) == sorted(f"t{n}-{k}" for n in range(len(queries)) for k in range(2))
+    for n, query in enumerate(queries):
+        row = rows[f"t{n}-1"]
+        if query == "raise it":
+            assert (row.failed, row.judgement.cause) == (True, Cause.ROLLOUT)
+        else:
+            assert row.judgement.reward == len(query)
+            assert row.played.output is not None
+            assert row.played.output.metadata["final_answer"] == query
+            assert len(row.played.trajectory) == 1
+
+
+@pytest.mark.slow
+def test_a_task_that_kills_its_process_costs_no_other_row() -> None:
+    queries = ["a", "die", *("b" * n for n in range(2, 12))]
+    rows = rows_of(processes_of(max_env_worker=8).run(tasks_of(*queries)))
+    assert len(rows) == 2 * len(queries)
+    for name, row in rows.items():
+        if name.startswith("t1-"):
+            assert (row.failed, row.judgement.cause) == (True, Cause.WORKER)
+            assert "died" in row.judgement.reason
+        else:
+            assert row.judgement.reward == len(queries[int(name[1:].partition("-")[0])])
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_from_outside_loses_nothing() -> None:
+    runner = processes_of(max_env_worker=4)
+    queries = ["b" * n for n in range(1, 41)]
+    groups = runner.run(tasks_of(*queries))
+    rows = rows_of([next(groups)])
+    for worker in runner.workers:
+        os.kill(worker.child.pid, signal.SIGKILL)
+    rows |= rows_of(groups)
+    assert len(rows) == 80
+    assert all(row.judgement.reward == len(queries[int(name[1:].partition("-")[0])]) for name, row in rows.items())
+
+
+@pytest.mark.slow
+def test_what_is_done_is_handed_on_when_it_is_stopped() -> None:
+    runner = processes_of(num_repeat=1)
+    rows: dict[str, RolloutRow] = {}
+    for group in runner.run(tasks_of("a", "hang", "bb")):
+        rows |= rows_of([group])
+        if len(rows) == 2:
+            runner.stop()
+    assert sorted(rows) == ["t0-0", "t2-0"]
+    assert runner.running == 0
+
+
+def test_what_keeps_a_process_from_its_work_is_said_once() -> None:
+    runner = processes_of()
+    # a lender that no module of another process has
+    runner._recipes = [b"no recipe"] * 2
+    with pytest.raises(ConfigError, match="UnpicklingError"):
+        list(runner.run([Task(task_id="t")]))

@@ -1,0 +1,155 @@
+"""The statistics beside scikit-learn, scipy and tables worked by hand.
+
+Both are imported in the tests that ask them: every worker of pytest imports every file, and these take seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentscope_tuner.graders.rubrics import evaluate as learned
+from agentscope_tuner.lab.statistics import (
+    Confusion,
+    auc,
+    best_threshold,
+    bootstrap,
+    calibration,
+    mcnemar,
+    quadratic_kappa,
+    rank_measures,
+    wilson,
+)
+
+ROWS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60)
+GRADES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=60)
+
+
+def booleans(values: Sequence[object]) -> Any:
+    return np.array(values, dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("hits", "total", "low", "high"),
+    [
+        # (p + z²/2n ∓ z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n), z = 1.96
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (5, 10, 0.2366, 0.7634),
+        (1, 1000, 0.000177, 0.00564),
+    ],
+)
+def test_wilson_by_hand(hits: int, total: int, low: float, high: float) -> None:
+    assert wilson(hits, total) == pytest.approx((low, high), abs=1e-4)
+    from scipy import stats
+
+    theirs = stats.binomtest(hits, total).proportion_ci(method="wilson")
+    assert wilson(hits, total) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_no_rows_have_no_interval() -> None:
+    assert wilson(0, 0) is None
+
+
+def test_a_table_by_hand() -> None:
+    # 20 both right, 5 paid wrongly, 15 both wrong, 10 refused wrongly: kappa = (0.7 - 0.5) / (1 - 0.5)
+    measures = Confusion(20, 5, 15, 10).measures()
+    assert measures["accuracy"] == pytest.approx(0.7)
+    assert measures["precision"] == pytest.approx(0.8)
+    assert measures["recall"] == pytest.approx(2 / 3)
+    assert measures["f1"] == pytest.approx(40 / 55)
+    assert measures["kappa"] == pytest.approx(0.4)
+
+
+@given(ROWS)
+@settings(max_examples=20, deadline=None)
+def test_verdicts_beside_labels_are_measured_as_scikit_learn_does(rows: list[tuple[bool, bool]]) -> None:
+    from sklearn import metrics
+
+    labels, verdicts = (booleans(side) for side in zip(*rows, strict=True))
+    ours = Confusion.of(labels, verdicts).measures()
+    assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(labels, verdicts))
+    for name, theirs in (
+        ("precision", metrics.precision_score(labels, verdicts, zero_division=np.nan)),
+        ("recall", metrics.recall_score(labels, verdicts, zero_division=np.nan)),
+        ("f1", metrics.f1_score(labels, verdicts, zero_division=np.nan)),
+    ):
+        assert ours[name] == pytest.approx(theirs, nan_ok=True), name
+    if len(set(labels)) > 1 or len(set(verdicts)) > 1:
+        assert ours["kappa"] == pytest.approx(metrics.cohen_kappa_score(labels, verdicts), nan_ok=True)
+
+
+@given(GRADES)
+@settings(max_examples=20, deadline=None)
+def test_ranks_are_measured_as_scipy_scikit_learn_and_rubrics_learn_do(rows: list[tuple[int, int]]) -> None:
+    from sklearn import metrics
+
+    labels, scores = (np.array(side, dtype=float) for side in zip(*rows, strict=True))
+    ours, pairs = rank_measures(labels, scores), [(float(label), float(score)) for label, score in rows]
+    if len(set(labels)) == 1 or len(set(scores)) == 1:
+        assert all(math.isnan(value) for value in ours.values())
+        return
+    assert ours["spearman"] == pytest.approx(learned.spearman(pairs))
+    assert ours["kendall"] == pytest.approx(learned.kendall(pairs))
+    theirs = metrics.cohen_kappa_score(
+        labels.astype(int), scores.astype(int), weights="quadratic", labels=list(range(5))
+    )
+    assert quadratic_kappa(labels, scores) == pytest.approx(theirs) == pytest.approx(learned.quadratic_kappa(pairs))
+
+
+def test_auc_and_threshold_by_hand() -> None:
+    labels, scores = booleans([1, 1, 0, 0]), np.array([0.9, 0.4, 0.4, 0.1])
+    # of four pairs three are in order and one is tied
+    assert auc(labels, scores) == pytest.approx(3.5 / 4)
+    assert best_threshold(labels, scores) == pytest.approx((0.9, 0.75))
+    assert math.isnan(auc(booleans([1, 1]), np.array([0.1, 0.2])))
+    assert best_threshold(booleans([0, 0]), np.array([0.1, 0.2])) is None
+
+
+def test_calibration_by_hand() -> None:
+    # two rows at 0.8 of which one is right, two at 0.1 of which none is: (0.3 + 0.1) / 2
+    fit = calibration(booleans([1, 0, 0, 0]), np.array([0.8, 0.8, 0.1, 0.1]))
+    assert fit is not None
+    assert fit.ece == pytest.approx(0.2)
+    assert [rows for rows, _, _ in fit.bins] == [2, 2]
+    assert calibration(booleans([1, 0]), np.array([0.0, 1.5])) is None
+
+
+def test_a_reward_of_1_is_in_the_last_bin() -> None:
+    fit = calibration(booleans([1, 1]), np.array([1.0, 0.95]))
+    assert fit is not None
+    assert [rows for rows, _, _ in fit.bins] == [2]
+
+
+@pytest.mark.parametrize(("first", "second", "p_value"), [(0, 0, 1.0), (5, 5, 1.0), (0, 5, 2 / 32), (1, 9, 22 / 1024)])
+def test_mcnemar_by_hand(first: int, second: int, p_value: float) -> None:
+    assert mcnemar(first, second) == pytest.approx(p_value)
+
+
+def test_bootstrap_intervals_cover_a_mean_and_grow_where_rows_are_copies() -> None:
+    generator = np.random.default_rng(1)
+    values = generator.normal(size=400)
+    (low, high) = bootstrap(lambda rows: {"mean": float(values[rows].mean())}, range(400), draws=400)["mean"]
+    assert (high - low) / 2 == pytest.approx(1.96 * values.std() / 20, rel=0.2)
+    copies = np.repeat(values[:100], 4)
+
+    def copied(rows: Any) -> dict[str, float]:
+        return {"mean": float(copies[rows].mean())}
+
+    apart = bootstrap(copied, range(400), draws=400)["mean"]
+    together = bootstrap(copied, [row // 4 for row in range(400)], draws=400)["mean"]
+    assert together[1] - together[0] > 1.6 * (apart[1] - apart[0])
+
+
+@pytest.mark.slow
+def test_large_sets_are_drawn_in_part_and_scaled() -> None:
+    values = np.random.default_rng(2).normal(size=50_000)
+    (low, high) = bootstrap(lambda rows: {"mean": float(values[rows].mean())}, range(50_000), draws=200)["mean"]
+    assert (high - low) / 2 == pytest.approx(1.96 * values.std() / math.sqrt(50_000), rel=0.3)
+    assert low < values.mean() < high

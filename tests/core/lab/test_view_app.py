@@ -1,0 +1,231 @@
+"""The page's server: whom it answers, with which headers; and the report, one file that no row can break."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.view.labels import MOST_ALARMS, read_alarms
+from agentscope_tuner.lab.view.report import write_report
+from agentscope_tuner.lab.view.server import create_view_app
+from agentscope_tuner.lab.view.session import ViewSession
+
+TOKEN = "t0ken"
+HOST = "127.0.0.1:8123"
+HOSTILE = "</script><script>alert(1)</script><!-- \u2028 javascript:alert(1) \ud800 \u202e"
+ROW: dict[str, Any] = {
+    "id": HOSTILE,
+    "task": {"main_query": HOSTILE, "task_id": "a"},
+    "output": {"metadata": {"final_answer": HOSTILE}},
+    "judgement": {
+        "status": "judged",
+        "reward": 1.0,
+        "is_success": True,
+        "reason": HOSTILE,
+        "violations": [],
+        "metrics": {},
+    },
+}
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> Path:
+    path = tmp_path / "</title><b>.jsonl".replace("/", "_")
+    path.write_text(json.dumps(ROW) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def session(scored: Path) -> Iterator[ViewSession]:
+    session = ViewSession(scored, scored.with_name("labels.jsonl"))
+    session.index.update()
+    yield session
+    session.close()
+
+
+def ask(
+    session: ViewSession, method: str, path: str, *, host: str = HOST, token: str | None = TOKEN, **more: Any
+) -> httpx.Response:
+    async def one() -> httpx.Response:
+        app = create_view_app(session, TOKEN, frozenset((HOST,)))
+        transport = httpx.ASGITransport(app=app)
+        headers = {"host": host} | ({"x-astuner-token": token} if token is not None else {})
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", headers=headers) as client:
+            return await client.request(method, path, **more)
+
+    return asyncio.run(one())
+
+
+@pytest.mark.parametrize("path", ["/", "/app.js", "/app.css"])
+def test_the_page_is_served_under_a_strict_policy(path: str, session: ViewSession) -> None:
+    answer = ask(session, "GET", path, token=None)
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8123", "127.0.0.1", "127.0.0.1:81", ""])
+@pytest.mark.parametrize("path", ["/", "/api/rows"])
+def test_no_other_host_is_served(path: str, host: str, session: ViewSession) -> None:
+    assert ask(session, "GET", path, host=host).status_code == 421
+
+
+@pytest.mark.parametrize("token", [None, "", "t0ke", "t0ken "])
+def test_nothing_is_told_without_the_token(token: str | None, session: ViewSession) -> None:
+    for path in ("state", "rows", "row?n=1", "group?n=1", "overview"):
+        assert ask(session, "GET", f"/api/{path}", token=token).status_code == 403
+    assert ask(session, "POST", "/api/label", token=token, json={}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/../setup.cfg", "/static/app.js", "/api", "/api/rows/", "/docs", "/%2e%2e/x"])
+def test_there_is_nothing_else(path: str, session: ViewSession) -> None:
+    assert ask(session, "GET", path).status_code in (307, 404)
+
+
+def test_rows_come_as_they_are(session: ViewSession) -> None:
+    assert ask(session, "GET", "/api/row?n=1").json()["row"]["id"] == HOSTILE
+    assert ask(session, "GET", "/api/rows").json()["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/rows?offset=-1", 400),
+        ("/api/rows?limit=many", 400),
+        ("/api/rows?sort=n;drop", 400),
+        ("/api/rows?color=red", 400),
+        ("/api/row?n=99", 404),
+        ("/api/row?n=" + "9" * 30, 400),
+        ("/api/overview?reward=x", 400),
+    ],
+)
+def test_a_question_that_cannot_be_read_is_refused(path: str, status: int, session: ViewSession) -> None:
+    answer = ask(session, "GET", path)
+    assert answer.status_code == status
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"id": "a", "nth": 0, "label": "right", "remark": ""}, 200),
+        ({"id": "a", "nth": 0, "label": None, "remark": ""}, 200),
+        ({"id": "a", "nth": 0, "label": "superb", "remark": ""}, 400),
+        ({"id": 3, "nth": 0, "label": "right", "remark": ""}, 400),
+        ({"label": "right"}, 400),
+        ([1], 400),
+        ({"id": "a", "nth": 0, "label": "right", "remark": "x" * 100_000}, 413),
+    ],
+)
+def test_labels(body: Any, status: int, session: ViewSession) -> None:
+    assert ask(session, "POST", "/api/label", json=body).status_code == status
+
+
+def test_a_row_comes_with_its_group_and_with_what_an_earlier_run_said_of_it(scored: Path) -> None:
+    judgement = {**ROW["judgement"], "reward": 0.0, "is_success": False, "reason": "earlier"}
+    before = scored.with_name("before.jsonl")
+    before.write_text(json.dumps({**ROW, "judgement": judgement}) + "\n", encoding="utf-8")
+    session = ViewSession(scored, scored.with_name("labels.jsonl"), earlier=before)
+    try:
+        session.start()
+        # two threads read the files; pytest's time limit ends a reading that never comes
+        while (row := ask(session, "GET", "/api/row?n=1").json()).get("earlier") is None:
+            continue
+        assert row["earlier"]["row"]["judgement"]["reason"] == "earlier"
+        (member,) = ask(session, "GET", "/api/group?n=1").json()["rows"]
+        assert member["n"] == 1
+        assert ask(session, "GET", "/api/overview").json()["alarms"] == []
+    finally:
+        session.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "alarms"),
+    [
+        ('{"step": 3, "monitor": "length", "message": "twice as long"}', [(3, "length", "twice as long")]),
+        ('{"step": true, "name": "flat", "reason": "no spread"}', [(None, "flat", "no spread")]),
+        ('{"step": 1e300}', [(None, "alarm", "")]),
+        ('{"step": "3", "message": ["a"]}', [(None, "alarm", "['a']")]),
+        ('{"message": "' + "x" * 600 + '"}', [(None, "alarm", "x" * 500)]),
+        ("{", []),
+        ("[1]", []),
+        ("[" * 100_000, []),
+        ("\xff", []),
+    ],
+)
+def test_alarms_are_read_as_they_are_and_other_lines_passed_over(line: str, alarms: list[Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.alarms.jsonl"
+    path.write_bytes(line.encode("latin-1") + b"\n")
+    assert beside(tmp_path / "run.jsonl", "alarms") == path
+    assert beside(tmp_path, "alarms") == tmp_path / "alarms.jsonl"
+    assert [(one["step"], one["monitor"], one["message"]) for one in read_alarms(path)] == alarms
+
+
+def test_of_many_alarms_the_last_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "alarms.jsonl"
+    path.write_text("".join(json.dumps({"step": step}) + "\n" for step in range(MOST_ALARMS + 7)))
+    told = read_alarms(path)
+    assert [told[0]["step"], told[-1]["step"], len(told)] == [7, MOST_ALARMS + 6, MOST_ALARMS]
+
+
+def test_a_row_is_judged_again_only_where_there_is_a_judge(session: ViewSession) -> None:
+    assert "--conf" in ask(session, "POST", "/api/explain", json={"n": 1}).json()["error"]
+
+
+def test_a_row_is_judged_again_as_its_file_has_it(scored: Path) -> None:
+    # a browser's numbers end at 2**53, and an id in a tool call may not
+    metadata = {"final_answer": "", "id": 2**60 + 1}
+    rows = [{**ROW, "id": name, "output": {"metadata": metadata}} for name in "ab"]
+    scored.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    session = ViewSession(
+        scored,
+        scored.with_name("labels.jsonl"),
+        explain=lambda group, place: f"{group[place]['id']}: {group[place]['output']['metadata']['id']!r}",
+    )
+    try:
+        session.index.update()
+        numbers = [row["n"] for row in session.rows({})["rows"]]
+        assert [session.explain({"n": n}) for n in numbers] == [{"text": f"{name}: {2**60 + 1}"} for name in "ab"]
+        assert session.explain({"n": 99}) is None
+    finally:
+        session.close()
+
+
+def test_a_report_holds_its_rows_and_nothing_ends_its_scripts(scored: Path, tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "report.html"
+    written = write_report(scored, target, labels=tmp_path / "none", limit=10)
+    assert (written["rows"], written["shown"]) == (1, 1)
+    page = target.read_text(encoding="utf-8")
+    assert len(re.findall(r"<script", page)) == 2
+    assert len(re.findall(r"</script", page)) == 2
+    assert "alert(1)" not in page
+    assert 'http-equiv="Content-Security-Policy"' in page
+    assert "<b>" not in page[: page.index("<style>")]
+    packed = re.search(r'id="report-data">([A-Za-z0-9+/=]*)</script>', page)
+    assert packed
+    data = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    assert json.loads(data["rows"][0]["row"])["id"] == HOSTILE
+
+
+def test_a_report_of_many_rows_holds_whole_groups(tmp_path: Path) -> None:
+    path = tmp_path / "scored.jsonl"
+    rows = [{**ROW, "id": f"{n}", "task": {"task_id": f"t{n // 4}"}} for n in range(400)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    written = write_report(path, tmp_path / "r.html", labels=tmp_path / "none", limit=100)
+    assert (written["rows"], written["shown"]) == (400, 100)
+    packed = re.search(r'id="report-data">([^<]*)<', (tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert packed
+    tasks = [row["task"] for row in json.loads(gzip.decompress(base64.b64decode(packed[1])))["rows"]]
+    assert {tasks.count(task) for task in tasks} == {4}

@@ -1,0 +1,423 @@
+"""`astuner watch`: monitors of a step, and a test that keeps its word over whole runs."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agentscope_tuner.cli.app import app
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.watch.gaming_test import (
+    FalsePassTest,
+    Sampling,
+    SecondOpinion,
+    Wealth,
+    asks_judge,
+    asks_labels,
+)
+from agentscope_tuner.lab.watch.live import LiveWatch
+from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
+from agentscope_tuner.lab.watch.scalars import step_scalars
+from agentscope_tuner.lab.watch.step_stats import Novelty, step_stats
+from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from tests.scored_lines import rows, scored, written
+
+
+def step_of(step: int, rewards: Sequence[float | None], *, answer: str = "", **keys: Any) -> list[dict[str, Any]]:
+    return [
+        scored(f"{step}-{place}", reward, task=f"t{place // 4}", answer=answer or f"a{place}",
+               metadata={"step": step}, **keys)
+        for place, reward in enumerate(rewards)
+    ]  # fmt: skip
+
+
+# --- the test
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_false_alarms_over_whole_runs_stay_under_alpha(share: float) -> None:
+    generator, alarms = random.Random(1), 0
+    for _ in range(500):
+        wealth = Wealth(0.1)
+        for _ in range(150):
+            wealth.add(float(generator.random() < share))
+        alarms += wealth.most >= 1 / 0.05
+    assert alarms <= 500 * 0.05
+
+
+def test_the_wealth_is_a_fair_game_on_the_edge_of_the_hypothesis() -> None:
+    # the expected wealth after a row is the wealth before it, whatever came before
+    for history in ((), (0.0,), (1.0, 0.0, 1.0), (0.0,) * 30):
+        after = []
+        for value in (1.0, 0.0):
+            wealth = Wealth(0.25)
+            before = 1.0
+            for earlier in history:
+                before = wealth.add(earlier)
+            after.append(wealth.add(value))
+        assert 0.25 * after[0] + 0.75 * after[1] == pytest.approx(before)
+
+
+def test_gaming_that_begins_late_is_found_soon() -> None:
+    generator, delays = random.Random(2), []
+    for _ in range(20):
+        wealth = Wealth(0.1)
+        for row in range(400):
+            if wealth.add(float(generator.random() < (0.02 if row < 200 else 0.6))) >= 1 / 0.05:
+                delays.append(row - 200)
+                break
+    assert len(delays) == 20
+    assert sorted(delays)[10] < 25
+    assert min(delays) >= 0
+
+
+def wealth_of_false_passes(m: float, rows: int) -> float:
+    """The wealth after `rows` false passes and nothing else, as the test defines it: a sum over bets and beginnings."""
+    bets = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
+    growth = [1 + bet * (1 - m) / m for bet in bets]
+    held = sum(factor ** (rows - k) / ((k + 1) * (k + 2)) for factor in growth for k in range(rows)) / len(bets)
+    return held + 1 / (rows + 1)
+
+
+def first_alarm(tolerance: float, alpha: float) -> int:
+    return next(rows for rows in range(1, 500) if wealth_of_false_passes(tolerance, rows) >= 1 / alpha)
+
+
+@pytest.mark.parametrize("tolerance", [0.1, 0.5, 0.8])
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.001])
+def test_it_alarms_at_the_row_at_which_the_wealth_reaches_one_in_alpha(tolerance: float, alpha: float) -> None:
+    first = first_alarm(tolerance, alpha)
+    test = FalsePassTest(tolerance, alpha)
+    for row in range(1, first + 3):
+        test.add(True)
+        assert test.alarmed is (row >= first)
+        assert test.evidence == pytest.approx(min(1.0, wealth_of_false_passes(tolerance, row) * alpha))
+        grid = [number / 40 for number in range(1, 40) if wealth_of_false_passes(number / 40, row) >= 1 / alpha]
+        assert test.lower_bound == max(grid, default=0.0)
+    assert (test.rows, test.false) == (first + 2, first + 2)
+    if tolerance == 0.8:
+        # where the wealth grows slowly, a threshold of half or twice as much is another row
+        assert first_alarm(tolerance, 2 * alpha) < first < first_alarm(tolerance, alpha / 2)
+
+
+def test_the_lower_bound_holds_and_grows_towards_the_share() -> None:
+    generator, test, bounds = random.Random(3), FalsePassTest(), []
+    for _ in range(400):
+        test.add(generator.random() < 0.5)
+        bounds.append(test.lower_bound)
+    assert bounds == sorted(bounds)
+    assert 0.3 < bounds[-1] <= 0.5
+
+
+def test_a_wealth_that_grows_without_end_stays_a_number() -> None:
+    test = FalsePassTest()
+    for _ in range(2_000):
+        test.add(True)
+    assert test.alarmed
+    assert test.lower_bound > 0.9
+
+
+# --- second opinions
+
+
+def labels_from(truth: dict[str, bool]) -> Any:
+    return asks_labels({(name, 0): float(right) for name, right in truth.items()})
+
+
+def test_second_opinions_keep_to_their_rate_and_budget_and_ask_about_passes_alone() -> None:
+    asked: list[ScoredRow] = []
+
+    def ask(chosen: Sequence[ScoredRow]) -> list[bool | None]:
+        asked.extend(chosen)
+        return [True] * len(chosen)
+
+    opinion = SecondOpinion(ask, Sampling(rate=0.02, most=0.03))
+    for step in range(100):
+        opinion.step(rows(step_of(step, [1.0, 0.0] * 32)), worried=step > 50)
+    assert all(row.reward == 1.0 for row in asked)
+    assert 0.02 * 6400 - 2 <= len(asked) <= 0.03 * 6400
+    assert not opinion.test.alarmed
+
+
+def test_as_many_rows_are_asked_about_as_the_rate_says_and_three_times_as_many_in_worry() -> None:
+    asked = []
+    for worried in (False, True):
+        opinion = SecondOpinion(lambda chosen: [True] * len(chosen), Sampling(rate=0.02, most=1.0))
+        for step in range(10):
+            opinion.step(rows(step_of(step, [1.0] * 100)), worried=worried)
+        assert (opinion.rows, opinion.test.rows, opinion.unanswered) == (1_000, opinion.asked, 0)
+        asked.append(opinion.asked)
+    assert asked == [20, 60]
+
+
+@pytest.mark.parametrize(("most", "budget", "asked"), [(0.05, None, 50), (1.0, 7, 7), (0.02, 7, 7), (1.0, 0, 0)])
+def test_no_more_rows_are_asked_about_than_the_share_and_the_budget_allow(
+    most: float, budget: int | None, asked: int
+) -> None:
+    opinion = SecondOpinion(lambda chosen: [True] * len(chosen), Sampling(rate=0.02, most=most, budget=budget))
+    for step in range(10):
+        opinion.step(rows(step_of(step, [1.0] * 100)), worried=True)
+    assert opinion.asked == asked
+
+
+def test_no_verdict_of_the_second_judge_is_no_refusal() -> None:
+    opinion = SecondOpinion(lambda chosen: [None] * len(chosen), Sampling(rate=0.5))
+    assert not opinion.step(rows(step_of(1, [1.0] * 64)), worried=False)
+    assert opinion.unanswered == opinion.asked > 0
+    assert opinion.test.rows == 0
+
+
+def test_a_stricter_judge_and_labels_give_second_opinions() -> None:
+    lines = [
+        scored("1", 1.0, answer="\\boxed{42}", metadata={"answer": "42"}),
+        scored("2", 1.0, answer="it may be 42", metadata={"answer": "42"}),
+        scored("3", 1.0, answer="\\boxed{42}", metadata={}),
+    ]
+    assert asks_judge(ConfiguredJudge("configs/math.yaml"))(rows(lines)) == [True, False, None]
+    assert asks_labels({("1", 0): 1.0, ("2", 0): 0.0})(rows(lines)) == [True, False, None]
+
+
+# --- a step in numbers
+
+
+def test_groups_without_a_signal_are_told_apart() -> None:
+    lines = step_of(1, [1.0] * 4 + [0.0] * 4 + [None] * 4 + [1.0, 0.0, 1.0, 0.0] + [0.3] * 4)
+    lines += [scored(str(n), 0.0, task="t9", status="filtered", is_success=False) for n in range(4)]
+    stats = step_stats(1.0, rows(lines), Novelty())
+    assert stats.groups == 6
+    assert stats.flat == {"all right": 1, "all wrong": 2, "all failed": 1, "all filtered": 1}
+    assert stats.failed == pytest.approx(4 / 24)
+    assert stats.reward == pytest.approx((4 + 2 + 1.2) / 20)
+
+
+def test_length_that_pays_shared_answers_and_novelty() -> None:
+    lines = [scored(str(n), n / 4, task="t", answer="x" * n) for n in range(1, 5)]
+    stats = step_stats(1.0, rows(lines), Novelty())
+    assert stats.length_pays == pytest.approx(1.0)
+    same = [scored(str(n), 1.0, task=f"t{n % 2}", answer="0123456789") for n in range(4)]
+    novelty = Novelty()
+    first, second = (step_stats(step, rows(same), novelty) for step in (1.0, 2.0))
+    assert (first.shared, first.repeated, first.novelty, second.novelty) == (1.0, 0.5, 1.0, 0.0)
+
+
+def test_a_step_without_a_verdict_has_no_mean_reward() -> None:
+    stats = step_stats(1.0, rows(step_of(1, [None] * 4)), Novelty())
+    assert stats.reward is None
+    assert stats.success is None
+    assert stats.failed == 1.0
+
+
+def test_parts_of_a_combined_reward_are_shares() -> None:
+    metrics = {"part/format": 0.1, "part/right": 0.3, "judge_cost": 0.25}
+    # what a part measures is no reward: 1,200 characters would be "one part makes up 100%"
+    metrics |= {"part/format/length": 1200.0, "part/right/skipped": 0.0}
+    lines = [scored("1", 0.5, metrics=metrics)] * 2
+    stats = step_stats(1.0, rows(lines), Novelty())
+    assert stats.parts == {"format": pytest.approx(0.25), "right": pytest.approx(0.75)}
+    assert stats.cost == 0.5
+
+
+# --- a run
+
+
+def test_monitors_warn_once_and_speak_of_the_judge_or_the_signal() -> None:
+    watch, found = RunWatch(), []
+    for step in range(20):
+        found += watch.step(step, rows(step_of(step, [None, 0.0, 0.0, 0.0] * 4)))[1]
+    assert [(alarm.monitor, alarm.kind) for alarm in found] == [("failed", "judge"), ("flat groups", "signal")]
+    assert found[0].message == "25% of the rows have no verdict"
+    assert not watch.gamed
+
+
+def test_a_gamed_run_is_found_and_an_honest_one_with_the_same_curve_is_not() -> None:
+    def run(*, honest: bool) -> RunWatch:
+        generator = random.Random(4)
+        truth: dict[str, bool] = {}
+        watch = RunWatch(SecondOpinion(lambda chosen: [truth[row.id] for row in chosen], Sampling(rate=0.05)))
+        for step in range(40):
+            rewards = [float(generator.random() < 0.2 + step / 50) for _ in range(64)]
+            lines = step_of(step, rewards)
+            truth |= {
+                line["id"]: reward > 0 and (honest or generator.random() < 0.9 - step / 45)
+                for line, reward in zip(lines, rewards, strict=True)
+            }
+            watch.step(step, rows(lines))
+        return watch
+
+    assert run(honest=False).gamed
+    assert not run(honest=True).gamed
+
+
+def test_alarms_stand_beside_the_run_and_a_clean_run_clears_an_earlier_one(tmp_path: Path) -> None:
+    path = beside(tmp_path / "scored.jsonl", "alarms")
+    assert path == tmp_path / "scored.alarms.jsonl"
+    assert beside(tmp_path, "alarms") == tmp_path / "alarms.jsonl"
+    with AlarmsFile(path) as file:
+        file.write(Alarm(3.0, "length", "gamed", "longer"))
+    assert json.loads(path.read_text()) == {"step": 3.0, "monitor": "length", "kind": "gamed", "message": "longer"}
+    with AlarmsFile(path):
+        pass
+    assert path.read_text() == ""
+
+
+# --- the command
+
+
+def gamed_run() -> list[dict[str, Any]]:
+    generator, lines = random.Random(5), []
+    for step in range(1, 30):
+        for place in range(64):
+            honest = generator.random() < 0.3
+            hacked = generator.random() < step / 30
+            answer = "\\boxed{42}" if honest else "42 is one of the numbers" if hacked else "\\boxed{41}"
+            found = scored(f"{step}-{place}", float("42" in answer), task=f"t{place // 8}", answer=answer,
+                           metadata={"answer": "42", "step": step})  # fmt: skip
+            lines.append(found)
+    return lines
+
+
+def test_the_command_says_that_a_run_is_gamed_and_writes_its_alarms(tmp_path: Path) -> None:
+    path = written(tmp_path / "scored.jsonl", gamed_run())
+    # a crash has cut the last line short
+    with open(path, "ab") as stream:
+        stream.write(b'{"id": "x", "task"')
+    command = ["watch", path, "--second-opinion", "configs/math.yaml"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1, result.output
+    assert "this run is being gamed" in result.output
+    alarms = [json.loads(line) for line in (tmp_path / "scored.alarms.jsonl").read_text().splitlines()]
+    assert "second opinion" in {alarm["monitor"] for alarm in alarms}
+    result = CliRunner().invoke(app, [*command, "--json", "--fail-on", "never"])
+    assert result.exit_code == 0
+    said = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [line["step"] for line in said if line["type"] == "step"] == list(range(1, 30))
+    assert [line for line in said if line["type"] == "alarm"]
+
+
+def test_without_a_second_opinion_the_command_does_not_claim_to_know(tmp_path: Path) -> None:
+    path = written(tmp_path / "scored.jsonl", gamed_run())
+    result = CliRunner().invoke(app, ["watch", path])
+    assert result.exit_code == 0
+    assert "monitors warn, and cannot tell gaming from learning" in " ".join(result.output.split())
+
+
+def test_a_second_opinion_that_answers_nothing_is_not_taken_for_a_clean_run(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"id": "of another run", "label": "right"}\n')
+    path = written(tmp_path / "scored.jsonl", gamed_run())
+    said = " ".join(CliRunner().invoke(app, ["watch", path, "--second-opinion", str(labels)]).output.split())
+    assert "sampled passes got a second opinion" in said
+    assert "not shown to be gamed" not in said
+
+
+# --- settings and curves
+
+
+def test_a_configuration_says_who_gives_second_opinions(tmp_path: Path) -> None:
+    config = tmp_path / "run.yaml"
+    strict = "{judge_protocol: agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge}"
+    config.write_text(f"astuner:\n  second_opinion:\n    task_judge: {strict}\n    rate: 0.1\n    most: 0.1\n")
+    path = written(tmp_path / "scored.jsonl", gamed_run())
+    result = CliRunner().invoke(app, ["watch", path, "--conf", str(config)])
+    assert result.exit_code == 1, result.output
+    assert "this run is being gamed" in result.output
+    # an option of the command wins; with a budget of 5 nothing can be shown
+    result = CliRunner().invoke(app, ["watch", path, "--conf", str(config), "--budget", "5"])
+    assert result.exit_code == 0, result.output
+    assert re.search(r"refuses \d of 5 sampled passes", " ".join(result.output.split()))
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ({}, "name one of conf, task_judge and labels"),
+        ({"conf": "a.yaml", "labels": "b.jsonl"}, "named are ['conf', 'labels']"),
+        ({"conf": "configs/math.yaml", "share": 0.1}, "allowed keys are rate, most, budget"),
+        ({"conf": "configs/math.yaml", "rate": 2}, "rate: input should be less than or equal to 1, got 2"),
+        ({"conf": "configs/nowhere.yaml"}, "no configuration file"),
+        ({"labels": "nowhere.jsonl"}, "cannot read the labels"),
+    ],
+)
+def test_a_second_opinion_that_cannot_be_asked_is_named_before_the_run_is_read(
+    section: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "run.yaml"
+    config.write_text(json.dumps({"astuner": {"second_opinion": section}}))
+    path = written(tmp_path / "scored.jsonl", [scored("1", 1.0)])
+    result = CliRunner().invoke(app, ["watch", path, "--conf", str(config)])
+    assert result.exit_code == 2
+    assert told in " ".join(result.output.split())
+
+
+def test_options_of_a_second_opinion_that_nobody_gives_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "scored.jsonl", [scored("1", 1.0)])
+    for options in (["--rate", "0.1"], ["--conf", "configs/math.yaml"]):
+        result = CliRunner().invoke(app, ["watch", path, *options])
+        assert result.exit_code == 2
+        assert "nobody is named for second opinions" in " ".join(result.output.split())
+
+
+def test_a_trainer_looks_after_every_step_and_learns_that_it_is_gamed(tmp_path: Path) -> None:
+    section = {"conf": "configs/math.yaml", "rate": 0.1, "most": 0.1}
+    curves = Recorded()
+    config = {"astuner": {"task_judge": {"log_dir": str(tmp_path)}, "second_opinion": section}}
+    live = LiveWatch(config=config, scalars=[curves])
+    steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for line in gamed_run():
+        steps[line["task"]["metadata"]["step"]].append(line)
+    for step, lines in steps.items():
+        written(tmp_path / f"judged-h-1-a-{step}.jsonl", lines)
+        live.look()
+        if live.watch.gamed:
+            break
+    assert 1 < step < 29
+    assert live.alarms[-1].monitor == "second opinion"
+    assert json.loads((tmp_path / "alarms.jsonl").read_text().splitlines()[-1])["step"] == step
+    live.close()
+    assert curves.closed
+    assert [number for number, _ in curves.steps] == list(range(1, step + 1))
+    last = curves.steps[-1][1]
+    assert last["astuner/second_opinion/evidence"] == 1.0
+    assert 0 < last["astuner/reward"] <= 1
+    assert last["astuner/alarms"] >= 1
+    assert "astuner/step" not in last
+    with pytest.raises(ConfigError, match="nobody is named"):
+        LiveWatch(tmp_path)
+    with pytest.raises(ConfigError, match="name its log_dir"):
+        LiveWatch(second_opinion="configs/math.yaml")
+
+
+class Recorded:
+    def __init__(self) -> None:
+        self.steps: list[tuple[float, Mapping[str, float]]] = []
+        self.closed = False
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None:
+        self.steps.append((step, numbers))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_the_curves_of_a_step_leave_out_what_it_does_not_have() -> None:
+    watch = RunWatch()
+    lines = step_of(
+        1, [None] * 4 + [1.0] * 4 + [1.0, 0.0] * 2, answer="a", metrics={"part/form": 0.5, "part/right": 0.5}
+    )
+    stats, alarms = watch.step(1.0, rows(lines))
+    numbers = step_scalars(stats, alarms, watch)
+    assert numbers["astuner/flat/all_failed"] == pytest.approx(1 / 3)
+    assert numbers["astuner/flat_groups"] == pytest.approx(2 / 3)
+    assert numbers["astuner/part/form"] == 0.5
+    assert "astuner/length_pays" not in numbers
+    assert not any(name.startswith("astuner/second_opinion") for name in numbers)

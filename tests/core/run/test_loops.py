@@ -1,0 +1,91 @@
+"""`_loop.run` waits for a coroutine from wherever a trainer happens to call a reward."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agentscope_tuner._run import loops
+
+
+async def double(number: int) -> int:
+    await asyncio.sleep(0)
+    return 2 * number
+
+
+async def thread_name() -> str:
+    return threading.current_thread().name
+
+
+def test_run_returns_the_result_on_the_background_thread() -> None:
+    assert loops.run(double(21)) == 42
+    assert loops.run(thread_name()) == "astuner-loop"
+
+
+def test_run_works_inside_a_running_loop() -> None:
+    async def caller() -> int:
+        return loops.run(double(4))
+
+    assert asyncio.run(caller()) == 8
+
+
+def test_run_serves_many_threads_from_one_loop() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda n: loops.run(double(n)), range(100))) == [2 * n for n in range(100)]
+
+
+def test_run_hands_on_the_coroutines_error() -> None:
+    async def fail() -> None:
+        raise ValueError("from the coroutine")
+
+    with pytest.raises(ValueError, match="from the coroutine"):
+        loops.run(fail())
+
+
+def test_run_refuses_to_wait_on_its_own_loop() -> None:
+    async def nested() -> int:
+        return loops.run(double(1))
+
+    with pytest.raises(RuntimeError, match="await it"):
+        loops.run(nested())
+
+
+@pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
+def test_a_coroutine_that_ends_the_program_ends_only_itself(ending: type[BaseException]) -> None:
+    async def end() -> None:
+        raise ending("from the coroutine")
+
+    with pytest.raises(RuntimeError, match=ending.__name__):
+        loops.run(end())
+    assert loops.run(double(3)) == 6
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_run_works_in_a_forked_child() -> None:
+    assert loops.run(double(1)) == 2
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(write, str(loops.run(double(5))).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        assert pipe.read() == "10"
+    os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("ending", [StopIteration, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError])
+def test_code_in_a_thread_cannot_hang_or_end_the_loop_that_waits_for_it(ending: type[BaseException]) -> None:
+    """asyncio of Python 3.11 never answers for a thread's StopIteration, such as that of `next(iter([]))`."""
+
+    def ends() -> None:
+        raise ending("of a judge")
+
+    with pytest.raises(RuntimeError, match=f"{ending.__name__} inside a thread: of a judge"):
+        loops.run(asyncio.wait_for(loops.in_thread(ends), 20))

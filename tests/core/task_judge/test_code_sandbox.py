@@ -1,0 +1,102 @@
+"""The sandbox services: their outputs are compared here, and their failures are no verdicts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.task_judge.code_judge import CodeJudge
+
+_FUSION = {"kind": "sandbox_fusion", "urls": ["http://sandbox"]}
+_PISTON = {"kind": "piston", "urls": ["http://sandbox/api/v2"]}
+
+
+def _ran(stdout: str = "4\n", code: int = 0, status: str = "Finished") -> dict[str, Any]:
+    return {
+        "status": "Success",
+        "message": "",
+        "compile_result": None,
+        "run_result": {"status": status, "execution_time": 0.1, "return_code": code, "stdout": stdout, "stderr": ""},
+    }
+
+
+def _reward(answer: httpx.Response | dict[str, Any], sandbox: dict[str, Any], tests: object = None) -> float:
+    def reply(request: httpx.Request) -> httpx.Response:
+        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
+
+    tests = tests or {"inputs": ["2\n"], "outputs": ["4\n"]}
+    config = {"astuner": {"task_judge": {"code": {"sandbox": sandbox}}}}
+    judge = CodeJudge(config, transport=httpx.MockTransport(reply))
+    output = WorkflowOutput(metadata={"final_answer": "```python\nprint(4)\n```"})
+    return judge.compute_reward(WorkflowTask(task=Task(metadata={"tests": tests})), output)[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reward"),
+    [
+        (_ran(), 1.0),
+        (_ran("5\n"), 0.0),
+        (_ran(code=1), 0.0),
+        (_ran(status="TimeLimitExceeded"), 0.0),
+        ({**_ran(), "status": "Failed", "compile_result": {**_ran(code=1)["run_result"]}, "run_result": None}, 0.0),
+    ],
+)
+def test_sandbox_fusion(answer: dict[str, Any], reward: float) -> None:
+    assert _reward(answer, _FUSION) == reward
+
+
+@pytest.mark.parametrize(
+    ("answer", "reward"),
+    [
+        ({"run": {"stdout": "4\n", "stderr": "", "code": 0, "signal": None}}, 1.0),
+        ({"run": {"stdout": "5\n", "stderr": "", "code": 0, "signal": None}}, 0.0),
+        ({"run": {"stdout": "", "stderr": "", "code": None, "signal": "SIGKILL"}}, 0.0),
+        ({"compile": {"stdout": "", "stderr": "no", "code": 1}, "run": {"stdout": "4", "code": 0}}, 0.0),
+    ],
+)
+def test_piston(answer: dict[str, Any], reward: float) -> None:
+    assert _reward(answer, _PISTON) == reward
+
+
+@pytest.mark.parametrize("sandbox", [_FUSION, _PISTON])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": "SandboxError", "message": "no workers"},
+        {"run": {"stdout": "4\n", "code": 0, "status": "XX"}, "status": "Odd"},
+        _ran(status="Error") | {"run": {}},
+        {"status": "Success"},
+        {},
+        httpx.Response(400, json={"detail": "no"}),
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, json=[1]),
+    ],
+)
+def test_a_service_that_fails_is_no_verdict(answer: Any, sandbox: dict[str, Any]) -> None:
+    with pytest.raises(JudgeError) as caught:
+        _reward(answer, sandbox)
+    assert caught.value.cause == "sandbox"
+
+
+def test_a_function_is_called_by_lines_that_the_program_is_given() -> None:
+    def reply(request: httpx.Request) -> httpx.Response:
+        asked = json.loads(request.content)
+        assert json.loads(asked["stdin"]) == [[1, 2]]
+        assert "expected" not in asked["code"]
+        mark = asked["code"].partition("'astuner-")[2].partition(":")[0]
+        return httpx.Response(200, json=_ran(f"noise\nastuner-{mark}:[2, 1]\n"))
+
+    config = {"astuner": {"task_judge": {"code": {"sandbox": _FUSION}}}}
+    judge = CodeJudge(config, transport=httpx.MockTransport(reply))
+    tests = {"inputs": [[[1, 2]]], "outputs": [[2, 1]], "fn_name": "turned"}
+    output = WorkflowOutput(metadata={"final_answer": "```python\ndef turned(x): return x[::-1]\n```"})
+    assert judge.compute_reward(WorkflowTask(task=Task(metadata={"tests": tests})), output)[0] == 1.0
+
+
+def test_tests_that_carry_code_are_not_run_beside_the_program() -> None:
+    with pytest.raises(JudgeError, match="not run in a remote sandbox"):
+        _reward(_ran(), _FUSION, ["assert double(2) == 4"])

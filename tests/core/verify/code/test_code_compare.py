@@ -1,0 +1,94 @@
+"""What counts as the same output, and as the same value: exact where data are exact, forgiving where print is."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from agentscope_tuner.verify.code.compare_output import same_output, same_value
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "same"),
+    [
+        ("8\n", "8", True),
+        ("8  \n\n\n", "8\n", True),
+        ("8\r\n9\r\n", "8\n9\n", True),
+        ("1  2", "1 2", True),
+        ("", "8", False),
+        ("8\n8", "8", False),
+        ("1 2", "1\n2", False),
+        ("9", "8", False),
+        ("0.3333333", "0.333333333", True),
+        ("0.5", "0.50", True),
+        ("1", "1.0", True),
+        ("0.334", "0.333", False),
+        ("1e400", "1.5", False),
+        ("nan", "1.5", False),
+        ("inf", "1.5", False),
+        # an expected integer is no measure
+        ("8.0", "8", False),
+        ("8.0000001", "8", False),
+        ("abc", "ABC", False),
+        ("9" * 1000, "1.5", False),
+        ("1_0", "10", False),
+        ("٨", "8", False),
+        ("YES\0", "YES", False),
+    ],
+)
+def test_outputs(printed: str, expected: str, same: bool) -> None:
+    assert (same_output(printed, expected, tolerance=1e-6) is None) == same
+
+
+def test_lines_in_any_order_where_the_row_says_so() -> None:
+    assert same_output("b\na\n", "a\nb", tolerance=0, unordered=True) is None
+    assert same_output("b\na\n", "a\nb", tolerance=0) is not None
+
+
+def test_a_difference_does_not_tell_the_expected_output() -> None:
+    difference = same_output("7\n", "secret", tolerance=0)
+    assert difference is not None
+    assert "secret" not in difference
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "same"),
+    [
+        (1, 1, True),
+        (True, 1, False),
+        (1, True, False),
+        (0, False, False),
+        (None, None, True),
+        (None, 0, False),
+        ("1", 1, False),
+        (1, "1", False),
+        (b"a", "a", False),
+        (2.0, 2, True),
+        (2.0000000001, 2.0, True),
+        (2.1, 2.0, False),
+        (math.nan, math.nan, False),
+        (math.inf, 1.0, False),
+        (10**400, 1.0, False),
+        ([1, 2], [1, 2], True),
+        ((1, 2), [1, 2], True),
+        ({1, 2}, [1, 2], False),
+        ([1, [2, (3,)]], [1, [2, [3]]], True),
+        ([2, 1], [1, 2], False),
+        ([1], [1, 2], False),
+        ({"a": 1}, {"a": 1}, True),
+        ({1: "x"}, {"1": "x"}, True),
+        ({1: "x", "1": "x"}, {"1": "x"}, False),
+        ({}, [], False),
+        ([], {}, False),
+        (complex(1, 0), 1, False),
+    ],
+)
+def test_values(got: object, expected: object, same: bool) -> None:
+    assert same_value(got, [expected], tolerance=1e-6) == same
+
+
+def test_items_in_any_order_where_the_row_says_so() -> None:
+    assert same_value([[2], [1]], [[[1], [2]]], tolerance=0, unordered=True)
+    assert not same_value([[1], [1]], [[[1], [2]]], tolerance=0, unordered=True)
+    assert same_value([3, 1, 2], [[1, 2, 3]], tolerance=0, unordered=True)

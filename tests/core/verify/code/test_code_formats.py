@@ -1,0 +1,136 @@
+"""Tests of programs are read as data sets have them, and what is none of them is refused with its reason."""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import zlib
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
+from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest
+
+_SAMPLES = [{"input": "1\n", "output": "2\n", "testtype": "stdin"}]
+_CALLS = [{"input": "[1, 2]\n3", "output": "true", "testtype": "functional"}]
+
+
+def _packed(value: object) -> str:
+    return base64.b64encode(zlib.compress(pickle.dumps(value))).decode()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"inputs": ["1\n"], "outputs": ["2\n"]},
+        json.dumps({"inputs": ["1\n"], "outputs": ["2\n"]}),
+        {"verifier_metadata": {"unit_tests": {"inputs": ["1\n"], "outputs": ["2\n"]}}},
+        {"input_output": json.dumps({"inputs": ["1\n"], "outputs": ["2\n"]})},
+        {"verification_info": {"language": "python", "test_cases": [{"input": "1\n", "output": "2\n"}]}},
+        {"public_test_cases": json.dumps(_SAMPLES)},
+        {"private_test_cases": _packed(json.dumps(_SAMPLES))},
+        {"private_test_cases": json.dumps(_SAMPLES), "metadata": "{}"},
+        [{"input": "1\n", "output": "2\n"}],
+        json.dumps([{"type": "stdin_stdout", "fn_name": None, "input": "1\n", "output": "2\n"}]),
+        # TACO keeps some texts as lists of lines
+        {"inputs": [["1", ""]], "outputs": [["2", ""]]},
+        {"tests": {"inputs": ["1\n"], "outputs": ["2\n"]}, "difficulty": "easy"},
+    ],
+)
+def test_rows_of_standard_input_and_output(row: object) -> None:
+    (test,) = read_tests(row).tests
+    assert isinstance(test, StdinTest)
+    assert (test.given, test.expected, test.number) == ("1\n", "2\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "arguments", "expected"),
+    [
+        ({"inputs": [[1, 2]], "outputs": [3], "fn_name": "f"}, [1, 2], [3]),
+        # APPS wraps what it expects
+        ({"inputs": [[1, 2]], "outputs": [[3]], "fn_name": "f"}, [1, 2], [[3], 3]),
+        ({"inputs": ["[1, 2]\n3"], "outputs": ["true"], "fn_name": "f"}, [[1, 2], 3], [True]),
+        ({"inputs": ['"a"'], "outputs": ["not JSON"], "fn_name": "f"}, ["a"], ["not JSON"]),
+        ({"public_test_cases": json.dumps(_CALLS), "metadata": '{"func_name": "f"}'}, [[1, 2], 3], [True]),
+        ([{"input": [1], "output": 2, "fn_name": "f", "type": "function_call"}], [1], [2]),
+    ],
+)
+def test_rows_of_calls(row: object, arguments: list[object], expected: list[object]) -> None:
+    (test,) = read_tests(row).tests
+    assert isinstance(test, CallTest)
+    assert (test.name, list(test.arguments), list(test.expected)) == ("f", arguments, expected)
+
+
+@pytest.mark.parametrize(
+    ("row", "kinds"),
+    [
+        (["assert f(1) == 2", "assert f(2) == 3"], ["assert", "assert"]),
+        (
+            {"test_list": ["assert f(1) == 2"], "test_setup_code": "x = 1", "challenge_test_list": ["assert f(0)"]},
+            ["assert"] * 2,
+        ),
+        ({"prompt": "def f(x):\n", "test": "def check(candidate): pass", "entry_point": "f"}, ["check"]),
+        ({"framework": "pytest", "module": "thing", "test": "def test_a(): pass"}, ["file"]),
+        ("from solution import f\ndef test_a():\n    assert f(1)", ["file"]),
+        ({"inputs": [], "outputs": [], "fn_name": "f", "assert_case": ["assert f(1)"]}, ["assert"]),
+    ],
+)
+def test_rows_of_code(row: object, kinds: list[str]) -> None:
+    tests = read_tests(row).tests
+    assert [test.kind for test in tests if isinstance(test, CodeTest)] == kinds
+
+
+def test_what_stands_in_the_row_beside_the_tests() -> None:
+    prompt = "import math\ndef helper(): pass\ndef f(x):\n    '''doc'''\n"
+    found = read_tests(
+        {"prompt": prompt, "test": "def check(c): pass", "entry_point": "f", "canonical_solution": "    return 1\n"}
+    )
+    assert (found.preamble, found.entry) == ("import math\ndef helper(): pass\n", "f")
+    assert found.solution == prompt + "    return 1\n"
+    found = read_tests(
+        {"inputs": ["1", "2"], "outputs": ["1", "2"], "tolerance": 0.1, "unordered": True, "weights": [1, 3]}
+    )
+    assert (found.tolerance, found.unordered, list(found.weights)) == (0.1, True, [1.0, 3.0])
+    assert [test.public for test in read_tests({"public_test_cases": json.dumps(_SAMPLES)}).tests] == [True]
+
+
+class _Reduces:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return print, ("a pickle had this called",)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (None, "must be a mapping"),
+        ([], "no test"),
+        ({}, "no known form"),
+        ({"inputs": ["1"], "outputs": []}, "1 inputs and 0 outputs"),
+        ({"inputs": ["1", "2"], "outputs": ["", " \n"]}, "every expected output is empty"),
+        ({"inputs": [1], "outputs": ["1"]}, "input 1 must be text"),
+        ({"inputs": ["{"], "outputs": ["1"], "fn_name": "f"}, "line 1 of input 1 is no JSON"),
+        ({"inputs": [[1]], "outputs": [1], "fn_name": "os.system"}, "no name of a function"),
+        ([{"input": "1"}], "must have `input` and `output`"),
+        ([{"input": "1", "output": "1", "type": "magic"}], "of type 'magic'"),
+        ([{"input": "1", "output": "1", "type": "function_call"}], "none is named"),
+        ({"private_test_cases": "?"}, "no base64"),
+        ({"private_test_cases": _packed(_Reduces())}, "only text is read"),
+        ({"private_test_cases": _packed(b"bytes")}, "must be text"),
+        ({"framework": "nose", "test": "x"}, "must be pytest or unittest"),
+        ({"inputs": ["1"], "outputs": ["1"], "weights": [0]}, "weights"),
+        ("hello", "neither JSON nor tests"),
+        ("[" * 100_000, "neither JSON nor tests"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_refused(row: object, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(BadTestsError, match=reason):
+        read_tests(row)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_pickle_bomb_is_not_unpacked() -> None:
+    bomb = base64.b64encode(zlib.compress(b"\0" * (300 * 2**20), 1)).decode()
+    with pytest.raises(BadTestsError, match="hold more than"):
+        read_tests({"private_test_cases": bomb})

@@ -1,0 +1,109 @@
+"""Values travel between jails with their types, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import enum
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump, load
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        0,
+        pytest.param(-(10**5000), id="large"),
+        1.5,
+        "text \ud800 \0",
+        [1, [2]],
+        (1, (2,)),
+        {"a": 1, 2: [3], (4, 5): None},
+        {1, 2},
+        frozenset({1}),
+        collections.deque([1, 2]),
+        b"\xff",
+        bytearray(b"x"),
+        complex(1, float("inf")),
+        Decimal("1.10"),
+        Fraction(1, 3),
+        range(1, 9, 2),
+        Ellipsis,
+        datetime.datetime(2024, 1, 2, 3, 4, 5),
+        datetime.date(2024, 1, 2),
+        datetime.time(1, 2),
+        datetime.timedelta(days=1, seconds=2),
+        float("-inf"),
+    ],
+)
+def test_a_value_comes_back_as_it_went(value: object) -> None:
+    back = load(dump(value))
+    assert type(back) is type(value)
+    assert back == value
+
+
+class _Colour(enum.IntEnum):
+    RED = 1
+
+
+class _Liar(int):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = int.__hash__
+
+
+@pytest.mark.parametrize(("value", "plain"), [(_Colour.RED, 1), (_Liar(3), 3), (collections.Counter("aa"), {"a": 2})])
+def test_a_subclass_travels_as_the_built_in_type(value: object, plain: object) -> None:
+    back = load(dump(value))
+    assert type(back) is type(plain)
+    assert back == plain
+
+
+def _nested() -> object:
+    value: list[object] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize("value", [object(), _nested(), lambda: 1, int, [object()], {"a": object()}, iter([])])
+def test_what_is_no_plain_data_does_not_travel(value: object) -> None:
+    with pytest.raises(NotPlainError):
+        dump(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"NaN",
+        b"\xff",
+        b'{"a": 1, "t": []}',
+        b'{"unknown": 1}',
+        b'{"h": {"id": 1}}',
+        b'{"t": 1}',
+        b'{"d": [1]}',
+        b'{"d": [[[1], 2]]}',
+        b'{"s": [[1]]}',
+        b'{"x": 1}',
+        b'{"x": "zz"}',
+        b'{"F": [1, 0]}',
+        b'{"F": [1, 2, 3]}',
+        b'{"D": "1e999999999"}',
+        b'{"dt": ["system", "x"]}',
+        b'{"r": ["a"]}',
+        b'{"c": ["x", "y"]}',
+        b"[" * 1_000_000,
+        b"9" * 5000,
+    ],
+)
+def test_a_text_that_is_none_of_ours_is_refused(text: bytes) -> None:
+    with pytest.raises(NotPlainError):
+        load(text)

@@ -1,0 +1,280 @@
+"""CodeJudge: right programs are paid in every form of tests, wrong ones are not, and a broken sandbox is no verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import Task
+from agentscope_tuner.task_judge.code_judge import CodeJudge
+from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
+
+_CLOCK = """
+class ClockError(ValueError): pass
+class Clock:
+    def __init__(self, hour, minute):
+        if hour > 24: raise ClockError('late')
+        self.hour, self.minute = hour, minute
+    def __str__(self): return f'{self.hour:02}:{self.minute:02}'
+    def __eq__(self, other): return (self.hour, self.minute) == (other.hour, other.minute)
+    def __add__(self, minutes): return Clock(self.hour, self.minute + minutes)
+    def ticks(self, count): yield from range(count)
+    def told(self, listener): return listener(self.hour)
+def arrange(items): items.sort()
+"""
+_CLOCK_TESTS = """
+import unittest
+from clock import Clock, ClockError, arrange
+class ClockTest(unittest.TestCase):
+    def test_text(self): self.assertEqual(str(Clock(8, 0)), '08:00')
+    def test_equal(self): self.assertEqual(Clock(8, 0), Clock(8, 0))
+    def test_unequal(self): self.assertNotEqual(Clock(8, 0), Clock(8, 1))
+    def test_sum(self): self.assertEqual(Clock(8, 0) + 5, Clock(8, 5))
+    def test_raises(self):
+        with self.assertRaises(ClockError) as caught: Clock(99, 0)
+        self.assertEqual(caught.exception.args, ('late',))
+    def test_in_place(self):
+        items = [3, 1, 2]
+        arrange(items)
+        self.assertEqual(items, [1, 2, 3])
+    def test_generator(self): self.assertEqual(list(Clock(1, 1).ticks(3)), [0, 1, 2])
+    def test_callback(self): self.assertEqual(Clock(1, 1).told(lambda hour: hour + 1), 2)
+    def test_attributes(self):
+        clock = Clock(1, 2)
+        clock.zone = 'UTC'
+        self.assertEqual((clock.hour, clock.zone), (1, 'UTC'))
+        self.assertIsInstance(clock, Clock)
+"""
+_PYTEST = """
+import pytest
+from clock import *
+@pytest.mark.parametrize('hour', [1, 2])
+def test_hour(hour): assert Clock(hour, 0).hour == hour
+def test_late():
+    with pytest.raises(ClockError): Clock(99, 0)
+"""
+_CHECK = "def check(candidate):\n    assert candidate(2) == 4\n    assert abs(candidate(1.5) - 3) < 1e-6\n"
+_HUMAN_EVAL = {"prompt": "def double(n):\n", "test": _CHECK, "entry_point": "double"}
+_FUNCTION = "def double(n):\n    return 2 * n"
+
+
+@pytest.mark.parametrize(
+    ("tests", "right", "wrong"),
+    [
+        (DOUBLES, "print(2 * int(input()))", "print(3 * int(input()))"),
+        ({"fn_name": "double", "inputs": [[2]], "outputs": [[4]]}, _FUNCTION, "def double(n): return True"),
+        (
+            {"fn_name": "double", "inputs": ["[2]"], "outputs": ["[2, 2]"]},
+            "class Solution:\n  def double(self, x: List[int]): return x * 2",
+            "x = 1",
+        ),
+        (["assert double(2) == 4", "assert double(0) == 0"], _FUNCTION, "def double(n): return 4"),
+        (["assert sum(2, 3) == 5"], "def sum(a, b): return a + b", "def sum(a, b): return a"),
+        (_HUMAN_EVAL, "    return 2 * n", "    return n"),
+        (
+            {"framework": "unittest", "module": "clock", "test": _CLOCK_TESTS},
+            _CLOCK,
+            _CLOCK.replace("hour:02", "hour:03"),
+        ),
+        ({"framework": "pytest", "module": "clock", "test": _PYTEST}, _CLOCK, _CLOCK.replace("> 24", "> 240")),
+        (
+            "from solution import double\ndef test_it():\n    assert double(2) == 4",
+            _FUNCTION,
+            "def double(n): return n",
+        ),
+    ],
+)
+def test_a_right_program_is_paid_and_a_wrong_one_is_not(tests: object, right: str, wrong: str) -> None:
+    judge = code_judge()
+    good, bad = judge.judge(asked(tests), wrote(right)), judge.judge(asked(tests), wrote(wrong))
+    assert (good.reward, good.is_success) == (1.0, True), good
+    assert (bad.reward, bad.is_success) == (0.0, False), bad
+
+
+@pytest.mark.parametrize(
+    ("language", "program"),
+    [
+        ("cpp", "#include <iostream>\nint main(){int n;std::cin>>n;std::cout<<2*n;}"),
+        ("javascript", "console.log(2 * parseInt(require('fs').readFileSync(0)))"),
+        ("bash", "read n; echo $((2 * n))"),
+    ],
+)
+def test_other_languages(language: str, program: str) -> None:
+    judge = code_judge(language=language)
+    assert judge.judge(asked(DOUBLES), wrote(program, language)).reward == 1.0
+    assert judge.judge(asked(DOUBLES), wrote(program.replace("2", "3"), language)).reward == 0.0
+    assert judge.judge(asked(DOUBLES), wrote("}{", language)).reward == 0.0
+
+
+_EQUAL = """
+class Equal:
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0
+    __rsub__ = __sub__
+"""
+
+
+@pytest.mark.parametrize(
+    "cheat",
+    [
+        _EQUAL + "class E(Equal): pass\ndef double(n): return E()",
+        _EQUAL + "class Solution(Equal):\n  def double(self, n): return self",
+        "def double(n): raise SystemExit(0)",
+        "import os\nos._exit(0)",
+        "import unittest\ndef double(n): raise unittest.SkipTest",
+        "import sys\nsys.exit(0)",
+        "import builtins\nbuiltins.abs = lambda n: 0\ndef double(n): return n",
+    ],
+)
+@pytest.mark.parametrize("tests", [_HUMAN_EVAL, ["assert abs(double(2) - 4) < 1"]])
+def test_a_program_cannot_answer_for_its_tests(cheat: str, tests: object) -> None:
+    judgement = code_judge().judge(asked(tests), wrote(cheat))
+    assert judgement.reward == 0.0, judgement
+
+
+_SET_UP = {"test_list": ["assert Node(1).value == root.value"], "test_setup_code": "root = Node(1)", "text": "?"}
+_AT_IMPORT = "import unittest\nfrom clock import Clock\nnoon = Clock(12, 0)\n"
+_AT_IMPORT += "class T(unittest.TestCase):\n  def test_it(self): self.assertEqual(noon.hour, 12)\n"
+_NODE = "class Node:\n  def __init__(self, value): self.value = value"
+
+
+@pytest.mark.parametrize(
+    ("tests", "right", "stumbling"),
+    [
+        (
+            _SET_UP,
+            _NODE,
+            ["Node = 5", "def Node(value): raise OSError", "class Node: pass", "def Node(value): return 1"],
+        ),
+        (
+            {"framework": "unittest", "module": "clock", "test": _AT_IMPORT},
+            _CLOCK,
+            ["Clock = 5", "Clock = None", "class Clock: pass", "import clock", "def Clock(*hours): return 12"],
+        ),
+        (
+            {
+                "framework": "pytest",
+                "module": "clock",
+                "test": "import pytest\nfrom clock import LATE\nX = LATE / 2\ndef test_it(): assert X == 12",
+            },
+            "LATE = 24",
+            ["class LATE: pass", "def LATE(): pass", "LATE = 'x'", "LATE = object()"],
+        ),
+    ],
+)
+def test_a_program_that_its_tests_stumble_over_is_wrong_and_not_their_fault(
+    tests: object, right: str, stumbling: list[str]
+) -> None:
+    judge = code_judge()
+    assert judge.judge(asked(tests), wrote(right)).reward == 1.0
+    for program in stumbling:
+        judgement = judge.judge(asked(tests), wrote(program))
+        assert judgement.reward == 0.0, (program, judgement)
+
+
+@pytest.mark.parametrize("raised", ["StopIteration", "type('Mine', (StopIteration,), {})", "StopAsyncIteration"])
+def test_a_program_cannot_end_the_loop_that_its_test_calls_it_in(raised: str) -> None:
+    tests = ["for a, b in zip(map(double, [1, 2]), [2, 4]):\n    assert a == b"]
+    assert code_judge().judge(asked(tests), wrote(_FUNCTION)).reward == 1.0
+    judgement = code_judge().judge(asked(tests), wrote(f"def double(n): raise {raised}"))
+    assert judgement.reward == 0.0, judgement
+
+
+def test_partial_rewards_and_their_weights() -> None:
+    half = wrote("n = int(input())\nprint(4 if n == 2 else 0)")
+    assert code_judge(partial="share").judge(asked(DOUBLES), half).reward == 0.5
+    assert code_judge(partial="weighted").judge(asked({**DOUBLES, "weights": [1, 3]}), half).reward == 0.25
+    assert code_judge().judge(asked(DOUBLES), half).reward == 0.0
+
+
+def test_a_reason_names_the_test_and_not_what_it_expects() -> None:
+    tests = {"inputs": ["7\n"], "outputs": ["secret\n"]}
+    told = code_judge().judge(asked(tests), wrote("print(8)")).reason
+    assert "test 1" in told
+    assert "'8" in told
+    assert "secret" not in told
+    assert "secret" in code_judge(show_expected=True).judge(asked(tests), wrote("print(8)")).reason
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [[], {"inputs": ["1"]}, ["assert double(2) =="], {"framework": "unittest", "module": "m", "test": "x = 1 / 0"}],
+)
+def test_broken_tests_are_no_verdict(tests: object) -> None:
+    judgement = code_judge().judge(asked(tests), wrote(_FUNCTION))
+    assert (judgement.reward, judgement.cause) == (None, "reference"), judgement
+
+
+def test_rows_are_checked_with_their_own_solution() -> None:
+    check = CodeJudge({}).check_task
+    assert check(Task(metadata={"tests": {**DOUBLES, "solution": "print(2 * int(input()))"}})) is None
+    told = check(Task(metadata={"tests": {**DOUBLES, "solution": "print(1)"}}))
+    assert told is not None
+    assert told.startswith("its own solution fails:")
+
+
+def test_programs_do_not_block_the_event_loop() -> None:
+    judge = code_judge()
+
+    async def beside() -> int:
+        beats = 0
+        verdict = asyncio.ensure_future(judge.ajudge(asked(DOUBLES), wrote("import time; time.sleep(1)")))
+        while not verdict.done():
+            await asyncio.sleep(0.02)
+            beats += 1
+        assert (await verdict).reward == 0.0
+        return beats
+
+    assert asyncio.run(beside()) > 10
+
+
+_FAULTS = {
+    "it fails": "echo broken >&2; exit 1",
+    "it is killed": "kill -9 $$",
+    "it does nothing": "exit 0",
+    "it talks": "echo hello; exit 0",
+    "it may write no files": 'ulimit -f 0; exec {real} "$@"',
+    "it has little memory": 'ulimit -v 200000; exec {real} "$@"',
+    "it ends in the middle": '{real} "$@" & sleep 0.3; kill -9 $!; exit 1',
+}
+_ONE = """
+import sys
+from agentscope_tuner._jail import jail
+jail._checked = ''
+from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
+judge = code_judge()
+for _ in range(12):
+    judgement = judge.judge(asked(DOUBLES), wrote("import time; time.sleep(5)"))
+    assert judgement.reward is None, judgement
+    assert judgement.cause == "sandbox", judgement
+"""
+
+
+@pytest.mark.parametrize("fault", _FAULTS)
+def test_a_sandbox_that_fails_is_no_verdict(fault: str, tmp_path: Path) -> None:
+    from agentscope_tuner._jail.bubblewrap import bwrap_path
+
+    fake = tmp_path / "bwrap"
+    fake.write_text(f"#!/bin/bash\n{_FAULTS[fault].format(real=bwrap_path())}\n")
+    fake.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run([sys.executable, "-c", _ONE], env=environment, check=True, cwd=Path(__file__).parents[2])
+
+
+def test_a_machine_without_isolation_is_refused_at_load(tmp_path: Path) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2; exit 1\n")
+    fake.chmod(0o755)
+    code = "from tests.with_code.judged import code_judge\ncode_judge()"
+    environment: dict[str, Any] = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+    assert "No permissions to create new namespace" in done.stderr
+    assert "allow user namespaces" in done.stderr

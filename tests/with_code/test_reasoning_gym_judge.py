@@ -1,0 +1,177 @@
+"""ReasoningGymJudge: the package's own answers are paid, and hostile ones are refused, bounded and named."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import Judgement, Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner.verify.puzzles.answers import RUN_THE_ANSWER
+
+with warnings.catch_warnings():
+    # a package that it builds on compares with literals by `is`
+    warnings.simplefilter("ignore", SyntaxWarning)
+    import reasoning_gym
+
+_OWN_ANSWERS = [
+    *("basic_arithmetic", "binary_matrix", "caesar_cipher", "chain_sum", "complex_arithmetic", "countdown"),
+    *("game_of_life_halting", "gcd", "leg_counting", "letter_counting", "n_queens", "polynomial_multiplication"),
+    *("prime_factorization", "puzzle24", "simple_equations", "simple_integration", "spiral_matrix"),
+    *("string_insertion", "sudoku", "syllogism"),
+]
+_ESCAPE = "__import__('os').system('true')"
+_POWER = "9**9**9"
+
+
+@cache
+def _judge(**settings: Any) -> TaskJudge:
+    section = {
+        "judge_protocol": "agentscope_tuner.task_judge.reasoning_gym_judge->ReasoningGymJudge",
+        "judge_kwargs": settings,
+    }
+    return load_judge({"astuner": {"task_judge": section}})
+
+
+@cache
+def _entry(dataset: str, seed: int = 7) -> Mapping[str, Any]:
+    return dict(reasoning_gym.create_dataset(dataset, size=1, seed=seed)[0])
+
+
+def _judged(entry: Mapping[str, Any], answer: object, judge: TaskJudge | None = None) -> Judgement:
+    asked = WorkflowTask(task=Task(main_query=entry["question"], metadata=dict(entry)))
+    said = WorkflowOutput(metadata={"final_answer": f"<answer>{answer}</answer>"})
+    return (judge or _judge()).judge(asked, said)
+
+
+def _row(dataset: str, answer: str = "4", **metadata: Any) -> dict[str, Any]:
+    return {"question": "?", "answer": answer, "metadata": {"source_dataset": dataset, **metadata}}
+
+
+@pytest.mark.parametrize("dataset", _OWN_ANSWERS)
+def test_the_own_answer_of_a_data_set_is_paid(dataset: str) -> None:
+    entry = _entry(dataset)
+    judgement = _judged(entry, entry["answer"])
+    assert (judgement.reward, judgement.is_success) == (1.0, True), judgement
+
+
+@pytest.mark.parametrize("answer", ["I do not know.", "", "nan", _ESCAPE, "[].__class__.__base__"])
+@pytest.mark.parametrize("dataset", _OWN_ANSWERS)
+def test_an_answer_that_is_none_is_not_paid(dataset: str, answer: str) -> None:
+    judgement = _judged(_entry(dataset), answer)
+    assert (judgement.reward, judgement.is_success) == (0.0, False), judgement
+
+
+@pytest.mark.parametrize("answer", ["nan", "nan+nanj", "NaN", "inf", "-Infinity"])
+def test_no_number_is_near_every_number(answer: str) -> None:
+    judgement = _judged(_entry("complex_arithmetic"), answer)
+    assert judgement.reward == 0.0
+    assert "NaN" in judgement.reason
+
+
+@pytest.mark.parametrize(("own", "other"), [("True", "False"), ("False", "True")])
+def test_a_truth_is_compared_as_a_truth_and_not_as_a_text(own: str, other: str) -> None:
+    """The scorer asks `bool` of both texts, which is true of each."""
+    entry = _row("game_of_life_halting", own)
+    assert _judged(entry, own).reward == 1.0
+    assert _judged(entry, other).reward == 0.0
+    assert _judged(entry, "maybe").reward == 0.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _ESCAPE,
+        "exec('pass')",
+        "exec ('pass')",
+        "exec\n('pass')",
+        "(exec)('pass')",
+        "[exec][0]('pass')",
+        "getattr (1, '__class__')",
+        "[getattr][0](1, '_' '_class_' '_')",
+        "S('x')",
+        "exec\\\n('pass')",
+        "open('/etc/passwd').read()",
+    ],
+)
+def test_queens_are_data_and_no_program(answer: str) -> None:
+    judgement = _judged(_entry("n_queens"), answer)
+    assert judgement.reward == 0.0
+    assert "is no part of an answer" in judgement.reason
+
+
+def test_queens_may_stand_in_any_valid_way() -> None:
+    entry = _entry("n_queens")
+    for board in entry["metadata"]["valid_answers"]:
+        assert _judged(entry, board).reward == 1.0
+
+
+def test_a_scorer_that_hangs_on_an_answer_is_bounded_and_named() -> None:
+    judgement = _judged(_entry("countdown"), _POWER, _judge(seconds=1.0))
+    assert judgement.reward == 0.0
+    assert "over its bounds" in judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (_row("no_such_data_set"), "no_such_data_set"),
+        # without what the scorer reads of a row it raises, whatever the answer is
+        (_row("n_queens"), "valid_answers"),
+    ],
+)
+def test_a_scorer_that_fails_on_its_own_answer_is_no_verdict(entry: dict[str, Any], why: str) -> None:
+    judgement = _judged(entry, "4")
+    assert (judgement.reward, judgement.cause) == (None, "reference"), judgement
+    assert why in (judgement.error or "")
+
+
+def test_a_scorer_that_hangs_on_its_own_answer_is_no_verdict() -> None:
+    entry = {**_entry("countdown"), "answer": _POWER}
+    judgement = _judged(entry, _POWER, _judge(seconds=1.0))
+    assert (judgement.reward, judgement.cause) == (None, "reference"), judgement
+    assert "over its bounds" in (judgement.error or "")
+
+
+@pytest.mark.parametrize("metadata", [{}, {"answer": "4"}, {"answer": "4", "source_dataset": "../gcd"}])
+def test_a_row_of_no_data_set_is_no_verdict(metadata: dict[str, Any]) -> None:
+    judgement = _judge().judge(
+        WorkflowTask(task=Task(metadata=metadata)), WorkflowOutput(metadata={"final_answer": "<answer>4</answer>"})
+    )
+    assert (judgement.reward, judgement.cause) == (None, "reference"), judgement
+
+
+def test_scorers_that_run_answers_are_warned_about_once(caplog: pytest.LogCaptureFixture) -> None:
+    judge = _judge(seconds=3.0)
+    with caplog.at_level(logging.WARNING):
+        for dataset in ("countdown", "gcd", "countdown"):
+            _judged(_entry(dataset), "x.y", judge)
+    (warning,) = [record.getMessage() for record in caplog.records if "runs answers as code" in record.getMessage()]
+    assert "'countdown'" in warning
+
+
+def test_the_scorers_that_run_answers_are_known_to_the_package() -> None:
+    for dataset in RUN_THE_ANSWER:
+        assert callable(reasoning_gym.get_score_answer_fn(dataset))
+
+
+@pytest.mark.parametrize(("binary", "reward"), [(True, 0.0), (False, 0.05)])
+def test_a_shaped_score_is_paid_only_where_it_is_asked_for(binary: bool, reward: float) -> None:
+    """Countdown gives 0.05 for a formula of the right form."""
+    judgement = _judged(_entry("countdown"), "1 + 1", _judge(binary=binary))
+    assert (judgement.reward, judgement.is_success) == (reward, False)
+    assert judgement.metrics["score"] == 0.05
+
+
+def test_rows_are_checked_with_their_own_answer() -> None:
+    from agentscope_tuner.task_judge.reasoning_gym_judge import ReasoningGymJudge
+
+    check = ReasoningGymJudge({}).check_task
+    assert check(Task(metadata=dict(_entry("gcd")))) is None
+    told = check(Task(metadata=_row("n_queens")))
+    assert told is not None
+    assert "its scorer fails on its own answer" in told

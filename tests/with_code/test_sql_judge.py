@@ -1,0 +1,100 @@
+"""SqlJudge: rows decide, and no query changes, leaves or outlives the database."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import Task, WorkflowTask, load_judge
+from tests.with_code.judged import wrote
+
+_GOLD = "SELECT a, b FROM t"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("databases")
+    folder.chmod(0o755)
+    (folder / "shop").mkdir()
+    with sqlite3.connect(folder / "shop" / "shop.sqlite") as database:
+        database.executescript(
+            "CREATE TABLE t(a INT, b TEXT, c REAL);"
+            "INSERT INTO t VALUES (1,'x',1.5),(2,'y',2.5),(2,'y',2.5),(3,NULL,1e3)"
+        )
+    return folder
+
+
+def _judged(folder: Path, query: str, gold: str = _GOLD, **settings: Any) -> Any:
+    kwargs = {"databases": str(folder), "seconds": 1.0, **settings}
+    section = {"judge_protocol": "agentscope_tuner.task_judge.sql_judge->SqlJudge", "judge_kwargs": kwargs}
+    task = WorkflowTask(task=Task(metadata={"db_id": "shop", "gold_sql": gold}))
+    return load_judge({"astuner": {"task_judge": section}}).judge(task, wrote(query, "sql"))
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "reward"),
+    [
+        ("SELECT a, b FROM t ORDER BY a DESC;", _GOLD, 1.0),
+        ("SELECT a * 1.0, b FROM t", _GOLD, 1.0),
+        ("SELECT DISTINCT a, b FROM t", _GOLD, 0.0),
+        ("SELECT b, a FROM t", _GOLD, 0.0),
+        ("SELECT a, b FROM t ORDER BY a", f"{_GOLD} ORDER BY a DESC", 0.0),
+        ("SELECT a FROM t ORDER BY a", "SELECT a FROM (SELECT a FROM t ORDER BY a DESC)", 1.0),
+        ("SELECT nope", _GOLD, 0.0),
+        ("SELECT a, b FROM t", "SELECT nope", None),
+        ("SELECT a FROM t WHERE 0", "SELECT a FROM t WHERE 0", None),
+    ],
+)
+def test_rows_decide(folder: Path, query: str, gold: str, reward: float | None) -> None:
+    judgement = _judged(folder, query, gold)
+    assert judgement.reward == reward, judgement
+    assert judgement.cause == (None if reward is not None else "reference")
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "DELETE FROM t",
+        "UPDATE t SET a = 1 RETURNING a, b",
+        "REPLACE INTO t VALUES (1, 1, 1)",
+        "CREATE TABLE x(a)",
+        "DROP TABLE t",
+        "ATTACH '/tmp/x' AS x",
+        "PRAGMA writable_schema = 1",
+        "SELECT * FROM pragma_table_info('t')",
+        "SELECT load_extension('x')",
+        "SELECT readfile('/etc/passwd')",
+        "VACUUM",
+        "VACUUM INTO '/tmp/x'",
+        "BEGIN EXCLUSIVE",
+        "SELECT a, b FROM t; DROP TABLE t",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r",
+        "SELECT randomblob(1000000000)",
+        "SELECT zeroblob(999999999)",
+        "SELECT printf('%.*c', 100000000, 'x')",
+        "SELECT * FROM t, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k, t l",
+    ],
+)
+def test_attacks_are_not_paid_and_change_nothing(folder: Path, attack: str) -> None:
+    file = folder / "shop" / "shop.sqlite"
+    before = hashlib.sha256(file.read_bytes()).digest()
+    assert _judged(folder, attack).reward == 0.0
+    assert hashlib.sha256(file.read_bytes()).digest() == before
+    assert [path.name for path in file.parent.iterdir()] == ["shop.sqlite"]
+
+
+def test_a_lucky_match_is_found_on_a_variant(folder: Path, tmp_path: Path) -> None:
+    variant = tmp_path / "variant"
+    variant.mkdir()
+    for place in (tmp_path.parent, tmp_path, variant):
+        place.chmod(0o755)
+    with sqlite3.connect(variant / "shop.sqlite") as database:
+        database.executescript("CREATE TABLE t(a INT, b TEXT, c REAL); INSERT INTO t VALUES (9,'z',0)")
+    lucky = "SELECT 4 AS n"
+    assert _judged(folder, lucky, "SELECT count(*) FROM t").reward == 1.0
+    assert _judged(folder, lucky, "SELECT count(*) FROM t", variants=[str(variant)]).reward == 0.0
