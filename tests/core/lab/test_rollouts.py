@@ -291,7 +291,7 @@ class Plays(Workflow):
 
 def env_rows(world: EnvWorld, *ids: str, **options: Any) -> dict[str, RolloutRow]:
     judge = options.pop("judge", EnvServiceJudge(None))
-    runner = runner_of(judge, place=world.place(), workflow=Plays, **options)
+    runner = runner_of(judge, place=world.place(), workflow=options.pop("workflow", Plays), **options)
     return dict(run_all(runner, [Task(task_id=name, env_type="game") for name in ids]))
 
 
@@ -304,6 +304,18 @@ def test_each_rollout_has_an_episode_which_is_judged_and_then_released() -> None
     assert not world.evaluated_after_release
     line = json.loads(rows["first-0"].to_line("digest"))
     assert line["task"]["init_messages"] == [{"role": "user", "content": "play first"}]
+
+
+def test_a_workflow_that_edits_its_messages_changes_neither_the_row_nor_the_episode() -> None:
+    class Edits(Workflow):
+        async def execute(self, task: WorkflowTask, model_tuner: FakeLender) -> WorkflowOutput:
+            task.task.init_messages[0]["content"] = "edited"
+            return WorkflowOutput(metadata={"final_answer": task.gym_env.state[0]["content"]})
+
+    rows = env_rows(EnvWorld(), "first", workflow=Edits)
+    line = json.loads(rows["first-0"].to_line("digest"))
+    assert line["task"]["init_messages"] == [{"role": "user", "content": "play first"}]
+    assert line["output"]["metadata"]["final_answer"] == "play first"
 
 
 @pytest.mark.parametrize("task_id", ["raise", "hang", "block"])
