@@ -73,7 +73,11 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "verl": ("pip install -e . -r tests/with_trainers/verl.txt",),
     "trinity": ("pip install -e . -r tests/with_trainers/trinity.txt",),
     "agentscope1": ("pip install -e . -r tests/with_trainers/agentscope1.txt",),
-    "envs": ("pip install -e . -r tests/with_trainers/envs.txt",),
+    "envs": (
+        "pip install -e . -r tests/with_trainers/envs.txt",
+        # its trainer asks for vLLM; the schema and the import of judges need none of it
+        "pip install --no-deps agentjet==0.0.1",
+    ),
     "nemogym": (
         "pip install -e . -r tests/with_trainers/nemogym.txt",
         "pip install --no-deps --ignore-requires-python nemo-gym==0.7.0",
@@ -252,7 +256,7 @@ TESTS = (
     trainer("agentscope1", "agentscope 1.0.21's tuner"),
     trainer("trinity", "Trinity-RFT's registry and workflows"),
     trainer("nemogym", "NeMo-Gym's own classes on our wire"),
-    trainer("envs", "the guide's snippets inside SkyRL-gym and verifiers"),
+    trainer("envs", "the guide's snippets inside SkyRL-gym and verifiers; AgentJet's schema"),
     trainer("more", "ms-swift, AReaL, miles, verifiers 0.1, tinker-cookbook and NeMo RL's environment"),
     task("test-trainers", "", "all the trainers", needs=[f"test-{name}" for name in TRAINERS]),
     task("test-busy", "servers",

@@ -82,3 +82,41 @@ def test_verifiers_scores_by_the_judge(failing: str) -> None:
     assert [scored(names, text, "42") for text in [r"\boxed{41}", *HOSTILE]] == [0.0] * (1 + len(HOSTILE))
     with pytest.raises(TaskError, match="the judge model did not answer"):
         scored(snippet("verifiers", failing), RIGHT, "41")
+
+
+# ----------------------------------------------------------------------------------------------------------- AgentJet
+
+
+def of_agentjet(module: str) -> Any:
+    """A module of the installed AgentJet, without the package around it, which imports vLLM."""
+    from importlib.metadata import files
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    found = next(file for file in files("agentjet") or () if str(file) == f"ajet/{module}.py")
+    spec = spec_from_file_location(module.replace("/", "_"), found.locate())
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def test_agentjet_imports_our_judge_and_gives_it_its_own_objects() -> None:
+    schema = of_agentjet("schema/task")
+    name = "agentscope_tuner.adapters.agentjet->AstunerJudge"
+    judge = of_agentjet("utils/dynamic_import").dynamic_import(name)(OmegaConf.load(config_of_math()))
+    inner = schema.Task(main_query="6*7?", task_id="t", metadata={"answer": "42"})
+    task = schema.WorkflowTask(task_id="t", episode_uuid="e", task=inner)
+    for answer, expected in (
+        (RIGHT, (1.0, True)),
+        (r"\boxed{41}", (0.0, False)),
+        *((text, (0.0, False)) for text in HOSTILE),
+    ):
+        assert judge.compute_reward(task, schema.WorkflowOutput(metadata={"final_answer": answer})) == expected
+    inner.metadata = {}
+    with pytest.raises(JudgeError, match="answer"):
+        judge.compute_reward(task, schema.WorkflowOutput(metadata={"final_answer": RIGHT}))
+
+
+def config_of_math() -> Path:
+    return ROOT / "configs" / "math.yaml"

@@ -106,8 +106,8 @@ def load_judge(config: Source) -> TaskJudge:
 def _no_judge(settings: Settings) -> str:
     if "ajet" in settings.whole:
         return (
-            "the configuration has a section `ajet`, which astuner does not read: write its task_judge under "
-            "`astuner`, and its judge_protocol as a class of agentscope_tuner, or of your own below BaseJudge"
+            "the configuration has a section `ajet`, which astuner does not read: `astuner migrate FILE --output NEW` "
+            "writes its task_judge under `astuner`, for AgentJet and for every command here"
         )
     return (
         f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'. Where the workflow sets the reward "

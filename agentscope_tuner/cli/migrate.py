@@ -1,0 +1,180 @@
+"""`astuner migrate`: AgentJet's YAML, with the judge under `astuner.task_judge` and everything else as it was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from agentscope_tuner.cli.console import err as stderr
+from agentscope_tuner.cli.console import fail, say
+from agentscope_tuner.config import UPSTREAM_KEYS, TaskJudgeConfig
+
+_HOME = "agentscope_tuner.task_judge"
+# AgentJet's section, under its name of today and the two before
+_TRAINERS = ("ajet", "astuner", "astune")
+# The judge of AgentJet's own defaults
+_DEFAULT = "ajet.task_judge.env_service_as_judge->EnvServiceJudge"
+_ADAPTER = "agentscope_tuner.adapters.agentjet->AstunerJudge"
+_OWN_JUDGE = "agentscope_tuner.adapters.agentjet->AgentJetJudge"
+# AgentJet's judges that are ours, too: the module's last name, and the class
+_OURS = {
+    "env_service_as_judge->EnvServiceJudge",
+    "math_answer_as_judge->MathAnswerAsJudge",
+    "countdown_answer_as_judge->CountdownAnswerAsJudge",
+}
+_RENAMED = {"generate_number": "query_specific_generate_number"}
+
+
+@dataclass
+class _Migrated:
+    """Our `task_judge`, and what a reader should know of how it came about."""
+
+    section: dict[str, Any]
+    asked: bool = True
+    notes: list[str] = field(default_factory=list)
+
+
+def migrate(
+    conf: Annotated[Path, typer.Argument(help="AgentJet's YAML.", exists=True, dir_okay=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Where to write it; standard output if not given.")
+    ] = None,
+) -> None:
+    """Write AgentJet's YAML with the judge under `astuner.task_judge`, and say what has no equivalent here.
+
+    Rules and a deadline then run in AgentJet's judge's place. Example: astuner migrate ajet.yaml --output migrated.yaml
+    """
+    try:
+        text, notes = migrated(conf.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError) as exc:
+        raise fail(f"{str(conf)!r}: {exc}") from exc
+    if output is None:
+        sys.stdout.write(text)
+    elif output.exists():
+        raise fail(f"{str(output)!r} is there already: name another file")
+    else:
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as exc:
+            raise fail(f"cannot write {str(output)!r}: {exc}") from exc
+    for note in notes:
+        say(f"- {note}", to=stderr)
+    say(f"next: astuner check --conf {output or 'FILE'}", to=stderr)
+
+
+def migrated(text: str) -> tuple[str, list[str]]:
+    """AgentJet's YAML `text` with our section, and notes for the reader. All but the judge's own lines stays as it is.
+
+    Raises:
+        ValueError: the text has no section of AgentJet's, or has our section already.
+    """
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    whole = yaml.safe_load(text)
+    if not isinstance(root, yaml.MappingNode) or not (name := next((key for key in _TRAINERS if key in whole), None)):
+        raise ValueError(f"no section {', '.join(_TRAINERS)}: this is no configuration of AgentJet's")
+    if not isinstance(whole[name], Mapping):
+        raise ValueError(f"{name} must be a mapping, got {whole[name]!r:.200}")
+    if name != "astuner" and "astuner" in whole:
+        raise ValueError(f"it has a section `astuner` beside `{name}` already: it is migrated")
+    judge = whole[name].get("task_judge")
+    if not isinstance(judge, Mapping | None):
+        raise ValueError(f"{name}.task_judge must be a mapping, got {judge!r:.200}")
+    found = _translated(judge, named="judge_protocol" in (judge or {}))
+    if name == "astuner" and _is_ours(judge or {}):
+        raise ValueError("astuner.task_judge names a judge of astuner's: it is migrated")
+    section = _value(root, name)
+    if name == "astuner":
+        # The trainer and astuner read one section: it is written anew
+        return _with_judge(text, section, found.section), found.notes
+    if found.asked:
+        text = _with_judge(text, section, {"judge_type": "customized_protocol", "judge_protocol": _ADAPTER})
+    ours = yaml.safe_dump({"astuner": {"task_judge": found.section}}, sort_keys=False, allow_unicode=True)
+    return f"{text.rstrip()}\n\n# Which judge, its rules and its deadline: docs/judge_reference.md\n{ours}", found.notes
+
+
+def _is_ours(judge: Mapping[str, Any]) -> bool:
+    known = judge.get("judge_type", "customized_protocol") in ("customized_protocol", "rubrics_auto_grader")
+    return not known or str(judge.get("judge_protocol")).startswith("agentscope_tuner.")
+
+
+def _translated(judge: Mapping[str, Any] | None, *, named: bool) -> _Migrated:
+    """AgentJet's `task_judge` as ours."""
+    judge = judge or {}
+    kept = {key: value for key, value in judge.items() if key in TaskJudgeConfig.model_fields}
+    for key in ("judge_type", "judge_protocol", "rubrics_auto_grader"):
+        kept.pop(key, None)
+    notes = [_unknown(f"task_judge.{key}", key) for key in judge if key not in TaskJudgeConfig.model_fields]
+    if judge.get("judge_type") == "rubrics_auto_grader":
+        rubrics, lost = _rubrics(judge.get("rubrics_auto_grader") or {})
+        section = {"judge_type": "rubrics_auto_grader", "rubrics_auto_grader": rubrics, **kept}
+        return _Migrated(section, notes=[*notes, *lost, "rubrics are learned before a run: astuner rubrics learn"])
+    protocol = judge.get("judge_protocol") if named else _DEFAULT
+    if protocol is None:
+        told = (
+            "no judge is named: the workflows set the reward, and AgentJet asks no judge, so that no rule or deadline "
+            "of ours runs in training; `astuner judge` checks those rewards"
+        )
+        protocol = f"{_HOME}.workflow_reward_as_judge->WorkflowRewardJudge"
+        return _Migrated({"judge_protocol": protocol, **kept}, asked=False, notes=[*notes, told])
+    if not named:
+        notes.append(
+            f"no judge is named, and AgentJet's default is {_DEFAULT}; a reward that the workflow sets comes first"
+        )
+    own = str(protocol).rpartition(".")[2]
+    if own in _OURS:
+        return _Migrated({"judge_protocol": f"{_HOME}.{own}", **kept}, notes=notes)
+    notes.append(
+        f"{protocol} is your own: it is asked as it is, under our rules and deadline, where it can be imported"
+    )
+    return _Migrated({"judge_protocol": _OWN_JUDGE, "judge_kwargs": {"protocol": protocol}, **kept}, notes=notes)
+
+
+def _rubrics(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """AgentJet's settings of learned rubrics as ours, and a note on each that has no equivalent."""
+    # It takes long to import
+    from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
+
+    named = {_RENAMED.get(key, key): value for key, value in given.items()}
+    known = {key: value for key, value in named.items() if key in AutoGraderConfig.model_fields}
+    lost = [_unknown(f"task_judge.rubrics_auto_grader.{key}", key) for key in named if key not in known]
+    return known, lost
+
+
+def _unknown(path: str, key: str) -> str:
+    return f"{path} is left out: {UPSTREAM_KEYS.get(key, 'astuner has no such setting')}"
+
+
+def _value(mapping: yaml.MappingNode, key: str) -> yaml.MappingNode:
+    value = next(value for name, value in mapping.value if name.value == key)
+    assert isinstance(value, yaml.MappingNode)
+    return value
+
+
+def _with_judge(text: str, section: yaml.MappingNode, judge: Mapping[str, Any]) -> str:
+    """`text`, with `judge` as the section's `task_judge`; all other characters stay."""
+    pairs = {name.value: (name, value) for name, value in section.value}
+    if section.flow_style:
+        raise ValueError("the section is written in braces: write it as lines, one key a line")
+    first = section.value[0][0].start_mark
+    block = yaml.safe_dump({"task_judge": dict(judge)}, sort_keys=False, allow_unicode=True).rstrip()
+    block = block.replace("\n", "\n" + " " * first.column)
+    if "task_judge" not in pairs:
+        return f"{text[: first.index]}{block}\n\n{' ' * first.column}{text[first.index :]}"
+    name, value = pairs["task_judge"]
+    # A block's end mark stands behind the blank lines and comments that follow it
+    end = _end(value)
+    return text[: name.start_mark.index] + block + text[end:]
+
+
+def _end(node: yaml.Node) -> int:
+    """Where the last character of a value stands, without the comments behind it."""
+    if isinstance(node, yaml.MappingNode | yaml.SequenceNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    return int(node.end_mark.index)

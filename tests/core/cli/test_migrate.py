@@ -1,0 +1,159 @@
+"""`astuner migrate`: AgentJet's YAML keeps all but its judge, and what has no equivalent is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from agentscope_tuner.cli.app import app
+from agentscope_tuner.cli.migrate import migrated
+from agentscope_tuner.task_judge.contract.loading import load_judge
+
+ADAPTER = "agentscope_tuner.adapters.agentjet->AstunerJudge"
+HOME = "agentscope_tuner.task_judge"
+REST = """
+# ---- nothing below is ours ----
+trinity:
+  synchronizer: {sync_offset: 1}  # in braces
+hydra:
+  run:
+    dir: out/${now:%Y-%m-%d}
+defaults:
+  - verl_default # verl only
+  - _self_
+"""
+
+
+def trained(judge: str, name: str = "ajet") -> str:
+    return f"""# main
+{name}:
+  project_name: "x" # ✨
+{judge}
+  # the model
+  model:
+    path: /mnt/模型
+{REST}"""
+
+
+def named(protocol: str, *more: str) -> str:
+    lines = "".join(f"\n    {line}" for line in more)
+    judge = f"    judge_type: customized_protocol # one of two\n    judge_protocol: {protocol} # mine"
+    return f"  task_judge:\n{judge}{lines}\n"
+
+
+BOTH = [
+    ("ajet.task_judge", "env_service_as_judge->EnvServiceJudge"),
+    ("tutorial.example_math_agent", "math_answer_as_judge->MathAnswerAsJudge"),
+    ("tutorial.x", "countdown_answer_as_judge->CountdownAnswerAsJudge"),
+]
+OWN = "tests.core.adapters.test_agentjet->OwnJudge"
+
+
+@pytest.mark.parametrize(
+    ("judge", "ours"),
+    [
+        ("", f"{HOME}.env_service_as_judge->EnvServiceJudge"),
+        ("  task_judge:\n", f"{HOME}.env_service_as_judge->EnvServiceJudge"),
+        *((named(f"{package}.{ours}"), f"{HOME}.{ours}") for package, ours in BOTH),
+        (named(OWN), "agentscope_tuner.adapters.agentjet->AgentJetJudge"),
+        (named("null"), f"{HOME}.workflow_reward_as_judge->WorkflowRewardJudge"),
+    ],
+)
+@pytest.mark.parametrize("section", ["ajet", "astune"])
+def test_the_judge_moves_and_all_else_stays(judge: str, ours: str, section: str) -> None:
+    text = trained(judge, section)
+    new, _ = migrated(text)
+    before, after = yaml.safe_load(text), yaml.safe_load(new)
+    assert after.pop("astuner")["task_judge"]["judge_protocol"] == ours
+    asked = after[section].pop("task_judge", {})
+    assert (asked or {}).get("judge_protocol") == (None if "Workflow" in ours else ADAPTER)
+    before[section].pop("task_judge", None)
+    assert after == before
+    kept = [line for line in text.splitlines() if "#" in line and "judge" not in line]
+    assert [line for line in kept if line not in new.splitlines()] == []
+    load_judge(yaml.safe_load(new))
+
+
+def test_a_section_of_the_first_name_is_written_anew_in_its_place() -> None:
+    new, notes = migrated(
+        trained(named("astuner.task_judge.math_answer_as_judge->MathAnswerAsJudge", "alien_llm_model: q"), "astuner")
+    )
+    assert yaml.safe_load(new)["astuner"]["task_judge"] == {
+        "judge_protocol": f"{HOME}.math_answer_as_judge->MathAnswerAsJudge"
+    }
+    assert yaml.safe_load(new)["astuner"]["model"] == {"path": "/mnt/模型"}
+    assert any(note.startswith("task_judge.alien_llm_model is left out: upstream it names") for note in notes)
+
+
+def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
+    judge = """  task_judge:
+    judge_type: rubrics_auto_grader
+    rubrics_auto_grader:
+      model_name: qwen-max
+      generate_number: 2
+      sampling_mode: all_samples
+      grader_name: Math
+      dataset_file:
+        training: {file_path: rows.jsonl}
+"""
+    new, notes = migrated(trained(judge))
+    assert yaml.safe_load(new)["astuner"]["task_judge"] == {
+        "judge_type": "rubrics_auto_grader",
+        "rubrics_auto_grader": {
+            "model_name": "qwen-max",
+            "query_specific_generate_number": 2,
+            "dataset_file": {"training": {"file_path": "rows.jsonl"}},
+        },
+    }
+    assert yaml.safe_load(new)["ajet"]["task_judge"] == {
+        "judge_type": "customized_protocol",
+        "judge_protocol": ADAPTER,
+    }
+    left_out = [note.partition(" is left out")[0].rpartition(".")[2] for note in notes if "left out" in note]
+    assert left_out == ["sampling_mode", "grader_name"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("verl: {}\n", "no section ajet"),
+        ("[1, 2]\n", "no section ajet"),
+        ("ajet: 3\n", "ajet must be a mapping, got 3"),
+        ("ajet:\n  task_judge: none\n", "ajet.task_judge must be a mapping, got 'none'"),
+        ("ajet: {model: {path: x}}\n", "in braces"),
+        ("ajet:\n  x: 1\nastuner:\n  task_judge: {}\n", "it is migrated"),
+        ("astuner:\n  task_judge: {judge_type: llm}\n", "it is migrated"),
+        (f"astuner:\n  task_judge:\n    judge_protocol: {HOME}.length_judge->LengthJudge\n", "it is migrated"),
+        ("ajet:\n\tx: 1\n", "cannot start any token"),
+        ("", "no section ajet"),
+    ],
+)
+def test_what_is_no_configuration_of_agentjets_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "conf.yaml"
+    path.write_text(text, encoding="utf-8")
+    result = run(path)
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+    assert result.stdout == ""
+
+
+def run(*arguments: Any) -> Result:
+    return CliRunner().invoke(app, ["migrate", *map(str, arguments)])
+
+
+def test_the_file_is_written_once_and_the_next_command_is_said(tmp_path: Path) -> None:
+    source, target = tmp_path / "ajet.yaml", tmp_path / "new.yaml"
+    source.write_text(trained(named("null")), encoding="utf-8")
+    assert run(source).stdout == migrated(trained(named("null")))[0]
+    result = run(source, "--output", target)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "AgentJet asks no judge" in " ".join(result.stderr.split())
+    assert "astuner check --conf" in result.stderr
+    assert target.read_text(encoding="utf-8") == migrated(trained(named("null")))[0]
+    again = run(source, "--output", target)
+    assert again.exit_code == 2
+    assert "is there already" in " ".join(again.stderr.split())
