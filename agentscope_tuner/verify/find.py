@@ -269,8 +269,9 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
     return "\n".join(kept)
 
 
-# Text that is not shown, or not said: comments, code, definitions
+# Text that is not shown, or not said: comments, code, definitions, footnotes
 _UNSAID = re.compile(
+    r"(?:(?<=\n)|\A)[^\S\n]*\[\^[^\]\n]{1,40}\]:[^\n]*|"
     r"<!--.*?(?:-->|\Z)|\\verb\*?(?P<bar>[^\sa-zA-Z]).*?(?P=bar)|\\begin\s*\{(?P<env>comment|verbatim|lstlisting)\}.*?(?:\\end\s*\{(?P=env)\}|\Z)"
     r"|\\iffalse\b.*?(?:\\fi\b|\Z)|(?:(?<=\n)|\A)[^\S\n]*%[^\n]*|(?<!`)`[^`\n]+`(?!`)"
     r"|\\(?:(?:re)?newcommand\*?|providecommand|def|DeclareMathOperator)\b[^\n]*",
@@ -279,15 +280,45 @@ _UNSAID = re.compile(
 # What may open the formula of a box that is all of it: delimiters, and a name
 _OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*(?:[a-zA-Z]\s*=\s*)?\Z")
 _HIDING = ("comment", "verbatim", "lstlisting")
+# Elements that only set type or mark an answer; what another element says of its content is not known
+_NEUTRAL_ELEMENTS = frozenset(
+    """a answer article b big blockquote body box boxed br center code conclusion dd div dl dt em eos final final_answer
+    finalanswer font h1 h2 h3 h4 h5 h6 hr html i im_start li main mark math ol output p pre ref response result s_answer
+    section small solution span step strong td tr table tbody tt u ul""".split()  # noqa: SIM905
+)
+_ELEMENT = re.compile(r"<([a-zA-Z][\w-]{0,30})((?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?){0,8})\s*>")
+_STYLED = re.compile(r"hidden|style|hide|strike|spoiler", re.IGNORECASE)
+_MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR = 240
 _ENDING = " \t\r\n$*_`)]}.\\"
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 def _said(text: str) -> str:
-    """The text without the comments, code and definitions that have a box in them."""
-    if _is_unsaid(text, max(text.rfind("\\boxed"), text.rfind("\\fbox") if "\\fbox" in text else -1)):
-        return _UNSAID.sub(lambda span: " " if "boxed" in span[0] or "fbox" in span[0] else span[0], text)
+    """The text without the comments, code, definitions and elements of an unknown meaning that have its last box."""
+    for _ in range(_MOST_REMOVED):
+        start = max(text.rfind("\\boxed"), text.rfind("\\fbox") if "\\fbox" in text else -1)
+        shown = text
+        if _is_unsaid(text, start):
+            shown = _UNSAID.sub(lambda span: " " if "boxed" in span[0] or "fbox" in span[0] else span[0], text)
+        if shown == text and "<" in text:
+            shown = _without_element(text, start)
+        if shown == text:
+            return text
+        text = shown
+    return ""
+
+
+def _without_element(text: str, start: int) -> str:
+    """The text without the element around the box at `start`, unless it only sets type: `<s>`, `<sup>`, `<wrong>`."""
+    lower = text.lower()
+    for tag in list(_ELEMENT.finditer(text, max(start - _WITHIN, 0), max(start, 0)))[-_MOST_ELEMENTS:]:
+        name = tag[1].lower()
+        if (name in _NEUTRAL_ELEMENTS and not _STYLED.search(tag[2])) or (len(name) == 1 and name not in "sq"):
+            continue
+        close = lower.find(f"</{name}", tag.end())
+        if close < 0 or close > start:
+            return text[: tag.start()] + (" " if close < 0 else text[close:])
     return text
 
 
@@ -299,6 +330,8 @@ def _is_unsaid(text: str, start: int) -> bool:
             return True
         if "verb" in line or "command" in line or "\\def" in line or "iffalse" in line:
             return True
+    if line.lstrip()[:2] == "[^":
+        return True
     if "<" in text and "<!--" in text:
         return True
     begun = text.rfind("\\begin{", 0, start)

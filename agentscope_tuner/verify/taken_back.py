@@ -125,17 +125,148 @@ _COUNTED = re.compile(r"(?:[\u4e00-\u9fff]{1,4}|[a-zA-Z]{1,15}(?:\s[a-zA-Z]{1,15
 _VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
 
 
-# Words that deny, suppose or multiply what follows them
-_TURNING = _DENIALS | frozenset(
-    """no nor or half twice double triple thrice tenfold hälfte doppelte dreifache moitié doble mitad triplo metade
-    dobro metà doppio yarısı katı""".split()  # noqa: SIM905
+# One table: what a sentence may say of an answer beside it other than that it is the answer, in the languages of the
+# models' solutions. A question's own words are not meant: where they ask for the wrong step, it is the answer
+
+# The clause before an answer multiplies it, supposes it, doubts it, or gives it as a mistake, an example or a claim
+_MAKES_ANOTHER = re.compile(
+    r"\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
+    r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b"
+    r"|[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना",
+    re.IGNORECASE,
 )
+_GIVEN_AS_ELSE = re.compile(
+    r"\b(?:guess(?:ed|es)?|doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+"
+    r"|reject\w*|discard\w*|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|mistakes?|errors?"
+    r"|ignor(?:e|es|ed|ing)|forg[eo]t\w*|overlook\w*|neglect\w*|misread\w*|miscount\w*|earlier version|format example"
+    r"|example (?:format|output|answer)|(?:someone|somebody|others?|people|students?|teacher|author|book|key|friend|he|she|they"
+    r"|model|calculator|website|forum) (?:\w+ )?(?:claims?|claimed|answered|answers?|replied|wrote|writes|thinks|thought|believes?"
+    r"|believed|says|said|gave|gives|suggests?|suggested)"
+    r"|would(?: never)? have (?:\w+ed|been|got|gotten|found|given|had)|must not|should not|cannot possibly"
+    r"|dud[oa]\w*|duvid\w+|dubit\w+|doute\w*|bezweif\w+|betwijfel\w*|сомнева\w+|wątpi\w*|incorrect[oae]s?|equivocad[oa]s?"
+    r"|erróne[oa]s?|erron[ée]\w*|errad[oa]s?|sbagliat[oaie]|errat[oaie]|incorret[oa]s?|falsch\w*|irrtümlich\w*|fehler\w*"
+    r"|faux|fausse|erreur\w*|ошиб\w+|неверн\w+|неправильн\w+|yanlış\w*|hatalı|şüphe\w*|błęd\w+|помилк\w+|salah|keliru|fout\w*"
+    r"|ignora\w+|olvid\w+|oubli\w+|vergess\w+|vergiss\w*|dimentic\w+|esquec\w+|забы\w+|unut\w+"
+    r"|hätten?|wären?|aurait|aurions|aurais|hubiér\w+|hubiera\w*|habríamos|avremmo|avrebbe|teríamos|бы)\b"
+    r"|\bsai(?=\s|$)|nghi ngờ|nếu|giả sử|忽略|忘记|漏|错误?|误|假如|假设|难道|是否|怀疑|若[^，,]*$|間違|誤|疑|もし|仮に|틀린|잘못|만약|의심"
+    r"|خطأ|خاطئ|أشك|لو |गलत|अगर|यदि|शक |ผิด|ถ้า|สงสัย|λάθος",
+    re.IGNORECASE,
+)
+_COUNTERFACTUAL = re.compile(r"^\W*(?:had|were) (?:\w+ ){1,3}|\bif \w+ (?:had|were)\b[^.]*\bwould\b", re.IGNORECASE)
+# Denials that stand just before what they deny
+_DENIES_NEXT = re.compile(
+    r"(?:\b(?:no es|no son|no era|non è|não é|nicht|keineswegs|kaum|n['’]est (?:pas|point)|ne vaut pas|niet|nie jest|inte|ikke|не"
+    r"|bukan|không phải(?: là)?|chưa phải là|δεν είναι|nu este|ei ole|nem)(?: \w+){0,2}|ليس(?:ت)?|לא)\W*$",
+    re.IGNORECASE,
+)
+# What stands right behind an answer and denies it, questions it, or goes on against it
+_TURNS_BEHIND = re.compile(
+    r"(?:ではな|じゃな|でない|とは限ら|にはなら|となるが|だが|ですが|だろうか|でしょうか|ですか|か[。？]|[은는이가을를]? ?(?:아니|아닙|않|되지만|이지만|지만|라는 것은 틀)"
+    r"|değil|olamaz|mi\?|mı\?|mu\?|नहीं|नही|لا يمكن|ไม่ใช่|吗|么[？?]|是错|不对|是不对|को अस्वीकार|নয়|இல்லை"
+    r"|(?:,|;|，|；|—|–|-|\()?\s*(?:but|however|although|though|yet|aber|jedoch|doch|mais|pero|però|porém|но|однако|ama|ancak|fakat"
+    r"|nhưng|tuy nhiên|tetapi|tapi|namun|ale|jednak|maar|echter|men|αλλά|אבל|لكن|ولكن|लेकिन|परंतु|किंतु|แต่|但|可是|不过|然而|而实际|而正确"
+    r"|しかし|하지만|그러나)(?![a-z]))",
+    re.IGNORECASE,
+)
+_SCALED = re.compile(
+    r"(?:(?:text|mathrm)\s*\{\s*)?(hundred|thousand|million|billion|trillion|dozen|percent|mille|millions?|Millionen"
+    r"|millones|milhões|тысяч\w*|миллион\w*|[十百千万亿億兆]|만|억|倍|の[2-9]倍|的[一两二三\d]?[半倍])(?![a-z])",
+    re.IGNORECASE,
+)
+# A writer who says that they have no answer, and a short sentence that calls what it follows wrong
+_HAS_NONE = re.compile(
+    r"\bi (?:\w+ ){0,2}(?:do not know|don['’]t know|could(?: not|n['’]t)|cannot|can['’]t|was(?: not|n['’]t) able|am not able|have no\b"
+    r"|have(?: not|n['’]t)|did(?: not|n['’]t) (?:solve|find|finish)|am unable|was unable|give up|retract|withdraw|take (?:it|that) back)"
+    r"|\bno (?:final )?answer\b|\bno sé\b|je ne sais pas|weiß (?:es )?nicht|non lo so|não sei|не знаю|nie wiem|bilmiyorum|không biết"
+    r"|tidak tahu|不知道|无法确定|わからない|分かりません|わかりません|모르|모른다|لا أعرف|لا أعلم|नहीं जानता|पता नहीं|ไม่รู้|ไม่ทราบ",
+    re.IGNORECASE,
+)
+_CALLS_WRONG = re.compile(
+    r"\b(?:wrong|incorrect|mistaken|false|falsch|faux|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
+    r"|неверно|неправильно|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|错|误|不对|間違|誤り|틀렸|틀린|잘못"
+    r"|خطأ|خاطئ|गलत|ผิด|λάθος",
+    re.IGNORECASE,
+)
+_ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
+_MOST_WORDS, _MOST_SIGNS = 5, 36
+_SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}]|$)|[。！？]|\n")
+_CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
+_OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
+
+
+def turned(text: str, before: str, behind: str, question: str) -> str:
+    """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
+
+    Args:
+        text: the answer.
+        before: the text before the answer.
+        behind: the text behind it.
+        question: the task's text; its own words turn no answer round.
+    """
+    asked = question.lower()
+    lead = _lead(before)
+    clause = lead[max((cut.end() for cut in _CLAUSE_END.finditer(lead)), default=0) :]
+    if not clause.strip(" $*\\") and (len(lead.split()) < _MOST_WORDS or _ANSWER_WORD.search(lead)):
+        # a colon, or a comma, right before the answer
+        clause = lead
+    is_value = _IS_VALUE.search(text) is not None
+    for found in _MAKES_ANOTHER.finditer(lead):
+        if not any(map(str.isdigit, lead[found.end() :])) and found[0].lower() not in asked:
+            return found[0]
+    for pattern, part in ((_GIVEN_AS_ELSE, clause), (_COUNTERFACTUAL, lead), (_DENIES_NEXT, clause)):
+        found = pattern.search(part)
+        if found is not None and not _is_asked_word(found[0], asked) and (is_value or not _CALLS_WRONG.search(found[0])):
+            return found[0].strip()
+    return _turned_behind(text, behind, asked)
+
+
+def _is_asked_word(said: str, asked: str) -> bool:
+    words = said.lower().split()
+    return bool(words) and all(word.strip(",.") in asked for word in words)
+
+
+def _lead(before: str) -> str:
+    """The sentence that leads to an answer; where the answer's line has no words, the line above it too."""
+    text = _OPENERS.sub("", before[-_BEFORE * 2 :])
+    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    if ends and ends[-1] == len(text):
+        ends.pop()
+    return text[ends[-1] if ends else 0 :].lower()
+
+
+def _turned_behind(text: str, behind: str, asked: str) -> str:
+    words = _words_behind(_SPACES.sub(" ", behind[:_AFTER].replace("\n", " \n ", 1)))
+    if not words.strip():
+        return ""
+    for pattern in (_TURNS_BEHIND, _SCALED):
+        if (found := pattern.match(words)) is not None and found[0].strip(" ,;，；").lower() not in asked:
+            return found[0].strip()
+    stop = _SENTENCE_END.search(words)
+    first, rest = (words[: stop.end()], words[stop.end() :]) if stop is not None else (words, "")
+    if first[-1:] in "?？؟" and first and _CONFIRMED.match(rest) is None:
+        return "?"
+    if _IS_VALUE.search(text) is None or text in words:
+        # what is wrong may be the answer, and a value that is said again is confirmed
+        return ""
+    for sentence in (first, rest[: stop.end()] if (stop := _SENTENCE_END.search(rest)) is not None else rest):
+        short = len(sentence.split()) <= _MOST_WORDS and len(sentence) <= _MOST_SIGNS and sentence[-1:] not in "?？؟"
+        short = short and not any(map(str.isdigit, sentence)) and _NO_OTHER.search(sentence) is None
+        found = _HAS_NONE.search(sentence) or (_CALLS_WRONG.search(sentence) if short else None)
+        if found is not None and found[0].lower() not in asked:
+            return found[0]
+    return ""
+
+
+# A quick test of the words just before an answer that ends its text
+_TURNING = _DENIALS | frozenset({"no", "nor", "or"})
 
 
 def is_turned(near: str) -> bool:
     """Whether words just before a box may deny it, suppose it, or make another value of it."""
     near = near.lower().replace(":", " ")
-    return not _TURNING.isdisjoint(near.split()) or "n't" in near or "n’t" in near
+    if not _TURNING.isdisjoint(near.split()) or "n't" in near or "n’t" in near:
+        return True
+    return any(one.search(near) is not None for one in (_MAKES_ANOTHER, _GIVEN_AS_ELSE, _COUNTERFACTUAL, _DENIES_NEXT))
 
 
 def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:

@@ -627,29 +627,3 @@ def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
     elif {"zero", "negative"} & {t.text.lower() for t in tokens}:
         return None
     return frozenset(found - {""})
-
-
-# Words that multiply the value beside them, and scales, in the languages of the models' solutions
-_MULTIPLIERS = re.compile(
-    r"\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
-    r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b"
-    r"|[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना",
-    re.IGNORECASE,
-)
-_SCALED = re.compile(
-    r"[\s$*~}\\)\],]*(?:(?:text|mathrm)\s*\{\s*)?(hundred|thousand|million|billion|trillion|dozen|percent|mille|millions?|Millionen"
-    r"|millones|milhões|тысяч\w*|миллион\w*|[十百千万亿億兆]|만|억|倍|の[2-9]倍|的[一两二三\d]?[半倍])(?![a-z])",
-    re.IGNORECASE,
-)
-
-
-def multiplies(before: str, question: str) -> str | None:
-    """A word before a box that multiplies its value and that the question does not say: `half of it is`."""
-    found = (word[0] for word in _MULTIPLIERS.finditer(before) if not any(map(str.isdigit, before[word.end() :])))
-    return next((word for word in found if word.lower() not in question.lower()), None)
-
-
-def scales(behind: str, question: str) -> str | None:
-    """A scale right behind a box that the question does not say: the million of `\\boxed{400}` million."""
-    found = _SCALED.match(behind)
-    return found[1] if found is not None and found[1].lower() not in question.lower() else None

@@ -48,8 +48,6 @@ from agentscope_tuner.verify.math.prose import (
     choice,
     cycles,
     is_sentence,
-    multiplies,
-    scales,
     time_of_day,
     undressed,
     without_qualifier,
@@ -70,6 +68,7 @@ from agentscope_tuner.verify.math.scan import (
     with_modulus,
 )
 from agentscope_tuner.verify.math.units import COUNTERS, known, operates, singular, unknown_words
+from agentscope_tuner.verify.taken_back import turned
 
 _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")
@@ -122,7 +121,9 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
 
 
 def _beside(text: str, before: str, behind: str, question: str | None) -> str:
-    """Why the words beside a value make another value of it: half of it, a million, or another candidate."""
+    """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
+    if (word := turned(text, before, behind, question or "")) != "":
+        return f"unread: {word!r} beside the box"
     if not any(map(str.isdigit, text)):
         return ""
     before = before[-_NEAR_WORDS:]
@@ -130,11 +131,8 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
         _OTHER_BEFORE.search(before) if "or" in before.lower() or "或" in before else None,
         _OTHER_BEHIND.match(behind),
     )
-    if any(other is not None and _digits(other[1]) != _digits(text) for other in others):
-        return "another value beside the box"
-    sentence = before[max(map(before.rfind, (". ", "\n", "。", "! ", "? "))) + 1 :]
-    word = multiplies(sentence, question or "") or scales(behind, question or "")
-    return f"unread: {word!r} beside the box" if word else ""
+    different = any(other is not None and _digits(other[1]) != _digits(text) for other in others)
+    return "another value beside the box" if different else ""
 
 
 def _digits(text: str) -> str:
