@@ -178,10 +178,11 @@ class PlacedAnswer(NamedTuple):
     text: the answer, without its box, tags or label; None when no answer was found.
     where: the place of the answer, in words; without an answer, the reason.
     raw: the answer with the white space around it, because a damaged LaTeX command may look like white space.
-    before: the text just before the answer's box; empty for other places.
+    before: the text just before the answer's box, tag, mark or value.
     behind: the text just behind it.
     others: answers side by side with this one; who compares values compares them, too.
     again: a value that the text behind the answer states.
+    boxed: whether the text around it may be the formula that its box is a part of.
     """
 
     text: str | None
@@ -191,6 +192,7 @@ class PlacedAnswer(NamedTuple):
     behind: str = ""
     others: tuple[str, ...] = ()
     again: str = ""
+    boxed: bool = True
 
     def is_plain(self) -> bool:
         """Whether nothing stands around the answer that would have to be read."""
@@ -221,8 +223,8 @@ def find_answer(
             problem = problem or CONTRADICTION
         if problem:
             return PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
-        raw = found.raw or found.text
-        return PlacedAnswer(found.text, _NAMES[place], raw, found.before, found.behind, found.others, found.again)
+        near = found.before, found.behind, found.others, found.again
+        return PlacedAnswer(found.text, _NAMES[place], found.raw or found.text, *near, boxed=place == "boxed")
     sought = ", ".join(f"no {_SHORT_NAMES[place]}" for place in places)
     return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
 
@@ -294,13 +296,17 @@ _ENDING = " \t\r\n$*_`)]}.\\"
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
-def _said(text: str) -> str:
-    """The text without the comments, code, definitions and elements of an unknown meaning that have its last box."""
+def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
+    """The text without the comments, code, definitions and elements of an unknown meaning that have its last answer.
+
+    Args:
+        marks: what an answer begins with.
+    """
     for _ in range(_MOST_REMOVED):
-        start = max(text.rfind("\\boxed"), text.rfind("\\fbox") if "\\fbox" in text else -1)
+        start = max(map(text.rfind, marks))
         shown = text
         if _is_unsaid(text, start):
-            shown = _UNSAID.sub(lambda span: " " if "boxed" in span[0] or "fbox" in span[0] else span[0], text)
+            shown = _UNSAID.sub(lambda span: " " if any(mark in span[0] for mark in marks) else span[0], text)
         if shown == text and "<" in text:
             shown = _without_element(text, start)
         if shown == text:
@@ -397,25 +403,40 @@ _MOST_CANDIDATES = 64
 
 
 def _in_tag(text: str) -> Found | None:
+    text = _said(text, ("<answer", "<Answer", "<ANSWER")) if "<" in text else text
     answers: list[str] = []
-    opened = closed = -1
+    opened = closed = start = -1
     for tag in _TAG.finditer(text):
         if not tag[1]:
             if closed >= 0 and text[closed : tag.start()].strip():
                 answers.clear()
-            opened = tag.end()
+            opened, start = tag.end(), start if opened >= 0 else tag.start()
         elif opened >= 0:
             answers.append(text[opened : tag.start()])
-            opened, closed = -1, tag.end()
+            opened, closed, first, start = -1, tag.end(), start, -1
     if not answers:
         return None
     found = sole_answer(answers[-_MOST_CANDIDATES:])
-    return _stated_inside(found)
+    return _placed(_stated_inside(found), text, first, closed)
 
 
 def _stated_inside(found: Found) -> Found:
     """`found`, or the answer in a box or behind a label inside it: models often mark an answer twice."""
-    return found if found.problem else (_in_box(found.raw) or labelled(found.text) or found)
+    return found if found.problem else (_in_box(found.raw) or _behind_label(found.text) or found)
+
+
+def _placed(found: Found, text: str, start: int, end: int) -> Found:
+    """`found` with what stands around it in the text; a denial where that takes it back."""
+    if found.problem:
+        return found
+    if is_taken_back(text, start, end, found.text):
+        return Found("", DENIAL)
+    return found._replace(before=text[max(start - _NEAR, 0) : start], behind=text[end : end + _NEAR])
+
+
+def _behind_label(text: str) -> Found | None:
+    found = labelled(text)
+    return found if found is None or found.start < 0 else _placed(found, text, found.start, found.end)
 
 
 _HASH = re.compile(r"(?<![#\S])####(?!#)[ \t]*")
@@ -426,8 +447,9 @@ def _behind_hash(text: str) -> Found | None:
 
     `#### Step 2` is a Markdown heading and no answer, unless it ends the text.
     """
+    text = _said(text, ("####",)) if "####" in text else text
     answers: list[str] = []
-    before = -1
+    before = start = -1
     for mark in list(_HASH.finditer(text))[-_MOST_CANDIDATES:]:
         line, end = statement_at(text, mark.end(), whole_line=True)
         if not line or (is_prose(line) and text[end : end + 1_000].strip()):
@@ -435,11 +457,10 @@ def _behind_hash(text: str) -> Found | None:
         if before >= 0 and text[before : mark.start()].strip():
             answers.clear()
         answers.append(line)
-        before = end
+        before, start = end, mark.start()
     if not answers:
         return None
-    found = sole_answer(answers)
-    return _stated_inside(found)
+    return _placed(_stated_inside(sole_answer(answers)), text, start, before)
 
 
 _VALUE = re.compile(
@@ -473,7 +494,7 @@ _READERS: dict[Place, Callable[[str], Found | None]] = {
     "boxed": _in_box,
     "tag": _in_tag,
     "hash": _behind_hash,
-    "label": labelled,
+    "label": _behind_label,
     "last_value": _last_value,
 }
 _NAMES: dict[Place, str] = {

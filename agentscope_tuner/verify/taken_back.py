@@ -1,7 +1,7 @@
-r"""Boxes that the words around them take back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`.
+r"""Answers that the words around them take back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`.
 
-A solution may discuss wrong attempts elsewhere. So only a bounded number of words directly before and behind the box
-are read.
+A solution may discuss wrong attempts elsewhere. So only a bounded number of words directly before and behind the answer
+are read. They are read alike around a box, a tag, a mark or a label.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ _MAKES_ANOTHER = re.compile(
     re.IGNORECASE,
 )
 _GIVEN_AS_ELSE = re.compile(
-    r"\b(?:guess(?:ed|es)?|doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+"
+    r"\b(?:doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+"
     r"|reject\w*|discard\w*|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|mistakes?|errors?"
     r"|ignor(?:e|es|ed|ing)|forg[eo]t\w*|overlook\w*|neglect\w*|misread\w*|miscount\w*|earlier version|format example"
     r"|example (?:format|output|answer)|(?:someone|somebody|others?|people|students?|teacher|author|book|key|friend|he|she|they"

@@ -13,17 +13,21 @@ from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.kinds import (
     as_set,
     asked_amount,
     grids,
     has_unit,
+    in_asked_order,
     listings,
     points,
     ratio_equation,
     ratio_named,
+    renamed_to,
     regions,
+    same_bounds,
     same_family,
     same_parameter,
     same_quantity,
@@ -62,6 +66,7 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_relation,
     literal,
+    product_of,
     symbols,
     walk,
 )
@@ -86,12 +91,16 @@ from agentscope_tuner.verify.math.resolve import (
 from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, label, named_value, renamed
 
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
-_CONSTANTS = frozenset({"C", "c", "K", "C_1", "c_1", "C_{1}", "c_{1}"})
+_CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}"})
+# The constants of a solution that has two
+_SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", "c", "d", "K_1", "K_2", "k_1", "k_2"})
 
 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     """The answer with its dummy name replaced by the reference's, where each side has exactly one such name."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
+    if len(mine) == len(theirs) == 2 and mine | theirs <= _SEVERAL:
+        return _with_constants_of(ref, ans, mine, theirs, question)
     if len(mine) != 1 or len(theirs) != 1:
         return ans
     (wanted,), (found,) = mine, theirs
@@ -101,6 +110,33 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
         {wanted, found} <= _CONSTANTS and _is_free(ref, wanted) and _is_free(ans, found)
     )
     return renamed(ans, found, wanted) if alike else ans
+
+
+def _with_constants_of(
+    ref: Node, ans: Node, mine: frozenset[str], theirs: frozenset[str], question: Question | None
+) -> Node:
+    """The answer with its two constants renamed: each term with a constant has the same other factors on both sides."""
+    if question is not None and (mine | theirs) & question.letters:
+        return ans
+    wanted, found = _by_cofactor(ref, mine), _by_cofactor(ans, theirs)
+    if wanted is None or found is None or wanted.keys() != found.keys():
+        return ans
+    return renamed_to(ans, tuple(wanted.values()), tuple(found[k] for k in wanted))
+
+
+def _by_cofactor(node: Node, names: frozenset[str]) -> dict[Key, str] | None:
+    """The constants of a sum by the other factors of their terms; None unless each stands in one term, as a factor."""
+    terms = node.args if isinstance(node, Sum) else (node,)
+    found = {}
+    for term in terms:
+        own = symbols(term) & names
+        args = term.args if isinstance(term, Product) else (term,)
+        rest = [a for a in args if a not in [Symbol(n) for n in own]]
+        if len(own) > 1 or (own and len(rest) != len(args) - 1):
+            return None
+        if own:
+            found[key(product_of(tuple(rest)) if rest else Number(Fraction(1), "1"))] = next(iter(own))
+    return found if len(found) == len(names) else None
 
 
 def _is_periodic(node: Node, name: str) -> bool:
@@ -269,8 +305,12 @@ class Comparer:
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT
         if isinstance(ref, Chain) or isinstance(ans, Chain):
             return self._chain(ref, ans)
+        if isinstance(ref, Statement) != isinstance(ans, Statement) and (same := same_bounds(self, ref, ans)) is not None:
+            return same
         if isinstance(ref, Statement) or isinstance(ans, Statement):
             return self._statements(ref, ans)
+        if not in_asked_order(ans, ref, self.question):
+            return DIFFERENT
         if isinstance(ref, Named) or isinstance(ans, Named):
             return self._named(ref, ans)
         if isinstance(ref, Family) or isinstance(ans, Family):
@@ -356,7 +396,7 @@ class Comparer:
         if isinstance(ref, Listing) and ref.kind == "tuple" and isinstance(ans, Statement) and _is_equal_chain(ans):
             listed = resolve(Collection("list", (ans.node,)))
             return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
-        if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node)) is not None:
+        if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
             return self.compare(ref, named)
         return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
 

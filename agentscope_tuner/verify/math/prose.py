@@ -56,7 +56,10 @@ _CHOICE = re.compile(
     r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
 )
 _LETTER = re.compile(
-    rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:option|choice|answer)\s*)?\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*", re.IGNORECASE
+    rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:option|choice|answer|opción|opção|opzione|antwort|réponse|choix|вариант|ответ|seçenek|opsi"
+    rf"|pilihan|đáp án|phương án|故?选择?项?|答案[是为]?|選択肢|答え|보기|선택지|الخيار|विकल्प|ข้อ)\s*:?\s*)?"
+    rf"\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*",
+    re.IGNORECASE,
 )
 _REMARK = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"

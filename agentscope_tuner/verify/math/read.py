@@ -111,6 +111,8 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
     text, before, behind = found.text or "", found.before, found.behind
     if not before and not behind:
         return text, ""
+    if not found.boxed:
+        return text, _beside(text, before, behind, question)
     while (wrapped := _WRAPPED.search(before)) is not None and behind.lstrip()[:1] == "}":
         before, behind = before[: wrapped.start()], behind.lstrip()[1:]
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):

@@ -646,6 +646,9 @@ _BASES = {
 } | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
+_OR_WORDS = "ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
+_AND_WORDS = "et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
+
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
@@ -680,6 +683,16 @@ _RULES: tuple[_Rule, ...] = (
             else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
         ),
     ),
+    # degrees, minutes and seconds
+    ("circ", re.compile(r"\^\s*\{?\s*\\prime\s*\}?"), "'"),
+    (
+        "circ",
+        re.compile(r"(?<![\d.])(\d{1,4})\s*\^?\s*\{?\s*\\circ\s*\}?\s*(\d{1,2})\s*'(?!')(?:\s*(\d{1,2})\s*(?:''|\"))?"),
+        lambda m: f"\\frac{{{(int(m[1]) * 60 + int(m[2])) * 60 + int(m[3] or 0)}}}{{3600}}^\\circ",
+    ),
+    # `and` and `or` in the languages of the models' solutions
+    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
+    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
     # `(1,2)^T`: a column, written as a transposed row
     ("^", re.compile(r"^\(([^()]*,[^()]*)\)\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
     # feet and inches

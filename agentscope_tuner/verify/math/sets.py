@@ -139,9 +139,12 @@ _BOUNDS = frozenset({"<", "<=", ">", ">=", "!="})
 def is_name(node: Node) -> bool:
     """Whether the node can be a name: a symbol, call, word, tuple of names, segment like `AB`, integral or limit."""
     if isinstance(node, Symbol):
-        return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
+        # the solution set is named like a field in German
+        return node.name not in CONSTANTS and (node.name == "\\mathbb{L}" or not node.name.startswith("\\mathbb"))
     if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node):
         return True
+    if isinstance(node, SetOperation) or is_joined(node, "and", "or"):
+        return all(isinstance(a, Symbol) and a.name.isupper() for a in node.args)
     if isinstance(node, Collection):
         return bool(node.args) and all(map(is_name, node.args))
     if isinstance(node, Power):
@@ -173,6 +176,8 @@ def label(name: Node) -> tuple[str, ...]:
             return tuple(part for one in args for part in label(one))
         case Text(words):
             return (words.lower(),)
+        case SetOperation(operator) | Connective(operator):
+            return (operator, *sorted(symbols(name)))
     return tuple(sorted(symbols(name)))
 
 
