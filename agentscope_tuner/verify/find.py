@@ -288,7 +288,9 @@ _NEUTRAL_ELEMENTS = frozenset(
     finalanswer font h1 h2 h3 h4 h5 h6 hr html i im_start li main mark math ol output p pre ref response result s_answer
     section small solution span step strong td tr table tbody tt u ul""".split()  # noqa: SIM905
 )
-_ELEMENT = re.compile(r"<([a-zA-Z][\w-]{0,30})((?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?){0,8})\s*>")
+_ELEMENT = re.compile(
+    r"<([a-zA-Z][\w-]{0,30})((?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?){0,8})\s*>"
+)
 _STYLED = re.compile(r"hidden|style|hide|strike|spoiler", re.IGNORECASE)
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR = 240

@@ -215,7 +215,11 @@ def turned(text: str, before: str, behind: str, question: str) -> str:
             return found[0]
     for pattern, part in ((_GIVEN_AS_ELSE, clause), (_COUNTERFACTUAL, lead), (_DENIES_NEXT, clause)):
         found = pattern.search(part)
-        if found is not None and not _is_asked_word(found[0], asked) and (is_value or not _CALLS_WRONG.search(found[0])):
+        if (
+            found is not None
+            and not _is_asked_word(found[0], asked)
+            and (is_value or not _CALLS_WRONG.search(found[0]))
+        ):
             return found[0].strip()
     return _turned_behind(text, behind, asked)
 

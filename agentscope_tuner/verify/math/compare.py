@@ -25,8 +25,8 @@ from agentscope_tuner.verify.math.kinds import (
     points,
     ratio_equation,
     ratio_named,
-    renamed_to,
     regions,
+    renamed_to,
     same_bounds,
     same_family,
     same_parameter,
@@ -62,6 +62,7 @@ from agentscope_tuner.verify.math.node import (
     close,
     difference,
     is_applied,
+    is_collection,
     is_equation,
     is_joined,
     is_relation,
@@ -305,7 +306,10 @@ class Comparer:
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT
         if isinstance(ref, Chain) or isinstance(ans, Chain):
             return self._chain(ref, ans)
-        if isinstance(ref, Statement) != isinstance(ans, Statement) and (same := same_bounds(self, ref, ans)) is not None:
+        if (
+            isinstance(ref, Statement) != isinstance(ans, Statement)
+            and (same := same_bounds(self, ref, ans)) is not None
+        ):
             return same
         if isinstance(ref, Statement) or isinstance(ans, Statement):
             return self._statements(ref, ans)
@@ -367,6 +371,12 @@ class Comparer:
             # Members may stand in any order: `z = y = x = 1` for `x = y = z = 1`
             members = [tuple(map(Value, side.node.args)) for side in (ref, ans)]  # type: ignore[union-attr]
             return unordered(self, *members) if len(members[0]) == len(members[1]) else DIFFERENT
+        if (
+            isinstance(ref, Statement)
+            and isinstance(ans, Statement)
+            and (both := _parts(ref.node, ans.node)) is not None
+        ):
+            return unordered(self, *both)
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
                 # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
@@ -510,6 +520,18 @@ def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, in
         if power:
             found.append((name, power))
     return tuple(found)
+
+
+def _parts(ref: Node, ans: Node) -> tuple[tuple[Reading, ...], tuple[Reading, ...]] | None:
+    """The inequalities of two regions that are given by as many conditions each; None for other statements."""
+    found = []
+    for node in (ref, ans):
+        if not (is_joined(node, "and") or is_collection(node, "list")):
+            return None
+        if not all(isinstance(a, Relation) and oriented(a) is not None and "=" not in a.operators for a in node.args):
+            return None
+        found.append(tuple(map(resolve, node.args)))
+    return (found[0], found[1]) if len(found[0]) == len(found[1]) and len(symbols(ref)) > 1 else None
 
 
 def _is_equal_chain(reading: Reading) -> bool:

@@ -41,6 +41,7 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     Text,
     UndefinedCall,
+    is_applied,
     is_collection,
     is_decimal,
     literal,
@@ -471,6 +472,9 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         return True
     if question.asks_to_round and literal(reference) is not None and literal(answer) != literal(reference):
         return True
+    if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
+        # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
+        return False
     wanted = _stated(reference, reference)[-1]
     return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
 

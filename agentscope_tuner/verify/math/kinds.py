@@ -368,8 +368,9 @@ def same_bounds(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome | Non
     found = _interval(marked)
     if not isinstance(found, Interval) or _UNKNOWN in symbols(found):
         return None
-    outcome = _same_ends(comparer, *((found, _interval(whole.node)) if stated is ref else (_interval(whole.node), found)))
-    return outcome
+    return _same_ends(
+        comparer, *((found, _interval(whole.node)) if stated is ref else (_interval(whole.node), found))
+    )
 
 
 _UNKNOWN = "the unknown"

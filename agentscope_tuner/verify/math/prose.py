@@ -50,6 +50,11 @@ _NAMING = re.compile(
     r"|(?P<bare>[a-zA-Z][a-zA-Z' -]{2,60}?)\s*(?::(?=\s)|\b(?:is|are|equals)\b\s*:?))(?:\\[ ,;:!~]|~|\s)*"
 )
 _EQUATED = re.compile(rf"(?:{_TEXT}\s*\{{\s*)?([a-zA-Z][a-zA-Z' -]{{1,60}}?)\s*:?\s*\}}?\s*=")
+# `all integers n >= 3`, whose domain may as well stand behind it
+_ALL_OF = re.compile(
+    rf"^{_TEXT}\s*\{{\s*(?:for )?(?:all|every|any) (?P<field>integer|real|natural)s?(?: numbers?| values?)?\s*\}}\s*"
+    r"(?P<rest>(?P<name>[a-zA-Z])\s*(?:\\[gl]e|\\[gl]t|\\ne|[<>≤≥]).*)$"
+)
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
     rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:]\s*\}}*|\(?(?P<bare>[A-J])\)|(?P<dot>[A-J])[.:](?=\s))"
@@ -100,7 +105,8 @@ def undressed(text: str, allows: Allows) -> str:
     if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
         return text
     # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space
-    text = _without_naming(_without_label(_without_marks(_SPACES.sub(" ", text))), allows)
+    text = _ALL_OF.sub(r"\g<rest>\\text{ for \g<field> }\g<name>", _SPACES.sub(" ", text))
+    text = _without_naming(_without_label(_without_marks(text)), allows)
     if (quantity := added_up(text)) is not None:
         return quantity
     if match := _ORDINAL.fullmatch(text):

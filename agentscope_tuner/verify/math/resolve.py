@@ -53,6 +53,7 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_matrix,
     is_relation,
+    literal,
     number,
     product_of,
     symbols,
@@ -106,10 +107,11 @@ def negated(node: Node) -> Node:
 def componentwise(node: Node) -> Node:
     """The node with each sum or multiple of tuples computed into one tuple, where a symbol occurs in it.
 
-    Left as it is: tuples of different lengths, and sums without a symbol.
+    A number times a tuple is computed, too. Left as it is: tuples of different lengths, and sums without a symbol.
     """
     args = node.args
-    if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and symbols(node):
+    scaled = isinstance(node, Product) and len(args) == 2 and literal(args[0]) is not None
+    if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and (symbols(node) or scaled):
         found = _tuple_of(node)
         return node if found is None else Collection("tuple", found)
     if isinstance(node, (Sum, Product)) or not args or not any(map(_holds_tuple, args)):
@@ -561,6 +563,12 @@ def _set(node: Collection) -> Reading:
 def _built(builder: SetBuilder) -> Reading | None:
     r"""`\{x : x = 2k, k = 1, 2, 3\}` as its elements, `\{x : x = 2k, k \in \mathbb{Z}\}` as its family; None for others."""
     match builder:
+        case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
+            return (
+                Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
+                if is_range(second)
+                else None
+            )
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), second, *rest))):
             if name != own or own.name in symbols(body):
                 return None
@@ -586,9 +594,7 @@ def _condition(builder: SetBuilder, node: Node) -> Reading:
     points = isinstance(builder.element, Symbol) or is_collection(builder.element, "tuple")
     if not points or symbols(builder.condition) != own:
         return Statement(node)
-    condition = builder.condition
-    listed = is_collection(condition, "list") and all(isinstance(a, Relation) for a in condition.args)
-    return Statement(Connective("and", condition.args) if listed else condition)
+    return Statement(builder.condition)
 
 
 def _flat(items: Sequence[Reading] | map[Reading]) -> tuple[Reading, ...]:

@@ -587,7 +587,22 @@ def with_modulus(tokens: list[Token]) -> list[Token]:
     start = at
     if at and texts[at - 1] == "(" and texts[-1:] == [")"]:
         start, rest = at - 1, rest[:-1]
-    return [*tokens[:start], Token("cmd", "\\pmod"), *rest]
+    # a list of residues is a list of congruences: `x \\equiv 1, 3 or 5 \\pmod 8`
+    sign = texts.index("\\equiv")
+    cuts = [i for i in range(sign + 1, start) if texts[i].lower() in (",", "and", "or")]
+    if not cuts or any(t.kind == "open" for t in tokens[sign:start]):
+        return [*tokens[:start], Token("cmd", "\\pmod"), *rest]
+    found: list[Token] = []
+    for low, high in zip([sign, *cuts], [*cuts, start], strict=True):
+        if residue := tokens[low + 1 : high]:
+            found += [
+                *([Token("op", ",")] if found else []),
+                *tokens[: sign + 1],
+                *residue,
+                Token("cmd", "\\pmod"),
+                *rest,
+            ]
+    return found
 
 
 # The texts that pandas, JSON and float() write for a missing or overflowed number
@@ -671,6 +686,8 @@ _RULES: tuple[_Rule, ...] = (
     ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
     # the exponents of units: `\\mathrm{m\\,s^{-2}}`
     ("rm{", re.compile(r"(?<=[a-zA-Z])\^\{(-?\d)\}(?=(?:[^{}$=]|\^\{-?\d\})*\})"), r"^\1"),
+    # the solution set, as it is named in German
+    ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
     ("mathbb", re.compile(r"\\mathbb\s*\{?([RQ])\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"(0,\\infty)"),
     ("mathbb", re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"\\mathbb{N}"),
     # intervals as some countries write them: `]-\\infty;2[`

@@ -92,6 +92,8 @@ def family(node: Node) -> ParameterRange | None:
 
 def is_bare(element: Node) -> bool:
     """Whether the element of a set builder is its variable itself, alone or with its field."""
+    if is_collection(element, "tuple"):
+        return all(isinstance(a, Symbol) for a in element.args)
     return isinstance(element, Symbol) or (isinstance(element, Relation) and isinstance(element.args[0], Symbol))
 
 
@@ -139,8 +141,7 @@ _BOUNDS = frozenset({"<", "<=", ">", ">=", "!="})
 def is_name(node: Node) -> bool:
     """Whether the node can be a name: a symbol, call, word, tuple of names, segment like `AB`, integral or limit."""
     if isinstance(node, Symbol):
-        # the solution set is named like a field in German
-        return node.name not in CONSTANTS and (node.name == "\\mathbb{L}" or not node.name.startswith("\\mathbb"))
+        return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
     if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node):
         return True
     if isinstance(node, SetOperation) or is_joined(node, "and", "or"):
