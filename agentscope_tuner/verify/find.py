@@ -273,7 +273,7 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
 
 # Text that is not shown, or not said: comments, code, definitions, footnotes
 _UNSAID = re.compile(
-    r"(?:(?<=\n)|\A)[^\S\n]*\[\^[^\]\n]{1,40}\]:[^\n]*|"
+    r"(?:(?<=\n)|\A)[^\S\n]*\[\^[^\]\n]{1,40}\]:[^\n]*|(?<=[.!?])[^\S\n]+%[^\S\n][^\n]*|"
     r"<!--.*?(?:-->|\Z)|\\verb\*?(?P<bar>[^\sa-zA-Z]).*?(?P=bar)|\\begin\s*\{(?P<env>comment|verbatim|lstlisting)\}.*?(?:\\end\s*\{(?P=env)\}|\Z)"
     r"|\\iffalse\b.*?(?:\\fi\b|\Z)|(?:(?<=\n)|\A)[^\S\n]*%[^\n]*|(?<!`)`[^`\n]+`(?!`)"
     r"|\\(?:(?:re)?newcommand\*?|providecommand|def|DeclareMathOperator)\b[^\n]*",
@@ -334,7 +334,7 @@ def _is_unsaid(text: str, start: int) -> bool:
     """Whether the box at `start` may stand in a comment, in code or in a definition. Long texts are searched once."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
     if "%" in line or "`" in line or "\\" in line:
-        if line.lstrip()[:1] == "%" or line.count("`") % 2 == 1:
+        if line.lstrip()[:1] == "%" or line.count("`") % 2 == 1 or ". %" in line:
             return True
         if "verb" in line or "command" in line or "\\def" in line or "iffalse" in line:
             return True

@@ -368,9 +368,7 @@ def same_bounds(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome | Non
     found = _interval(marked)
     if not isinstance(found, Interval) or _UNKNOWN in symbols(found):
         return None
-    return _same_ends(
-        comparer, *((found, _interval(whole.node)) if stated is ref else (_interval(whole.node), found))
-    )
+    return _same_ends(comparer, *((found, _interval(whole.node)) if stated is ref else (_interval(whole.node), found)))
 
 
 _UNKNOWN = "the unknown"

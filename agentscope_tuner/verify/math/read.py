@@ -124,8 +124,14 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
 
 def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
-    if (word := turned(text, before, behind, question or "")) != "":
-        return f"unread: {word!r} beside the box"
+    said = about(question)
+    words = said.words if said is not None else frozenset()
+
+    def allows(word: str) -> bool:
+        return known(singular(word)) or allowed(word, words, question or "")
+
+    if (word := turned(text, before, behind, question or "", allows)) != "":
+        return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
         return ""
     before = before[-_NEAR_WORDS:]
