@@ -198,11 +198,11 @@ _SAYS_SO = frozenset(
 # Words behind an answer that begin a part of the sentence which says why, where or when
 _OPENS = frozenset(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at for
-    from of per i.e e.g that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et
+    from of per ie eg that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et
     porque pues ya donde para y perché poiché dove per pois onde потому так где для çünkü için vì nên để karena untuk bo gdyż
     want omdat""".split()  # noqa: SIM905
 )
-_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORDS = re.compile(r"[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?:\$\$?|\\[)\]])")
 _ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
@@ -262,11 +262,16 @@ def _lead(before: str) -> str:
 
 def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], bool]) -> str:
     own = _OWN_FORMULA.match(behind)
-    words = _words_behind(behind[:_AFTER] if own is None else " " + behind[own.end() : _AFTER])
+    behind = behind[:_AFTER] if own is None else behind[max(own.end() - 2, 0) : _AFTER]
+    words = _words_behind(behind)
     if not words.strip():
         return ""
+    gap = behind[: len(behind) - len(words)]
     stop = _SENTENCE_END.search(words)
     first, rest = (words[: stop.end()], words[stop.end() :]) if stop is not None else (words, "")
+    if "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper()):
+        # a new line, or a new sentence behind a formula that stands alone
+        first, rest = "", words
     if first[-1:] in "?？؟" and first and _CONFIRMED.match(rest) is None:
         return "?"
     if _IS_VALUE.search(text) is None or text in words:
@@ -284,14 +289,17 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
 
 def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
-    said = _WORDS.findall(_FORMULA.sub(" ", re.split(r"\d", sentence, maxsplit=1)[0]))
+    sentence, *number = re.split(
+        r"(?=\d)", _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")), maxsplit=1
+    )
+    said = _WORDS.findall(sentence)
     for word in said:
         low = word.lower()
         if low in _OPENS:
             return ""
         if low not in _SAYS_SO and not allows(word) and not (len(said) == 1 and not asked and _is_noun(low)):
             return word
-    return ""
+    return number[0] if number and said else ""
 
 
 def _is_noun(word: str) -> bool:

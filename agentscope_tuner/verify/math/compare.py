@@ -89,7 +89,7 @@ from agentscope_tuner.verify.math.resolve import (
     with_dummy_of,
     with_letter_of,
 )
-from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, label, named_value, renamed
+from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, is_name, label, named_value, renamed
 
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
 _CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}"})
@@ -342,7 +342,9 @@ class Comparer:
             return self.leaf(amount, ans)
         if (amount := asked_amount(ref, ans, self.question)) is not None:
             return self.leaf(ref, amount)
-        if self.question is not None and self.question.keeps_order and (found := _same_order(ref, ans)) is not None:
+        if (_is_of_matrices(ref) or (self.question is not None and self.question.keeps_order)) and (
+            found := _same_order(ref, ans)
+        ) is not None:
             return found
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # The terms that the dots leave out are not known
@@ -365,6 +367,9 @@ class Comparer:
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
+        if (mine := _conjunction(ref)) or (theirs := _conjunction(ans)):
+            theirs = mine and _conjunction(ans)
+            return unordered(self, mine, theirs) if mine and theirs and len(mine) == len(theirs) else DIFFERENT
         if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
             return self._congruences(ref.node, ans.node)
         if _is_equal_chain(ref) and _is_equal_chain(ans):
@@ -470,6 +475,16 @@ class Comparer:
         return DIFFERENT
 
 
+def _is_of_matrices(node: Node) -> bool:
+    """Whether a product of capital letters has a transpose or an inverse among them: `B^TA^T`."""
+    return any(
+        isinstance(n, Product)
+        and any(isinstance(a, Power) and is_name(a) for a in n.args)
+        and all(map(is_name, n.args))
+        for n in walk(node)
+    )
+
+
 def _same_order(ref: Node, ans: Node) -> Outcome | None:
     """Whether two products of letters are the same word; None where neither holds a product of two letters."""
     if not any(isinstance(n, Product) and len(symbols(n)) > 1 for side in (ref, ans) for n in walk(side)):
@@ -499,6 +514,8 @@ def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
             return ((name, 1),)
         case Number(value):
             return () if value == 1 else ((str(value), 1),)
+        case Power(Symbol(name), Symbol("T")):
+            return ((f"{name}^T", 1),)
         case Power(base, exponent):
             times, inside = literal(exponent), _letters_of(base)
             if inside is None or times is None or times.denominator != 1 or abs(times) > _MOST_REPEATED:
@@ -520,6 +537,14 @@ def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, in
         if power:
             found.append((name, power))
     return tuple(found)
+
+
+def _conjunction(reading: Reading) -> tuple[Reading, ...]:
+    """The letters of `p \\land q`; empty for any other reading."""
+    node = reading.node if isinstance(reading, Statement) else None
+    if node is None or not is_joined(node, "and") or not all(isinstance(a, Symbol) for a in node.args):
+        return ()
+    return tuple(map(Value, node.args))
 
 
 def _parts(ref: Node, ans: Node) -> tuple[tuple[Reading, ...], tuple[Reading, ...]] | None:

@@ -336,6 +336,9 @@ _OPTIONS = re.compile(
 )
 _ORDERED = re.compile(
     r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
+    r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier|\b(?:auf|ab)steigend"
+    r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст|убыв)ани|\bупорядоч"
+    r"|\bsırala|\bthứ tự\b|\burutkan\b|順に|排列|순서|차례"
     r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
     r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
     r"|\bfirst (?:\w+ )?(?:terms|members|digits)\b"
@@ -346,7 +349,7 @@ _ORDERED = re.compile(
 )
 _NOT_COMMUTING = re.compile(
     r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
-    r"|\bcross product|\bcompos(?:e|ition|ite)\b|\bstrings?\b|\bgroup\b|矩阵|置换",
+    r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b|\bstrings?\b|\bgroup\b|矩阵|置换",
     re.IGNORECASE,
 )
 _EXTREMES = {

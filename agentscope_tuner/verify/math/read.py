@@ -601,6 +601,8 @@ _EXCLUSION = re.compile(
     rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!=|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
 _MOST_FORMULAS = 40
+# The signs of a chain that puts its members in order
+_SORTED = re.compile(r"\\[lg]t(?![a-zA-Z])|[<>]")
 
 
 def without_exclusion(text: str, question: Question | None) -> str:
@@ -812,6 +814,8 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
     """The answer without the words and labels around its value."""
     if "=" not in ref.text:
         text = uncalled(text, question)
+    if question is not None and question.asks_order and isinstance(ref.node, Collection) and _SORTED.search(text):
+        text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
         text = by_sides(with_names(by_letters(text, ref.text), question), question)
         text = unlabelled(components(text))

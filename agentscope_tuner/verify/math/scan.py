@@ -686,6 +686,9 @@ _RULES: tuple[_Rule, ...] = (
     ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
     # the exponents of units: `\\mathrm{m\\,s^{-2}}`
     ("rm{", re.compile(r"(?<=[a-zA-Z])\^\{(-?\d)\}(?=(?:[^{}$=]|\^\{-?\d\})*\})"), r"^\1"),
+    # the signs of logic
+    ("lnot", re.compile(r"\\lnot(?![a-zA-Z])"), r"\\neg"),
+    ("neg", re.compile(r"\\(?:Rightarrow|implies|Longrightarrow)(?![a-zA-Z])"), r"\\to"),
     # the solution set, as it is named in German
     ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
     ("mathbb", re.compile(r"\\mathbb\s*\{?([RQ])\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"(0,\\infty)"),

@@ -656,6 +656,8 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
     # a counting letter is whole whether or not a side says so
     if ref.fields and ans.fields and ref.fields ^ ans.fields not in (frozenset(), _WHOLE):
         return DIFFERENT, "said of other numbers"
+    if ans.fields and ref.fields is None and ans.node is not None and not symbols(ans.node) and _bounds(ans.fields):
+        return DIFFERENT, "said of a part of the arguments"
     if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
         return DIFFERENT, "said of a part of the arguments"
     if ref.reading is None or ans.reading is None:
@@ -664,6 +666,10 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
             return EQUAL, ""
         return DIFFERENT, f"{UNREAD}: {ans.problem}" if ans.problem else "compared word by word"
     return UNKNOWN, ""
+
+
+def _bounds(fields: frozenset[str]) -> bool:
+    return any(field[0] in "<>!" for field in fields)
 
 
 _WHOLE = frozenset({"integer"})
