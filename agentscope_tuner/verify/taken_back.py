@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agentscope_tuner.verify.labels import labelled
+from agentscope_tuner.verify.labels import is_denied, labelled
 
 _BEFORE, _AFTER = 100, 400
 _SPACES = re.compile(r"\s+")
@@ -198,13 +198,13 @@ _SAYS_SO = frozenset(
 # Words behind an answer that begin a part of the sentence which says why, where or when
 _OPENS = frozenset(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at for
-    from of per ie eg that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et
+    from of or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et
     porque pues ya donde para y perché poiché dove per pois onde потому так где для çünkü için vì nên để karena untuk bo gdyż
     want omdat""".split()  # noqa: SIM905
 )
-_WORDS = re.compile(r"[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
+_WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
-_OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?:\$\$?|\\[)\]])")
+_OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 _ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
 _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
 _JSON_ANSWERS = re.compile(
@@ -262,9 +262,9 @@ def _lead(before: str) -> str:
 
 def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], bool]) -> str:
     own = _OWN_FORMULA.match(behind)
-    behind = behind[:_AFTER] if own is None else behind[max(own.end() - 2, 0) : _AFTER]
+    behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     words = _words_behind(behind)
-    if not words.strip():
+    if not words.strip() or _NO_OTHER_BEHIND.match(behind) is not None:
         return ""
     gap = behind[: len(behind) - len(words)]
     stop = _SENTENCE_END.search(words)
@@ -289,6 +289,9 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
 
 def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
+    if is_denied(sentence) and sentence[:1] in ",，;；(（" and any(map(str.isdigit, sentence)):
+        # another value is denied: `, not 400`
+        return ""
     sentence, *number = re.split(
         r"(?=\d)", _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")), maxsplit=1
     )

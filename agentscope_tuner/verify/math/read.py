@@ -312,6 +312,7 @@ _TOLD_WORD = re.compile(r"[a-zA-Z]{2,}")
 _MODULO = re.compile(
     r"(\d{1,30})\s*(?:\\pmod|\\bmod|\\mod|\(?\s*(?:\\text\{\s*)?mod\s*\}?)\s*\{?\s*(\d{1,30})\s*\}?\)?"
 )
+_ASKED_MODULUS = re.compile(r"(?:modulo|mod|divided by)\W{0,8}(\d+)", re.IGNORECASE)
 _REMAINDERS = frozenset({"mod", "modulo", "remainder", "remainders", "congruent", "residue"})
 _UNIT_VECTOR = re.compile(
     r"(?:\\(?:mathbf|hat|vec|boldsymbol|overrightarrow)\s*\{?\s*(?:\\(?:mathbf|hat|vec|boldsymbol)\s*\{?\s*)?"
@@ -398,7 +399,8 @@ def least(text: str, question: Question | None) -> str:
     match = _MODULO.fullmatch(text) if "mod" in text else None
     if match is None or question is None or not (_REMAINDERS & question.words or "\\pmod" in question.text):
         return text
-    asked = any(n.denominator == 1 and n == int(match[2]) for n in question.numbers)
+    moduli = _ASKED_MODULUS.findall(question.text)
+    asked = not moduli or match[2] in moduli
     return match[1] if asked and int(match[1]) < int(match[2]) else text
 
 

@@ -683,7 +683,7 @@ def _joined(node: Connective) -> Reading:
     """The reading of parts joined by `and` or `or`: a region, a list, or a statement."""
     if is_solved_region(node):
         return _region(node)
-    if node.operator == "and" and all(isinstance(a, Symbol) for a in node.args):
+    if node.operator == "and" and all(isinstance(a, Symbol) and a.name in "pqrs" for a in node.args):
         # a formula of logic; `p or q` may be two answers
         return Statement(node)
     items = tuple(map(resolve, node.args))
