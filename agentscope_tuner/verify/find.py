@@ -178,10 +178,11 @@ class PlacedAnswer(NamedTuple):
     text: the answer, without its box, tags or label; None when no answer was found.
     where: the place of the answer, in words; without an answer, the reason.
     raw: the answer with the white space around it, because a damaged LaTeX command may look like white space.
-    before: the text just before the answer's box; empty for other places.
+    before: the text just before the answer's box, tag, mark or value.
     behind: the text just behind it.
     others: answers side by side with this one; who compares values compares them, too.
     again: a value that the text behind the answer states.
+    boxed: whether the text around it may be the formula that its box is a part of.
     """
 
     text: str | None
@@ -191,6 +192,7 @@ class PlacedAnswer(NamedTuple):
     behind: str = ""
     others: tuple[str, ...] = ()
     again: str = ""
+    boxed: bool = True
 
     def is_plain(self) -> bool:
         """Whether nothing stands around the answer that would have to be read."""
@@ -221,8 +223,8 @@ def find_answer(
             problem = problem or CONTRADICTION
         if problem:
             return PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
-        raw = found.raw or found.text
-        return PlacedAnswer(found.text, _NAMES[place], raw, found.before, found.behind, found.others, found.again)
+        near = found.before, found.behind, found.others, found.again
+        return PlacedAnswer(found.text, _NAMES[place], found.raw or found.text, *near, boxed=place == "boxed")
     sought = ", ".join(f"no {_SHORT_NAMES[place]}" for place in places)
     return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
 
@@ -269,8 +271,9 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
     return "\n".join(kept)
 
 
-# Text that is not shown, or not said: comments, code, definitions
+# Text that is not shown, or not said: comments, code, definitions, footnotes
 _UNSAID = re.compile(
+    r"(?:(?<=\n)|\A)[^\S\n]*\[\^[^\]\n]{1,40}\]:[^\n]*|(?<=[.!?])[^\S\n]+%[^\S\n][^\n]*|"
     r"<!--.*?(?:-->|\Z)|\\verb\*?(?P<bar>[^\sa-zA-Z]).*?(?P=bar)|\\begin\s*\{(?P<env>comment|verbatim|lstlisting)\}.*?(?:\\end\s*\{(?P=env)\}|\Z)"
     r"|\\iffalse\b.*?(?:\\fi\b|\Z)|(?:(?<=\n)|\A)[^\S\n]*%[^\n]*|(?<!`)`[^`\n]+`(?!`)"
     r"|\\(?:(?:re)?newcommand\*?|providecommand|def|DeclareMathOperator)\b[^\n]*",
@@ -279,15 +282,51 @@ _UNSAID = re.compile(
 # What may open the formula of a box that is all of it: delimiters, and a name
 _OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*(?:[a-zA-Z]\s*=\s*)?\Z")
 _HIDING = ("comment", "verbatim", "lstlisting")
+# Elements that only set type or mark an answer; what another element says of its content is not known
+_NEUTRAL_ELEMENTS = frozenset(
+    """a answer article b big blockquote body box boxed br center code conclusion dd div dl dt em eos final final_answer
+    finalanswer font h1 h2 h3 h4 h5 h6 hr html i im_start li main mark math ol output p pre ref response result s_answer
+    section small solution span step strong td tr table tbody tt u ul""".split()  # noqa: SIM905
+)
+_ELEMENT = re.compile(
+    r"<([a-zA-Z][\w-]{0,30})((?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?){0,8})\s*>"
+)
+_STYLED = re.compile(r"hidden|style|hide|strike|spoiler", re.IGNORECASE)
+_MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR = 240
 _ENDING = " \t\r\n$*_`)]}.\\"
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
-def _said(text: str) -> str:
-    """The text without the comments, code and definitions that have a box in them."""
-    if _is_unsaid(text, max(text.rfind("\\boxed"), text.rfind("\\fbox") if "\\fbox" in text else -1)):
-        return _UNSAID.sub(lambda span: " " if "boxed" in span[0] or "fbox" in span[0] else span[0], text)
+def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
+    """The text without the comments, code, definitions and elements of an unknown meaning that have its last answer.
+
+    Args:
+        marks: what an answer begins with.
+    """
+    for _ in range(_MOST_REMOVED):
+        start = max(map(text.rfind, marks))
+        shown = text
+        if _is_unsaid(text, start):
+            shown = _UNSAID.sub(lambda span: " " if any(mark in span[0] for mark in marks) else span[0], text)
+        if shown == text and "<" in text:
+            shown = _without_element(text, start)
+        if shown == text:
+            return text
+        text = shown
+    return ""
+
+
+def _without_element(text: str, start: int) -> str:
+    """The text without the element around the box at `start`, unless it only sets type: `<s>`, `<sup>`, `<wrong>`."""
+    lower = text.lower()
+    for tag in list(_ELEMENT.finditer(text, max(start - _WITHIN, 0), max(start, 0)))[-_MOST_ELEMENTS:]:
+        name = tag[1].lower()
+        if (name in _NEUTRAL_ELEMENTS and not _STYLED.search(tag[2])) or (len(name) == 1 and name not in "sq"):
+            continue
+        close = lower.find(f"</{name}", tag.end())
+        if close < 0 or close > start:
+            return text[: tag.start()] + (" " if close < 0 else text[close:])
     return text
 
 
@@ -295,10 +334,12 @@ def _is_unsaid(text: str, start: int) -> bool:
     """Whether the box at `start` may stand in a comment, in code or in a definition. Long texts are searched once."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
     if "%" in line or "`" in line or "\\" in line:
-        if line.lstrip()[:1] == "%" or line.count("`") % 2 == 1:
+        if line.lstrip()[:1] == "%" or line.count("`") % 2 == 1 or ". %" in line:
             return True
         if "verb" in line or "command" in line or "\\def" in line or "iffalse" in line:
             return True
+    if line.lstrip()[:2] == "[^":
+        return True
     if "<" in text and "<!--" in text:
         return True
     begun = text.rfind("\\begin{", 0, start)
@@ -364,25 +405,40 @@ _MOST_CANDIDATES = 64
 
 
 def _in_tag(text: str) -> Found | None:
+    text = _said(text, ("<answer", "<Answer", "<ANSWER")) if "<" in text else text
     answers: list[str] = []
-    opened = closed = -1
+    opened = closed = start = -1
     for tag in _TAG.finditer(text):
         if not tag[1]:
             if closed >= 0 and text[closed : tag.start()].strip():
                 answers.clear()
-            opened = tag.end()
+            opened, start = tag.end(), start if opened >= 0 else tag.start()
         elif opened >= 0:
             answers.append(text[opened : tag.start()])
-            opened, closed = -1, tag.end()
+            opened, closed, first, start = -1, tag.end(), start, -1
     if not answers:
         return None
     found = sole_answer(answers[-_MOST_CANDIDATES:])
-    return _stated_inside(found)
+    return _placed(_stated_inside(found), text, first, closed)
 
 
 def _stated_inside(found: Found) -> Found:
     """`found`, or the answer in a box or behind a label inside it: models often mark an answer twice."""
-    return found if found.problem else (_in_box(found.raw) or labelled(found.text) or found)
+    return found if found.problem else (_in_box(found.raw) or _behind_label(found.text) or found)
+
+
+def _placed(found: Found, text: str, start: int, end: int) -> Found:
+    """`found` with what stands around it in the text; a denial where that takes it back."""
+    if found.problem:
+        return found
+    if is_taken_back(text, start, end, found.text):
+        return Found("", DENIAL)
+    return found._replace(before=text[max(start - _NEAR, 0) : start], behind=text[end : end + _NEAR])
+
+
+def _behind_label(text: str) -> Found | None:
+    found = labelled(text)
+    return found if found is None or found.start < 0 else _placed(found, text, found.start, found.end)
 
 
 _HASH = re.compile(r"(?<![#\S])####(?!#)[ \t]*")
@@ -393,8 +449,9 @@ def _behind_hash(text: str) -> Found | None:
 
     `#### Step 2` is a Markdown heading and no answer, unless it ends the text.
     """
+    text = _said(text, ("####",)) if "####" in text else text
     answers: list[str] = []
-    before = -1
+    before = start = -1
     for mark in list(_HASH.finditer(text))[-_MOST_CANDIDATES:]:
         line, end = statement_at(text, mark.end(), whole_line=True)
         if not line or (is_prose(line) and text[end : end + 1_000].strip()):
@@ -402,11 +459,10 @@ def _behind_hash(text: str) -> Found | None:
         if before >= 0 and text[before : mark.start()].strip():
             answers.clear()
         answers.append(line)
-        before = end
+        before, start = end, mark.start()
     if not answers:
         return None
-    found = sole_answer(answers)
-    return _stated_inside(found)
+    return _placed(_stated_inside(sole_answer(answers)), text, start, before)
 
 
 _VALUE = re.compile(
@@ -440,7 +496,7 @@ _READERS: dict[Place, Callable[[str], Found | None]] = {
     "boxed": _in_box,
     "tag": _in_tag,
     "hash": _behind_hash,
-    "label": labelled,
+    "label": _behind_label,
     "last_value": _last_value,
 }
 _NAMES: dict[Place, str] = {

@@ -25,6 +25,8 @@ class Found(NamedTuple):
         behind: the text just behind a box.
         others: other answers side by side with it.
         again: a value that the text behind it states again.
+        start: where a labelled answer begins in the text; -1 for others.
+        end: where it ends.
     """
 
     text: str
@@ -34,6 +36,8 @@ class Found(NamedTuple):
     behind: str = ""
     others: tuple[str, ...] = ()
     again: str = ""
+    start: int = -1
+    end: int = -1
 
 
 def same_text(text: str) -> str:
@@ -218,7 +222,9 @@ _OR = re.compile(
 class _Statement(NamedTuple):
     text: str
     denied: bool
+    # where its label begins, where the label ends, where the statement ends
     start: int
+    at: int
     end: int
 
 
@@ -234,7 +240,7 @@ def labelled(text: str) -> Found | None:
         return Found("", DENIAL)
     if _OR.match(text[last.end - 1 : last.end + 80]) or _contradicted(text, last, asserted):
         return Found("", CONTRADICTION)
-    return Found(last.text)
+    return Found(last.text, start=last.at, end=last.end)
 
 
 def _contradicted(text: str, last: _Statement, asserted: list[_Statement]) -> bool:
@@ -267,9 +273,9 @@ def _statements(text: str) -> Iterator[_Statement]:
             continue
         denied = bool(label["denied"] or label["chinese_denied"] or _DENIED_BEFORE.search(before))
         if value is not None:
-            yield _Statement(said, denied or is_denied(said), label.start(), end)
+            yield _Statement(said, denied or is_denied(said), label.start(), label.end(), end)
         elif said and not denied and len(said) <= _MOST_LETTERS and len(said.split()) <= _MOST_WORDS:
-            yield _Statement(said, False, label.start(), end)
+            yield _Statement(said, False, label.start(), label.end(), end)
 
 
 def _line_before(text: str, at: int) -> str:

@@ -1,14 +1,15 @@
-r"""Boxes that the words around them take back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`.
+r"""Answers that the words around them take back: `The answer is not \boxed{7}`, `\boxed{7} is wrong`.
 
-A solution may discuss wrong attempts elsewhere. So only a bounded number of words directly before and behind the box
-are read.
+A solution may discuss wrong attempts elsewhere. So only a bounded number of words directly before and behind the answer
+are read. They are read alike around a box, a tag, a mark or a label.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from agentscope_tuner.verify.labels import labelled
+from agentscope_tuner.verify.labels import is_denied, labelled
 
 _BEFORE, _AFTER = 100, 400
 _SPACES = re.compile(r"\s+")
@@ -125,17 +126,200 @@ _COUNTED = re.compile(r"(?:[\u4e00-\u9fff]{1,4}|[a-zA-Z]{1,15}(?:\s[a-zA-Z]{1,15
 _VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
 
 
-# Words that deny, suppose or multiply what follows them
-_TURNING = _DENIALS | frozenset(
-    """no nor or half twice double triple thrice tenfold hälfte doppelte dreifache moitié doble mitad triplo metade
-    dobro metà doppio yarısı katı""".split()  # noqa: SIM905
+# What a sentence may say of an answer other than that it is the answer, in the languages of the models' solutions. A
+# question's own words are not meant: where they ask for the wrong step, it is the answer
+
+# An operation on the answer, as the last words before it
+_OPERATES_NEXT = re.compile(
+    r"(?:\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
+    r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
+    r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$)"
+    r"|(?:\b(?:minus|negative|moins|menos|meno|eksi|âm|negativ|moinsième|минус|отрицательное|(?:one|1) over"
+    r"|(?:root|square|cube|power|factorial|opposite|negation|reciprocal|inverse|logarithm|log|sine|cosine|tangent|complement)"
+    r" of(?: the)?|quadratwurzel (?:aus|von)|wurzel (?:aus|von)|kehrwert von|racine(?: carrée)? de|inverse de|opposé de|carré de"
+    r"|raíz(?: cuadrada)? de|opuesto de|inverso de|cuadrado de|raiz(?: quadrada)? de|radice(?: quadrata)? di|opposto di|корень из"
+    r"|карекök|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
+    re.IGNORECASE,
 )
+# The clause before an answer supposes it, doubts it, removes it, or gives it as a mistake, an example or a claim
+_GIVEN_AS_ELSE = re.compile(
+    r"\b(?:doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+|reject\w*|discard\w*"
+    r"|withdraw\w*|withdrew|retract\w*|dismiss\w*|exclud\w*|abandon\w*|rule out|rule|(?:might|may|could) (?:accept|say|answer|think)"
+    r"|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|mistakes?|errors?|ignor(?:e|es|ed|ing)|forg[eo]t\w*"
+    r"|overlook\w*|neglect\w*|misread\w*|miscount\w*|earlier version|format example|example (?:format|output|answer)"
+    r"|(?:someone|somebody|others?|people|students?|teacher|author|book|key|friend|he|she|they|model|calculator|website"
+    r"|forum) (?:\w+ )?(?:claims?|claimed|answered|answers?|replied|wrote|writes|thinks|thought|believes?|believed|says|said"
+    r"|gave|gives|suggests?|suggested)|would(?: never)? have (?:\w+ed|been|got|gotten|found|given|had)|must not|should not"
+    r"|cannot possibly|dud[oa]\w*|duvid\w+|dubit\w+|doute\w*|bezweif\w+|betwijfel\w*|сомнева\w+|wątpi\w*"
+    r"|incorrect[oae]s?|equivocad[oa]s?|erróne[oa]s?|erron[ée]\w*|errad[oa]s?|sbagliat[oaie]|errat[oaie]|incorret[oa]s?"
+    r"|falsch\w*|irrtümlich\w*|fehler\w*|faux|fausse|erreur\w*|ошиб\w+|неверн\w+|неправильн\w+|yanlış\w*|hatalı|şüphe\w*"
+    r"|błęd\w+|помилк\w+|salah|keliru|fout\w*|ignora\w+|olvid\w+|oubli\w+|vergess\w+|vergiss\w*|dimentic\w+|esquec\w+"
+    r"|забы\w+|unut\w+|exclu\w+|descart\w+|rechaz\w+|rejet\w+|verwerf\w*|verwirf\w*|ausschließ\w*|scart\w+|escl[uù]\w+|исключ\w+"
+    r"|отброс\w+|отверг\w+|hätten?|wären?|aurait|aurions|aurais|hubiér\w+|hubiera\w*|habríamos|avremmo|avrebbe|teríamos|бы)\b"
+    r"|\bsai(?=\s|$)|nghi ngờ|nếu|giả sử|loại bỏ|忽略|忘记|漏|错误?|误|假如|假设|难道|是否|怀疑|若[^，,]*$|舍去|撤回|間違|誤|疑|もし|仮に"
+    r"|除外|틀린|잘못|만약|의심|제외|خطأ|خاطئ|أشك|لو |استبعاد|गलत|अगर|यदि|शक |ผิด|ถ้า|สงสัย|λάθος",
+    re.IGNORECASE,
+)
+_COUNTERFACTUAL = re.compile(r"^\W*(?:had|were) (?:\w+ ){1,3}|\bif \w+ (?:had|were)\b[^.]*\bwould\b", re.IGNORECASE)
+# Denials that stand just before what they deny, unless the right value stands behind them: `no es 301 sino`
+_DENIES_NEXT = re.compile(
+    r"(?:\b(?:no es|no son|no era|non è|não é|nicht|keineswegs|kaum|n['’]est (?:pas|point)|ne vaut pas|niet|nie jest"
+    r"|inte|ikke|не|bukan|không phải(?: là)?|chưa phải là|δεν είναι|nu este|ei ole|nem)"
+    r"(?: (?!(?:sino|sondern|mais|bensì|mas|но|а|maar|ale|lecz|utan|mà) )[^\W\d]+){0,2}|ليس(?:ت)?|לא)\W*$",
+    re.IGNORECASE,
+)
+# A writer who says that they have no answer, and a short sentence that calls what it follows wrong
+_HAS_NONE = re.compile(
+    r"\bi (?:\w+ ){0,2}(?:do not know|don['’]t know|could(?: not|n['’]t)|cannot|can['’]t|was(?: not|n['’]t) able"
+    r"|am not able|have no\b|have(?: not|n['’]t)|did(?: not|n['’]t) (?:solve|find|finish)|am unable|was unable|give up"
+    r"|retract|withdraw|take (?:it|that) back)|\bi (?:do not|don['’]t|would not)[,.;]|\bno (?:final )?answer\b|\bno sé\b"
+    r"|je ne sais pas|weiß (?:es )?nicht|non lo so|não sei|не знаю|nie wiem|bilmiyorum|không biết|tidak tahu|不知道"
+    r"|无法确定|わからない|分かりません|わかりません|모르|모른다|لا أعرف|لا أعلم|नहीं जानता|पता नहीं|ไม่รู้|ไม่ทราบ",
+    re.IGNORECASE,
+)
+_CALLS_WRONG = re.compile(
+    r"\b(?:wrong|incorrect|mistaken|false|falsch|faux|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
+    r"|неверно|неправильно|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|错|误|不对|間違|誤り|틀렸"
+    r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
+    re.IGNORECASE,
+)
+# The words that may stand behind an answer in its sentence, beside the question's: each only says that it is the answer
+_SAYS_SO = frozenset(
+    """the a an is are was were be being been it that this our its indeed also exactly only just total altogether overall left remaining
+    different distinct possible such correct right required desired needed final answer answers value values result
+    solution solutions number numbers ways minimum maximum times more each here ok okay done qed boxed respectively hope
+    ist sind richtig korrekt die das der lösung antwort gesuchte est sont la le les réponse bonne correcte es son respuesta
+    correcta é são resposta correta è sono risposta corretta ответ верный правильный olur olarak bulunur cevaptır eder là
+    đáp án adalah jawaban jest odpowiedź है हैं होगा होगी होता आता होते ครับ ค่ะ هو هي الجواب
+    である です だ であります となる になる となります になります が答え が答えです が求める答えである です。 이다 입니다 이에요 이 된다 이다. 가 답이다 가 답입니다 이 답이다 이 답입니다
+    就是答案 即为所求 为所求 是答案 即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 組 種類 개 개이다 명 명이다 가지 가지이다 마리 권 원 번
+    个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
+)
+# Words behind an answer that begin a part of the sentence which says why, where or when
+_OPENS = frozenset(
+    """because since as which where so when if thus therefore hence and giving making after before by with in on at for
+    from of or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et
+    porque pues ya donde para y perché poiché dove per pois onde потому так где для çünkü için vì nên để karena untuk bo gdyż
+    want omdat""".split()  # noqa: SIM905
+)
+_WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
+_FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
+_OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
+_ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
+_JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
+_JSON_ANSWERS = re.compile(
+    r"answer|result|solution|value|response|output|content|text|boxed|final|reply|message", re.IGNORECASE
+)
+_MOST_WORDS, _MOST_SIGNS = 5, 36
+_SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
+_CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
+_OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
+
+
+def turned(text: str, before: str, behind: str, question: str, allows: Callable[[str], bool]) -> str:
+    """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
+
+    Args:
+        text: the answer.
+        before: the text before the answer.
+        behind: the text behind it; its words must be understood.
+        question: the task's text; its own words turn no answer round.
+        allows: whether a word is the question's, or a unit.
+    """
+    asked = question.lower()
+    lead = _lead(before)
+    clause = lead[max((cut.end() for cut in _CLAUSE_END.finditer(lead)), default=0) :]
+    if not clause.strip(" $*\\") and (len(lead.split()) < _MOST_WORDS or _ANSWER_WORD.search(lead)):
+        # a colon, or a comma, right before the answer
+        clause = lead
+    key = _JSON_KEY.search(before)
+    if key is not None and _JSON_ANSWERS.search(key[1]) is None:
+        return key[1]
+    is_value = _IS_VALUE.search(text) is not None
+    parts = (_OPERATES_NEXT, lead), (_GIVEN_AS_ELSE, clause), (_COUNTERFACTUAL, lead), (_DENIES_NEXT, clause)
+    for pattern, part in parts:
+        found = pattern.search(part)
+        if found is None or (pattern is not _OPERATES_NEXT and _is_asked_word(found[0], asked)):
+            continue
+        if (is_value or not _CALLS_WRONG.search(found[0])) and found[0].strip() not in asked:
+            return found[0].strip()
+    return _turned_behind(text, behind, asked, allows)
+
+
+def _is_asked_word(said: str, asked: str) -> bool:
+    words = said.lower().split()
+    return bool(words) and all(word.strip(",.") in asked for word in words)
+
+
+def _lead(before: str) -> str:
+    """The sentence that leads to an answer; where the answer's line has no words, the line above it too."""
+    text = _OPENERS.sub("", before[-_BEFORE * 2 :])
+    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    if ends and ends[-1] == len(text):
+        ends.pop()
+    return text[ends[-1] if ends else 0 :].lower()
+
+
+def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], bool]) -> str:
+    own = _OWN_FORMULA.match(behind)
+    behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
+    words = _words_behind(behind)
+    if not words.strip() or _NO_OTHER_BEHIND.match(behind) is not None:
+        return ""
+    gap = behind[: len(behind) - len(words)]
+    stop = _SENTENCE_END.search(words)
+    first, rest = (words[: stop.end()], words[stop.end() :]) if stop is not None else (words, "")
+    if "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper()):
+        # a new line, or a new sentence behind a formula that stands alone
+        first, rest = "", words
+    if first[-1:] in "?？؟" and first and _CONFIRMED.match(rest) is None:
+        return "?"
+    if _IS_VALUE.search(text) is None or text in words:
+        # what is wrong may be the answer, and a value that is said again is confirmed
+        return ""
+    if strange := _strange(first, asked, allows):
+        return strange
+    rest = rest.strip()
+    sentence = rest[: stop.end()] if (stop := _SENTENCE_END.search(rest)) is not None else rest
+    short = len(sentence.split()) <= _MOST_WORDS and len(sentence) <= _MOST_SIGNS and sentence[-1:] not in "?？؟"
+    short = short and not any(map(str.isdigit, sentence)) and _NO_OTHER.search(sentence) is None
+    found = _HAS_NONE.search(sentence) or (_CALLS_WRONG.search(sentence) if short else None)
+    return found[0] if found is not None and found[0].lower() not in asked else ""
+
+
+def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
+    """The first word of an answer's sentence behind it that is not understood; empty where all are."""
+    if is_denied(sentence) and sentence[:1] in ",，;；(（" and any(map(str.isdigit, sentence)):
+        # another value is denied: `, not 400`
+        return ""
+    sentence, *number = re.split(
+        r"(?=\d)", _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")), maxsplit=1
+    )
+    said = _WORDS.findall(sentence)
+    for word in said:
+        low = word.lower()
+        if low in _OPENS:
+            return ""
+        if low not in _SAYS_SO and not allows(word) and not (len(said) == 1 and not asked and _is_noun(low)):
+            return word
+    return number[0] if number and said else ""
+
+
+def _is_noun(word: str) -> bool:
+    """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
+    return word.isascii() and word.endswith("s") and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
+
+
+# A quick test of the words just before an answer that ends its text
+_TURNING = _DENIALS | frozenset({"no", "nor", "or"})
 
 
 def is_turned(near: str) -> bool:
     """Whether words just before a box may deny it, suppose it, or make another value of it."""
     near = near.lower().replace(":", " ")
-    return not _TURNING.isdisjoint(near.split()) or "n't" in near or "n’t" in near
+    if not _TURNING.isdisjoint(near.split()) or "n't" in near or "n’t" in near:
+        return True
+    return any(one.search(near) is not None for one in (_OPERATES_NEXT, _GIVEN_AS_ELSE, _COUNTERFACTUAL, _DENIES_NEXT))
 
 
 def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:

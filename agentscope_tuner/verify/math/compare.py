@@ -13,17 +13,21 @@ from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.kinds import (
     as_set,
     asked_amount,
     grids,
     has_unit,
+    in_asked_order,
     listings,
     points,
     ratio_equation,
     ratio_named,
     regions,
+    renamed_to,
+    same_bounds,
     same_family,
     same_parameter,
     same_quantity,
@@ -58,10 +62,12 @@ from agentscope_tuner.verify.math.node import (
     close,
     difference,
     is_applied,
+    is_collection,
     is_equation,
     is_joined,
     is_relation,
     literal,
+    product_of,
     symbols,
     walk,
 )
@@ -83,15 +89,19 @@ from agentscope_tuner.verify.math.resolve import (
     with_dummy_of,
     with_letter_of,
 )
-from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, label, named_value, renamed
+from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, is_name, label, named_value, renamed
 
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
-_CONSTANTS = frozenset({"C", "c", "K", "C_1", "c_1", "C_{1}", "c_{1}"})
+_CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}"})
+# The constants of a solution that has two
+_SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", "c", "d", "K_1", "K_2", "k_1", "k_2"})
 
 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     """The answer with its dummy name replaced by the reference's, where each side has exactly one such name."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
+    if len(mine) == len(theirs) == 2 and mine | theirs <= _SEVERAL:
+        return _with_constants_of(ref, ans, mine, theirs, question)
     if len(mine) != 1 or len(theirs) != 1:
         return ans
     (wanted,), (found,) = mine, theirs
@@ -101,6 +111,33 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
         {wanted, found} <= _CONSTANTS and _is_free(ref, wanted) and _is_free(ans, found)
     )
     return renamed(ans, found, wanted) if alike else ans
+
+
+def _with_constants_of(
+    ref: Node, ans: Node, mine: frozenset[str], theirs: frozenset[str], question: Question | None
+) -> Node:
+    """The answer with its two constants renamed: each term with a constant has the same other factors on both sides."""
+    if question is not None and (mine | theirs) & question.letters:
+        return ans
+    wanted, found = _by_cofactor(ref, mine), _by_cofactor(ans, theirs)
+    if wanted is None or found is None or wanted.keys() != found.keys():
+        return ans
+    return renamed_to(ans, tuple(wanted.values()), tuple(found[k] for k in wanted))
+
+
+def _by_cofactor(node: Node, names: frozenset[str]) -> dict[Key, str] | None:
+    """The constants of a sum by the other factors of their terms; None unless each stands in one term, as a factor."""
+    terms = node.args if isinstance(node, Sum) else (node,)
+    found = {}
+    for term in terms:
+        own = symbols(term) & names
+        args = term.args if isinstance(term, Product) else (term,)
+        rest = [a for a in args if a not in [Symbol(n) for n in own]]
+        if len(own) > 1 or (own and len(rest) != len(args) - 1):
+            return None
+        if own:
+            found[key(product_of(tuple(rest)) if rest else Number(Fraction(1), "1"))] = next(iter(own))
+    return found if len(found) == len(names) else None
 
 
 def _is_periodic(node: Node, name: str) -> bool:
@@ -269,8 +306,15 @@ class Comparer:
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT
         if isinstance(ref, Chain) or isinstance(ans, Chain):
             return self._chain(ref, ans)
+        if (
+            isinstance(ref, Statement) != isinstance(ans, Statement)
+            and (same := same_bounds(self, ref, ans)) is not None
+        ):
+            return same
         if isinstance(ref, Statement) or isinstance(ans, Statement):
             return self._statements(ref, ans)
+        if not in_asked_order(ans, ref, self.question):
+            return DIFFERENT
         if isinstance(ref, Named) or isinstance(ans, Named):
             return self._named(ref, ans)
         if isinstance(ref, Family) or isinstance(ans, Family):
@@ -298,7 +342,9 @@ class Comparer:
             return self.leaf(amount, ans)
         if (amount := asked_amount(ref, ans, self.question)) is not None:
             return self.leaf(ref, amount)
-        if self.question is not None and self.question.keeps_order and (found := _same_order(ref, ans)) is not None:
+        if (_is_of_matrices(ref) or (self.question is not None and self.question.keeps_order)) and (
+            found := _same_order(ref, ans)
+        ) is not None:
             return found
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # The terms that the dots leave out are not known
@@ -321,12 +367,21 @@ class Comparer:
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
+        if (mine := _conjunction(ref)) or (theirs := _conjunction(ans)):
+            theirs = mine and _conjunction(ans)
+            return unordered(self, mine, theirs) if mine and theirs and len(mine) == len(theirs) else DIFFERENT
         if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
             return self._congruences(ref.node, ans.node)
         if _is_equal_chain(ref) and _is_equal_chain(ans):
             # Members may stand in any order: `z = y = x = 1` for `x = y = z = 1`
             members = [tuple(map(Value, side.node.args)) for side in (ref, ans)]  # type: ignore[union-attr]
             return unordered(self, *members) if len(members[0]) == len(members[1]) else DIFFERENT
+        if (
+            isinstance(ref, Statement)
+            and isinstance(ans, Statement)
+            and (both := _parts(ref.node, ans.node)) is not None
+        ):
+            return unordered(self, *both)
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
                 # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
@@ -356,7 +411,7 @@ class Comparer:
         if isinstance(ref, Listing) and ref.kind == "tuple" and isinstance(ans, Statement) and _is_equal_chain(ans):
             listed = resolve(Collection("list", (ans.node,)))
             return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
-        if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node)) is not None:
+        if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
             return self.compare(ref, named)
         return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
 
@@ -420,6 +475,16 @@ class Comparer:
         return DIFFERENT
 
 
+def _is_of_matrices(node: Node) -> bool:
+    """Whether a product of capital letters has a transpose or an inverse among them: `B^TA^T`."""
+    return any(
+        isinstance(n, Product)
+        and any(isinstance(a, Power) and is_name(a) for a in n.args)
+        and all(map(is_name, n.args))
+        for n in walk(node)
+    )
+
+
 def _same_order(ref: Node, ans: Node) -> Outcome | None:
     """Whether two products of letters are the same word; None where neither holds a product of two letters."""
     if not any(isinstance(n, Product) and len(symbols(n)) > 1 for side in (ref, ans) for n in walk(side)):
@@ -449,6 +514,8 @@ def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
             return ((name, 1),)
         case Number(value):
             return () if value == 1 else ((str(value), 1),)
+        case Power(Symbol(name), Symbol("T")):
+            return ((f"{name}^T", 1),)
         case Power(base, exponent):
             times, inside = literal(exponent), _letters_of(base)
             if inside is None or times is None or times.denominator != 1 or abs(times) > _MOST_REPEATED:
@@ -470,6 +537,26 @@ def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, in
         if power:
             found.append((name, power))
     return tuple(found)
+
+
+def _conjunction(reading: Reading) -> tuple[Reading, ...]:
+    """The letters of `p \\land q`; empty for any other reading."""
+    node = reading.node if isinstance(reading, Statement) else None
+    if node is None or not is_joined(node, "and") or not all(isinstance(a, Symbol) for a in node.args):
+        return ()
+    return tuple(map(Value, node.args))
+
+
+def _parts(ref: Node, ans: Node) -> tuple[tuple[Reading, ...], tuple[Reading, ...]] | None:
+    """The inequalities of two regions that are given by as many conditions each; None for other statements."""
+    found = []
+    for node in (ref, ans):
+        if not (is_joined(node, "and") or is_collection(node, "list")):
+            return None
+        if not all(isinstance(a, Relation) and oriented(a) is not None and "=" not in a.operators for a in node.args):
+            return None
+        found.append(tuple(map(resolve, node.args)))
+    return (found[0], found[1]) if len(found[0]) == len(found[1]) and len(symbols(ref)) > 1 else None
 
 
 def _is_equal_chain(reading: Reading) -> bool:

@@ -41,6 +41,7 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     Text,
     UndefinedCall,
+    is_applied,
     is_collection,
     is_decimal,
     literal,
@@ -471,6 +472,9 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         return True
     if question.asks_to_round and literal(reference) is not None and literal(answer) != literal(reference):
         return True
+    if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
+        # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
+        return False
     wanted = _stated(reference, reference)[-1]
     return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
 
@@ -497,7 +501,9 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
         case Relation((first, *rest), operators) if set(operators) <= {"=", "~"}:
             rough = is_decimal(reference)
             members = [first, *(a for a, sign in zip(rest, operators, strict=True) if rough or sign == "=")]
-            valued = tuple(m for m in members if not isinstance(m, (Symbol, UndefinedCall)))
+            valued = tuple(
+                m for m in members if not (isinstance(m, UndefinedCall) or (isinstance(m, Symbol) and symbols(m)))
+            )
             return valued or tuple(members)
     return (node.inside,) if isinstance(node, MARKS) else (node,)
 
@@ -576,7 +582,13 @@ def _joins_numbers(node: Node) -> bool:
     """
     if isinstance(node, Sum) and not is_plain(node):
         return sum(literal(a.base if _is_whole_power(a) else a) is not None for a in node.args) > 1
-    return isinstance(node, Product) and sum(literal(a) is not None for a in node.args) > 1
+    if not isinstance(node, Product):
+        return False
+    # `\frac43\cdot 3^3` and `1000(1.05)^2` are data put into a formula; `3\cdot 2^{10}` is the form of a count
+    data = any(literal(a) is not None and literal(a).denominator > 1 for a in node.args)  # type: ignore[union-attr]
+    bases = [literal(a.base) for a in node.args if _is_whole_power(a)]
+    powers = any(base is not None and base != 10 and (data or base.denominator > 1) for base in bases)
+    return powers or sum(literal(a) is not None for a in node.args) > 1
 
 
 def _is_whole_power(node: Node) -> TypeGuard[Power]:

@@ -25,6 +25,7 @@ from agentscope_tuner.verify.math.node import (
     SetBuilder,
     SetOperation,
     Symbol,
+    Text,
     UndefinedCall,
     Unit,
     all_of,
@@ -171,11 +172,16 @@ def unordered(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
 
 def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
     """Whether each element of either side is equal to an element of the other; repetition does not matter in a set."""
-    grid = [[comparer.compare(r, a) for a in ans] for r in ref]
+    # a set is no element of a set of numbers: only as a whole answer may `\\{1\\}` be 1
+    grid = [[comparer.compare(r, a) if _is_set(r) == _is_set(a) else DIFFERENT for a in ans] for r in ref]
     rows = [list(row) for row in grid] + [list(column) for column in zip(*grid, strict=True)]
     if not ref or not ans:
         return EQUAL if not ref and not ans else DIFFERENT
     return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
+
+
+def _is_set(reading: Reading) -> bool:
+    return isinstance(reading, Listing) and reading.kind == "set"
 
 
 def _is_named(reading: Reading) -> bool:
@@ -345,6 +351,27 @@ def _same_ends(comparer: Ordering, left: Node, right: Node) -> Outcome:
         case _:
             return DIFFERENT
     return all_of([comparer.compare(resolve(a), resolve(b)) for a, b in zip(left.args, right.args, strict=True)])
+
+
+def same_bounds(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome | None:
+    """Whether an inequality solved for a letter of its own states the other side's interval; None for other pairs."""
+    stated, other = (ref, ans) if isinstance(ref, Statement) else (ans, ref)
+    whole = _as_region(other)
+    if not isinstance(stated, Statement) or not isinstance(stated.node, Relation) or whole is None or whole.name:
+        return None
+    unknown = symbols(stated.node) - symbols(whole.node)
+    members = [a for a in stated.node.args if symbols(a) & unknown]
+    if len(unknown) != 1 or members != [Symbol(next(iter(unknown)))]:
+        return None
+    # any other letter is a part of an end, so the unknown is the only symbol that stands for itself
+    marked = renamed_to(stated.node, (_UNKNOWN,), tuple(unknown))
+    found = _interval(marked)
+    if not isinstance(found, Interval) or _UNKNOWN in symbols(found):
+        return None
+    return _same_ends(comparer, *((found, _interval(whole.node)) if stated is ref else (_interval(whole.node), found)))
+
+
+_UNKNOWN = "the unknown"
 
 
 def _is_same_shape(left: Node, right: Node) -> bool:
@@ -565,14 +592,24 @@ def _width(part: Node) -> int:
     return len(part.text) if isinstance(part, Number) else 0
 
 
-def ratio_named(ref: Reading, node: Node) -> Named | None:
-    """`x/y = 2/3` as a named value of the ratio `x:y`, if the reference is a ratio; else None."""
+def ratio_named(ref: Reading, node: Node, question: Question | None) -> Named | None:
+    """`x/y = 2/3` as a named value of the ratio `x:y`, if the reference may be that ratio; else None."""
     match node:
         case Relation((Quotient(above, below), value), ("=",)) if is_name(above) and is_name(below):
             ratio = isinstance(ref, Ratio) or (isinstance(ref, Named) and is_collection(ref.name, "ratio"))
-            if ratio and not symbols(value):
-                return Named(Collection("ratio", (above, below)), Value(value), node)
+            if not symbols(value) and (ratio or (isinstance(ref, Value) and not symbols(ref.node))):
+                named = Named(Collection("ratio", (above, below)), Value(value), node)
+                return named if in_asked_order(named, ref, question) else None
     return None
+
+
+def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> bool:
+    """Whether the names of a ratio stand in the question's order; the reference's own names are compared elsewhere."""
+    match ans:
+        case Named(Collection("ratio", names)) if question is not None and not isinstance(ref, Named):
+            said = [n.words if isinstance(n, Text) else n.name if isinstance(n, Symbol) else "" for n in names]
+            return question.says_in_order(said) if all(said) else True
+    return True
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

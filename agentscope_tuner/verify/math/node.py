@@ -424,7 +424,7 @@ def decimals(node: Node) -> int | None:
     if isinstance(node, _SIGNS):
         inside = decimals(node.inside)
         return inside if inside is None or not isinstance(node, Percent) else inside + 2
-    if not isinstance(node, Number) or not node.text:
+    if not isinstance(node, Number) or not node.text or node.text[-1] == ")":
         return None
     mantissa, _, exponent = node.text.lower().partition("e")
     return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
@@ -445,7 +445,7 @@ def _is_exact(node: Node) -> bool:
 
 def is_decimal(node: Node) -> bool:
     """Whether the node is a literal that was written with a decimal point."""
-    return isinstance(node, Number) and "." in node.text
+    return isinstance(node, Number) and "." in node.text and node.text[-1] != ")"
 
 
 def literal(node: Node) -> Fraction | None:
@@ -470,6 +470,8 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
     """Whether the two numbers are equal under the rounding policy of docs/math_equivalence.md."""
     if ref_value == ans_value:
         return True
+    if isinstance(ref, Number) and ref.text[-1:] == ")":
+        return False
     written, answered = scientific(ref), scientific(ans)
     if written is not None and answered is not None and written[1] == answered[1]:
         (mine, _), (theirs, _) = written, answered

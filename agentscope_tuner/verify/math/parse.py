@@ -620,7 +620,8 @@ class AtomParser(PostfixParser):
         self.at = end
         if dotted:
             digits += self._until_dot()
-        return number(recurring(text, digits))
+        # the brackets in its text say that its digits go on, so that no cut decimal is equal to it
+        return Number(recurring(text, digits), f"{text}({digits})")
 
     def _until_dot(self) -> str:
         r"""The digits after the first dotted digit of `0.\dot{1}42\dot{7}`; empty if only one digit is dotted."""

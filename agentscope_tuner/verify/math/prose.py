@@ -50,13 +50,21 @@ _NAMING = re.compile(
     r"|(?P<bare>[a-zA-Z][a-zA-Z' -]{2,60}?)\s*(?::(?=\s)|\b(?:is|are|equals)\b\s*:?))(?:\\[ ,;:!~]|~|\s)*"
 )
 _EQUATED = re.compile(rf"(?:{_TEXT}\s*\{{\s*)?([a-zA-Z][a-zA-Z' -]{{1,60}}?)\s*:?\s*\}}?\s*=")
+# `all integers n >= 3`, whose domain may as well stand behind it
+_ALL_OF = re.compile(
+    rf"^{_TEXT}\s*\{{\s*(?:for )?(?:all|every|any) (?P<field>integer|real|natural)s?(?: numbers?| values?)?\s*\}}\s*"
+    r"(?P<rest>(?P<name>[a-zA-Z])\s*(?:\\[gl]e|\\[gl]t|\\ne|[<>≤≥]).*)$"
+)
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
     rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:]\s*\}}*|\(?(?P<bare>[A-J])\)|(?P<dot>[A-J])[.:](?=\s))"
     r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
 )
 _LETTER = re.compile(
-    rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:option|choice|answer)\s*)?\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*", re.IGNORECASE
+    rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:option|choice|answer|opción|opção|opzione|antwort|réponse|choix|вариант|ответ|seçenek|opsi"
+    rf"|pilihan|đáp án|phương án|故?选择?项?|答案[是为]?|選択肢|答え|보기|선택지|الخيار|विकल्प|ข้อ)\s*:?\s*)?"
+    rf"\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*",
+    re.IGNORECASE,
 )
 _REMARK = re.compile(
     rf"(?:{_TEXT}\s*\{{\s*\(([a-zA-Z' -]+)\)\s*\}}|"
@@ -97,7 +105,8 @@ def undressed(text: str, allows: Allows) -> str:
     if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
         return text
     # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space
-    text = _without_naming(_without_label(_without_marks(_SPACES.sub(" ", text))), allows)
+    text = _ALL_OF.sub(r"\g<rest>\\text{ for \g<field> }\g<name>", _SPACES.sub(" ", text))
+    text = _without_naming(_without_label(_without_marks(text)), allows)
     if (quantity := added_up(text)) is not None:
         return quantity
     if match := _ORDINAL.fullmatch(text):
@@ -627,29 +636,3 @@ def _fields(tokens: list[Token], *, quantified: bool) -> Fields | None:
     elif {"zero", "negative"} & {t.text.lower() for t in tokens}:
         return None
     return frozenset(found - {""})
-
-
-# Words that multiply the value beside them, and scales, in the languages of the models' solutions
-_MULTIPLIERS = re.compile(
-    r"\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
-    r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b"
-    r"|[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना",
-    re.IGNORECASE,
-)
-_SCALED = re.compile(
-    r"[\s$*~}\\)\],]*(?:(?:text|mathrm)\s*\{\s*)?(hundred|thousand|million|billion|trillion|dozen|percent|mille|millions?|Millionen"
-    r"|millones|milhões|тысяч\w*|миллион\w*|[十百千万亿億兆]|만|억|倍|の[2-9]倍|的[一两二三\d]?[半倍])(?![a-z])",
-    re.IGNORECASE,
-)
-
-
-def multiplies(before: str, question: str) -> str | None:
-    """A word before a box that multiplies its value and that the question does not say: `half of it is`."""
-    found = (word[0] for word in _MULTIPLIERS.finditer(before) if not any(map(str.isdigit, before[word.end() :])))
-    return next((word for word in found if word.lower() not in question.lower()), None)
-
-
-def scales(behind: str, question: str) -> str | None:
-    """A scale right behind a box that the question does not say: the million of `\\boxed{400}` million."""
-    found = _SCALED.match(behind)
-    return found[1] if found is not None and found[1].lower() not in question.lower() else None

@@ -9,7 +9,7 @@ A policy that only writes these words as a formula has done no work, so such for
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -336,19 +336,34 @@ _OPTIONS = re.compile(
 )
 _ORDERED = re.compile(
     r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
+    r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier|\b(?:auf|ab)steigend"
+    r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст|убыв)ани|\bупорядоч"
+    r"|\bsırala|\bthứ tự\b|\burutkan\b|順に|排列|순서|차례"
     r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
     r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
     r"|\bfirst (?:\w+ )?(?:terms|members|digits)\b"
     r"|\b(?:find|what (?:is|are)|determine|compute|calculate|give|state)\b[^.?!]*?"
-    r"\bthe (?![a-z]+s\b)[a-z]+ and"
-    r" (?:the (?![a-z]+s\b)[a-z]+\b|(?![a-z]+s\b)[a-z]+(?=[.?]|$| (?:of|when|if|for|in)\b))",
+    r"\bthe (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+ and"
+    r" (?:the (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+\b|(?![a-z]+s\b)[a-z]+(?=[.?]|$| (?:of|when|if|for|in)\b))",
     re.IGNORECASE,
 )
 _NOT_COMMUTING = re.compile(
     r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
-    r"|\bcross product|\bcompos(?:e|ition|ite)\b|\bstrings?\b|\bgroup\b|矩阵|置换",
+    r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b|\bstrings?\b|\bgroup\b|矩阵|置换",
     re.IGNORECASE,
 )
+_EXTREMES = {
+    "min": re.compile(
+        r"\bmin|\b(?:smallest|least|lowest|shortest|kleinst|plus petit|menor|más pequeñ|mínim|наименьш|миним|en küçük"
+        r"|nhỏ nhất|terkecil|najmniejsz)|最小|最少|최소|أصغر|न्यूनतम|ต่ำสุด|น้อยที่สุด",
+        re.IGNORECASE,
+    ),
+    "max": re.compile(
+        r"\bmax|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|máxim|massim|maggior|наибольш|максим"
+        r"|en büyük|lớn nhất|terbesar|największ)|最大|最多|최대|أكبر|अधिकतम|สูงสุด|มากที่สุด",
+        re.IGNORECASE,
+    ),
+}
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
 _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 
@@ -382,6 +397,19 @@ class Question:
     def letters(self) -> frozenset[str]:
         """The single letters in the question, which include the words `a` and `I`."""
         return frozenset(_LETTER.findall(self.text))
+
+    def says_in_order(self, names: Sequence[str]) -> bool:
+        """Whether the question says these names, each first behind the one before it: `the ratio of boys to girls`."""
+        text, at = self.text.lower(), []
+        for name in names:
+            spelled = re.escape(name.lower().lstrip("\\"))
+            found = re.search(rf"(?<![a-z]){spelled}(?![a-z])" if name.isascii() else spelled, text)
+            at.append(found.start() if found is not None else -1)
+        return -1 not in at and at == sorted(at)
+
+    def asks_extreme(self, name: str) -> bool:
+        """Whether the question asks for this extreme value, `min` or `max`."""
+        return _EXTREMES[name].search(self.text) is not None
 
     @Kept
     def names(self) -> tuple[tuple[str, ...], ...]:

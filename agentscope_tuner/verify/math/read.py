@@ -48,8 +48,6 @@ from agentscope_tuner.verify.math.prose import (
     choice,
     cycles,
     is_sentence,
-    multiplies,
-    scales,
     time_of_day,
     undressed,
     without_qualifier,
@@ -70,6 +68,7 @@ from agentscope_tuner.verify.math.scan import (
     with_modulus,
 )
 from agentscope_tuner.verify.math.units import COUNTERS, known, operates, singular, unknown_words
+from agentscope_tuner.verify.taken_back import turned
 
 _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")
@@ -112,6 +111,8 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
     text, before, behind = found.text or "", found.before, found.behind
     if not before and not behind:
         return text, ""
+    if not found.boxed:
+        return text, _beside(text, before, behind, question)
     while (wrapped := _WRAPPED.search(before)) is not None and behind.lstrip()[:1] == "}":
         before, behind = before[: wrapped.start()], behind.lstrip()[1:]
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
@@ -122,7 +123,15 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
 
 
 def _beside(text: str, before: str, behind: str, question: str | None) -> str:
-    """Why the words beside a value make another value of it: half of it, a million, or another candidate."""
+    """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
+    said = about(question)
+    words = said.words if said is not None else frozenset()
+
+    def allows(word: str) -> bool:
+        return known(singular(word)) or allowed(word, words, question or "")
+
+    if (word := turned(text, before, behind, question or "", allows)) != "":
+        return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
         return ""
     before = before[-_NEAR_WORDS:]
@@ -130,11 +139,8 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
         _OTHER_BEFORE.search(before) if "or" in before.lower() or "或" in before else None,
         _OTHER_BEHIND.match(behind),
     )
-    if any(other is not None and _digits(other[1]) != _digits(text) for other in others):
-        return "another value beside the box"
-    sentence = before[max(map(before.rfind, (". ", "\n", "。", "! ", "? "))) + 1 :]
-    word = multiplies(sentence, question or "") or scales(behind, question or "")
-    return f"unread: {word!r} beside the box" if word else ""
+    different = any(other is not None and _digits(other[1]) != _digits(text) for other in others)
+    return "another value beside the box" if different else ""
 
 
 def _digits(text: str) -> str:
@@ -286,17 +292,33 @@ _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|bi
 _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
 _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
 _PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
+# An extreme value by its name, and the place where it is attained
+_EXTREME = re.compile(
+    r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max|min)(?:imum|imal)?"
+    r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
+)
+_ATTAINED = re.compile(
+    r"(?:,|\\[ ,;:]|~|\s)*(?:\\text\s*\{[\s,(]*(?:(?:attained|reached|achieved|occurring|obtained|which is attained)\s+)?"
+    r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~|\s)*|\((?=[a-z]\s*=))"
+    r"(?P<place>[a-zA-Z]\s*=\s*[^=,;]{1,60}|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*\)?$"
+)
+_BOUND_IN_WORDS = re.compile(
+    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x|integers) (?:that are )?(?P<more>greater|larger|more|bigger|less|smaller|fewer)"
+    r" than (?P<equal>or equal to )?(?P<end>-?\d+(?:\.\d+)?(?:/\d+)?)"
+)
 _PLACES = frozenset({"on", "over", "in", "at", "for", "when", "from", "interval", "point"})
 _CHANCES = frozenset({"probability", "chance", "chances", "likelihood", "likely", "fraction", "proportion"})
 _TOLD_WORD = re.compile(r"[a-zA-Z]{2,}")
 _MODULO = re.compile(
     r"(\d{1,30})\s*(?:\\pmod|\\bmod|\\mod|\(?\s*(?:\\text\{\s*)?mod\s*\}?)\s*\{?\s*(\d{1,30})\s*\}?\)?"
 )
+_ASKED_MODULUS = re.compile(r"(?:modulo|mod|divided by)\W{0,8}(\d+)", re.IGNORECASE)
 _REMAINDERS = frozenset({"mod", "modulo", "remainder", "remainders", "congruent", "residue"})
 _UNIT_VECTOR = re.compile(
     r"(?:\\(?:mathbf|hat|vec|boldsymbol|overrightarrow)\s*\{?\s*(?:\\(?:mathbf|hat|vec|boldsymbol)\s*\{?\s*)?"
     r"\\?([ijk])(?:math)?\s*\}?\s*\}?)"
 )
+_VECTOR_NAME = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-zA-Z]|\{\s*[a-zA-Z]{1,2}\s*\})")
 
 _IN_ENGLISH = re.compile(
     rf"(?P<before>(?:[a-zA-Z][a-zA-Z'-]*\s+){{1,8}})(?P<value>{_NUMBER})(?P<after>(?:\s+[a-zA-Z]+)*)"
@@ -354,12 +376,32 @@ def chance(text: str, question: Question | None) -> str:
     return text if match is None else f"\\frac{{{match[1]}}}{{{match[2]}}}"
 
 
+def extreme(text: str, question: Question | None) -> str:
+    r"""The 3 of `y_{\min}=3` or of `3\text{ at }x=2`, if the question asks for that extreme value; else the text."""
+    if (
+        question is None
+        or len(text) > _LONGEST
+        or not ({"min", "max"} & set(re.findall("min|max", text)) or "=" in text)
+    ):
+        return text
+    match = _EXTREME.match(text)
+    if match is not None and question.asks_extreme(match["name"]):
+        text = text[match.end() :].strip()
+        text = text[:-1] if text.endswith("}") and text.count("}") > text.count("{") else text
+    if question.asks_extreme("min") or question.asks_extreme("max"):
+        attained = _ATTAINED.search(text)
+        text = text[: attained.start()] if attained is not None and attained.start() > 0 else text
+    return text
+
+
 def least(text: str, question: Question | None) -> str:
     r"""The 9 of `9 \pmod{10}`, if the question is about remainders; any other text as it is."""
     match = _MODULO.fullmatch(text) if "mod" in text else None
     if match is None or question is None or not (_REMAINDERS & question.words or "\\pmod" in question.text):
         return text
-    return match[1] if int(match[1]) < int(match[2]) else text
+    moduli = _ASKED_MODULUS.findall(question.text)
+    asked = not moduli or match[2] in moduli
+    return match[1] if asked and int(match[1]) < int(match[2]) else text
 
 
 def unlabelled(text: str) -> str:
@@ -370,6 +412,9 @@ def unlabelled(text: str) -> str:
 
 def components(text: str) -> str:
     r"""`5\mathbf{i}+2\mathbf{j}-\mathbf{k}` as the tuple `(5, 2, -1)`; any other text as it is."""
+    name, equals, vector = text.rpartition("=")
+    if equals and len(text) <= _LONGEST and _VECTOR_NAME.fullmatch(name.strip()):
+        return vector.strip() if (found := components(vector)) == vector else found
     parts = _UNIT_VECTOR.split(text) if len(text) <= _LONGEST else []
     # The coefficient before each unit vector, the vector's letter, and the text after the last vector
     before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
@@ -485,14 +530,18 @@ _LONGEST_PARTS = 300
 _TEXT = r"\\(?:text|textbf|mathrm|textrm|mbox)"
 _GAP = r"(?:\\[ ,;:!~]|\\q?quad|~|\s)*"
 _NAME = re.compile(
-    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?)\s*[:=]?\s*(?:\bis\s*)?\}}{_GAP}[:=]?"
+    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?|[\u4e00-\u9fff]{{1,8}}?)\s*[:=：是为]?\s*"
+    rf"(?:\bis\s*)?\}}{_GAP}[:=：]?"
     rf"|(?P<bare>[a-zA-Z]{{2,20}}(?: [a-zA-Z]{{2,20}})?)\s*[:=])"
     rf"{_GAP}(?P<value>\S(?:.*\S)?){_GAP}"
 )
-_PARTED = re.compile(rf"[,;](?!\d{{3}}(?!\d))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})")
-_LETTERED = re.compile(
-    rf"(?:^|(?<=[\s,;~}}])|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+_PARTED = re.compile(
+    rf"[,;，；](?!\d{{3}}(?!\d))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})"
 )
+_LETTERED = re.compile(
+    rf"(?:^|(?<=[\s,;~}}])|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+)
+_NUMBERED = re.compile(r"\s*\(1\)(?=.*\(2\))")
 _BETWEEN = re.compile(rf"(?:{_GAP}[,;.]?)*{_GAP}$")
 _DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
 _BY = re.compile(rf"(\d[\d.]*){_GAP}(?:{_TEXT}\s*\{{\s*by\s*\}}|by){_GAP}(\d[\d.]*)")
@@ -514,6 +563,8 @@ def with_names(text: str, question: Question | None) -> str:
 
 
 def _is_in_question(name: str, question: Question) -> bool:
+    if not name.isascii():
+        return name in question.text
     return all(
         word in question.words and allowed(word, question.words, "") and not known(singular(word)) and word != "or"
         for word in name.split()
@@ -522,13 +573,13 @@ def _is_in_question(name: str, question: Question) -> bool:
 
 def by_letters(text: str, reference: str) -> str:
     r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
-    if len(text) > _LONGEST_PARTS or not text.rstrip().startswith(("(", "\\", "a")):
+    if len(text) > _LONGEST_PARTS or not text.strip().startswith(("(", "\\", "a")):
         return text
     marks = list(_LETTERED.finditer(text))
     if (
         len(marks) < _FEWEST
         or text[: marks[0].start()].strip()
-        or "".join(m[1] for m in marks) != "abcdefgh"[: len(marks)]
+        or "".join(m[1] for m in marks) not in ("abcdefgh"[: len(marks)], "12345678"[: len(marks)])
     ):
         return text
     ends = [*(m.start() for m in marks[1:]), len(text)]
@@ -552,6 +603,8 @@ _EXCLUSION = re.compile(
     rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!=|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
 _MOST_FORMULAS = 40
+# The signs of a chain that puts its members in order
+_SORTED = re.compile(r"\\[lg]t(?![a-zA-Z])|[<>]")
 
 
 def without_exclusion(text: str, question: Question | None) -> str:
@@ -700,6 +753,8 @@ def _read(text: str, allows: Allows = _allows_all) -> Side:
     chosen = choice(text)
     letter, rest = chosen if chosen is not None else (None, text)
     try:
+        rest = by_letters(rest, "") if _NUMBERED.match(rest) else rest
+        rest = components(rest) if any(sign in rest for sign in ("\\mathbf", "\\hat", "\\vec")) else rest
         tokens = tokenize(undressed(respelled(rest), allows))
     except Unreadable as exc:
         return Side(text, (), None, None, str(exc))
@@ -761,12 +816,19 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
     """The answer without the words and labels around its value."""
     if "=" not in ref.text:
         text = uncalled(text, question)
+    if question is not None and question.asks_order and isinstance(ref.node, Collection) and _SORTED.search(text):
+        text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
         text = by_sides(with_names(by_letters(text, ref.text), question), question)
         text = unlabelled(components(text))
     if text[-1:].isalpha() or text.endswith("}"):
         text = in_figures(text) if any(map(str.isdigit, ref.text)) else text
-    text = chance(counted(text, question), question)
+    if isinstance(ref.node, Relation) and (
+        match := _BOUND_IN_WORDS.fullmatch(" ".join(_WRITING.sub(" ", text).split()))
+    ):
+        sign = ">" if match["more"] in ("greater", "larger", "more", "bigger") else "<"
+        return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
+    text = chance(counted(extreme(text, question), question), question)
     return told(least(without_exclusion(text, question), question), question)
 
 
@@ -792,7 +854,11 @@ def _strange_words(node: Node, allows: Allows, question: Question | None, ref: S
         elif (
             isinstance(n, Relation) and any(isinstance(a, Text) for a in n.args[1:]) and not isinstance(ref.node, Text)
         ):
-            yield from (a.words for a in n.args[1:] if isinstance(a, Text) and a.words.lower() not in WORD_SETS)
+            # the names of a ratio stand before its equals sign
+            names = len(list(takewhile(":".__eq__, n.operators))) if "=" in n.operators else 0
+            yield from (
+                a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
+            )
         elif isinstance(n, Symbol) and (index := _INDEX_WORD.search(n.name)) is not None and index[1] not in ref.text:
             yield from (w for w in (index[1],) if question is None or w not in question.text)
 
@@ -808,7 +874,7 @@ def read_reference(text: str, question: Question | None) -> Side:
         JudgeError: the reference cannot be read, is over the bounds, or states several values.
     """
     try:
-        side = on_own_stack(_read_stated, text)
+        side = on_own_stack(_read_stated, with_names(text, question) if _HAN.search(text) else text)
     except TooComplex as exc:
         raise JudgeError(
             f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE

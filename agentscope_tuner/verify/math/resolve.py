@@ -53,6 +53,7 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_matrix,
     is_relation,
+    literal,
     number,
     product_of,
     symbols,
@@ -106,10 +107,11 @@ def negated(node: Node) -> Node:
 def componentwise(node: Node) -> Node:
     """The node with each sum or multiple of tuples computed into one tuple, where a symbol occurs in it.
 
-    Left as it is: tuples of different lengths, and sums without a symbol.
+    A number times a tuple is computed, too. Left as it is: tuples of different lengths, and sums without a symbol.
     """
     args = node.args
-    if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and symbols(node):
+    scaled = isinstance(node, Product) and len(args) == 2 and literal(args[0]) is not None
+    if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and (symbols(node) or scaled):
         found = _tuple_of(node)
         return node if found is None else Collection("tuple", found)
     if isinstance(node, (Sum, Product)) or not args or not any(map(_holds_tuple, args)):
@@ -179,19 +181,12 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
     inside = frozenset().union(*map(symbols, first))
     for name in sorted(symbols(last) - inside):
         for start in _STARTS:
-            if all(_same(_at(last, name, start + at), term) for at, term in enumerate(first)):
+            if all(_same(_with(last, name, number(start + at)), term) for at, term in enumerate(first)):
                 body = renamed(last, name, _INDEX)
                 return BigOperator(
                     "sum" if is_sum else "prod", body, (equation(Symbol(_INDEX), number(start)), Symbol(name))
                 )
     return None
-
-
-def _at(node: Node, name: str, value: int) -> Node:
-    if isinstance(node, Symbol):
-        return number(value) if node.name == name else node
-    args = tuple(_at(a, name, value) for a in node.args)
-    return with_args(node, args) if args else node
 
 
 def _same(left: Node, right: Node) -> bool:
@@ -290,6 +285,8 @@ def progression(reading: Reading) -> Progression | None:
         case Family(_, values) if values.field == INTEGERS and values.parameter is not None:
             unknown, body = _named(values.body)
             return Progression(unknown, body, values.parameter, True)
+        case Named(Symbol(name), Family(_, values)) if values.field == INTEGERS and values.parameter is not None:
+            return Progression(name, values.body, values.parameter, True)
         case Named(Symbol(name), Value(body)):
             free = symbols(body)
             if len(free) == 1 and free <= _COUNTING and name not in free:
@@ -307,18 +304,11 @@ def _named(body: Node) -> tuple[str | None, Node]:
 def _line(found: Progression, seed: str) -> tuple[Fraction, Fraction] | None:
     """The step and the member at 0; None if the first members are not at equal distances."""
     try:
-        values = [Exact(seed).value(_value_at(found.body, found.parameter, at)) for at in (0, 1, 2)]
+        values = [Exact(seed).value(_with(found.body, found.parameter, number(at))) for at in (0, 1, 2)]
     except Unknown:
         return None
     step = values[1] - values[0]
     return (step, values[0]) if step and values[2] - values[1] == step else None
-
-
-def _value_at(body: Node, parameter: str, at: int) -> Node:
-    if isinstance(body, Symbol):
-        return number(at) if body.name == parameter else body
-    args = tuple(_value_at(a, parameter, at) for a in body.args)
-    return with_args(body, args) if args else body
 
 
 def residue(node: Node) -> Node | None:
@@ -563,9 +553,48 @@ def _tuple(node: Collection) -> Reading:
 
 def _set(node: Collection) -> Reading:
     match node.args:
-        case (SetBuilder(),):
-            return _family(node) or (Region(node) if is_solved_region(node) else Statement(node))
+        case (SetBuilder() as builder,):
+            if (built := _built(builder)) is not None:
+                return built
+            return _family(node) or (Region(node) if is_solved_region(node) else _condition(builder, node))
     return Listing("set", _flat(map(resolve, node.args)))
+
+
+def _built(builder: SetBuilder) -> Reading | None:
+    r"""`\{x : x = 2k, k = 1, 2, 3\}` as its elements, `\{x : x = 2k, k \in \mathbb{Z}\}` as its family; None for others."""
+    match builder:
+        case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
+            return (
+                Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
+                if is_range(second)
+                else None
+            )
+        case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), second, *rest))):
+            if name != own or own.name in symbols(body):
+                return None
+            if not rest and is_range(second):
+                return resolve(Collection("list", (body, second)))
+            match second:
+                case Relation((Symbol(letter), Number() as first), ("=",)) if {letter} == symbols(body):
+                    if all(isinstance(one, Number) for one in rest):
+                        return Listing("set", tuple(resolve(_with(body, letter, one)) for one in (first, *rest)))
+    return None
+
+
+def _with(node: Node, name: str, value: Node) -> Node:
+    if isinstance(node, Symbol):
+        return value if node.name == name else node
+    args = tuple(_with(a, name, value) for a in node.args)
+    return with_args(node, args) if args else node
+
+
+def _condition(builder: SetBuilder, node: Node) -> Reading:
+    """A builder as the condition that it states, if that has no letter but those of its elements."""
+    own = symbols(builder.element) if not isinstance(builder.element, Relation) else frozenset()
+    points = isinstance(builder.element, Symbol) or is_collection(builder.element, "tuple")
+    if not points or symbols(builder.condition) != own:
+        return Statement(node)
+    return Statement(builder.condition)
 
 
 def _flat(items: Sequence[Reading] | map[Reading]) -> tuple[Reading, ...]:
@@ -654,6 +683,9 @@ def _joined(node: Connective) -> Reading:
     """The reading of parts joined by `and` or `or`: a region, a list, or a statement."""
     if is_solved_region(node):
         return _region(node)
+    if node.operator == "and" and all(isinstance(a, Symbol) and a.name in "pqrs" for a in node.args):
+        # a formula of logic; `p or q` may be two answers
+        return Statement(node)
     items = tuple(map(resolve, node.args))
     if not any(isinstance(i, (Statement, Region)) for i in items):
         together = named_together(items, node)

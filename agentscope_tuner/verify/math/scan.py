@@ -587,7 +587,22 @@ def with_modulus(tokens: list[Token]) -> list[Token]:
     start = at
     if at and texts[at - 1] == "(" and texts[-1:] == [")"]:
         start, rest = at - 1, rest[:-1]
-    return [*tokens[:start], Token("cmd", "\\pmod"), *rest]
+    # a list of residues is a list of congruences: `x \\equiv 1, 3 or 5 \\pmod 8`
+    sign = texts.index("\\equiv")
+    cuts = [i for i in range(sign + 1, start) if texts[i].lower() in (",", "and", "or")]
+    if not cuts or any(t.kind == "open" for t in tokens[sign:start]):
+        return [*tokens[:start], Token("cmd", "\\pmod"), *rest]
+    found: list[Token] = []
+    for low, high in zip([sign, *cuts], [*cuts, start], strict=True):
+        if residue := tokens[low + 1 : high]:
+            found += [
+                *([Token("op", ",")] if found else []),
+                *tokens[: sign + 1],
+                *residue,
+                Token("cmd", "\\pmod"),
+                *rest,
+            ]
+    return found
 
 
 # The texts that pandas, JSON and float() write for a missing or overflowed number
@@ -646,6 +661,9 @@ _BASES = {
 } | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
+_OR_WORDS = "ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
+_AND_WORDS = "et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
+
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
@@ -668,6 +686,11 @@ _RULES: tuple[_Rule, ...] = (
     ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
     # the exponents of units: `\\mathrm{m\\,s^{-2}}`
     ("rm{", re.compile(r"(?<=[a-zA-Z])\^\{(-?\d)\}(?=(?:[^{}$=]|\^\{-?\d\})*\})"), r"^\1"),
+    # the signs of logic
+    ("lnot", re.compile(r"\\lnot(?![a-zA-Z])"), r"\\neg"),
+    ("neg", re.compile(r"\\(?:Rightarrow|implies|Longrightarrow)(?![a-zA-Z])"), r"\\to"),
+    # the solution set, as it is named in German
+    ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
     ("mathbb", re.compile(r"\\mathbb\s*\{?([RQ])\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"(0,\\infty)"),
     ("mathbb", re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"\\mathbb{N}"),
     # intervals as some countries write them: `]-\\infty;2[`
@@ -680,6 +703,16 @@ _RULES: tuple[_Rule, ...] = (
             else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
         ),
     ),
+    # degrees, minutes and seconds
+    ("circ", re.compile(r"\^\s*\{?\s*\\prime\s*\}?"), "'"),
+    (
+        "circ",
+        re.compile(r"(?<![\d.])(\d{1,4})\s*\^?\s*\{?\s*\\circ\s*\}?\s*(\d{1,2})\s*'(?!')(?:\s*(\d{1,2})\s*(?:''|\"))?"),
+        lambda m: f"\\frac{{{(int(m[1]) * 60 + int(m[2])) * 60 + int(m[3] or 0)}}}{{3600}}^\\circ",
+    ),
+    # `and` and `or` in the languages of the models' solutions
+    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
+    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
     # `(1,2)^T`: a column, written as a transposed row
     ("^", re.compile(r"^\(([^()]*,[^()]*)\)\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
     # feet and inches

@@ -92,6 +92,8 @@ def family(node: Node) -> ParameterRange | None:
 
 def is_bare(element: Node) -> bool:
     """Whether the element of a set builder is its variable itself, alone or with its field."""
+    if is_collection(element, "tuple"):
+        return all(isinstance(a, Symbol) for a in element.args)
     return isinstance(element, Symbol) or (isinstance(element, Relation) and isinstance(element.args[0], Symbol))
 
 
@@ -142,6 +144,8 @@ def is_name(node: Node) -> bool:
         return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
     if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node):
         return True
+    if isinstance(node, SetOperation) or is_joined(node, "and", "or"):
+        return all(isinstance(a, Symbol) and a.name.isupper() for a in node.args)
     if isinstance(node, Collection):
         return bool(node.args) and all(map(is_name, node.args))
     if isinstance(node, Power):
@@ -173,6 +177,8 @@ def label(name: Node) -> tuple[str, ...]:
             return tuple(part for one in args for part in label(one))
         case Text(words):
             return (words.lower(),)
+        case SetOperation(operator) | Connective(operator):
+            return (operator, *sorted(symbols(name)))
     return tuple(sorted(symbols(name)))
 
 

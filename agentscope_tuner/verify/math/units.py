@@ -175,7 +175,7 @@ def _exact_name(word: str) -> str:
     if word in _UNITS or word in COMPOUND:
         return word
     lower = singular(word)
-    if len(word) <= _ABBREVIATION and lower in _UNITS and (word[0] == "M" or len(word) == 1):
+    if len(word) <= _ABBREVIATION and lower in _UNITS and (word[0] in "MN" or len(word) == 1):
         # Case counts here: `Mg` is not `mg`, and `G` is not a gram
         return word
     is_word = lower in _UNITS or lower in COMPOUND or lower in COUNTED or lower in DESCRIBING

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
+from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import hands_back, is_unworked, restates, settled
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -28,9 +29,13 @@ from agentscope_tuner.verify.math.node import (
     Quotient,
     Relation,
     close,
+    difference,
+    is_equation,
     literal,
     plain_key,
+    symbols,
 )
+from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.prose import (
     NARROWED,
     NEUTRAL,
@@ -47,7 +52,7 @@ from agentscope_tuner.verify.math.prose import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
-from agentscope_tuner.verify.math.scan import TooComplex, on_own_stack, respelled
+from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
@@ -71,7 +76,20 @@ _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "
 
 def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
-    for rule in (_choices, _times, _days, _digits, _permutations, _symbols, _phrases, _yes_no, _same_words, _sentences):
+    rules = (
+        _choices,
+        _times,
+        _days,
+        _digits,
+        _permutations,
+        _symbols,
+        _phrases,
+        _yes_no,
+        _same_words,
+        _amounts,
+        _sentences,
+    )
+    for rule in rules:
         found = rule(pair)
         if found is not UNKNOWN:
             return found
@@ -215,9 +233,18 @@ def _said(text: str, question: Question | None) -> str | None:
         return None
     words, denying = (match[2] or "").lower().split(), match[1].lower() in ("no", "false")
     asked = question.words if question is not None else frozenset()
-    if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words):
+    if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()
     return None
+
+
+def _is_true(text: str) -> bool:
+    """Whether all that follows the first word is an equation of numbers that holds: `No, 91=7\\cdot 13`."""
+    try:
+        node = parse(re.split(r"[,.;:]\s*\}?", text, maxsplit=1)[-1])
+    except (Unreadable, TooComplex):
+        return False
+    return is_equation(node) and not symbols(node) and exact_value(difference(*node.args)) == 0
 
 
 def _same_words(pair: Pair) -> Outcome:
@@ -251,6 +278,28 @@ def _same_case(pair: Pair) -> bool:
     return (
         len(mine) > _SHORT_NAME or mine[1:] == theirs[1:] or mine.lower() != theirs.lower() or mine.isupper() is False
     )
+
+
+_FILLING = frozenset("a all an in is it its of the unit units".split())  # noqa: SIM905
+_ORDERING = frozenset("but by from less minus more no not or over than then to".split())  # noqa: SIM905
+
+
+def _amounts(pair: Pair) -> Outcome:
+    """Compare a number with the words that belong to it, in any order: `a profit of 20`, `20 profit`."""
+    sides = pair.ref.text, pair.answer
+    if len(pair.answer) > _LONGEST_OPTION or not all(map(_WORDED.search, sides)):
+        return UNKNOWN
+    if any(sign in pair.ref.text + pair.answer for sign in "=<>^_+*/"):
+        return UNKNOWN
+    mine, theirs = (_WORD_OR_NUMBER.findall(plain(side).replace("to the ", "")) for side in sides)
+    known = sorted(w for w in mine if w not in _FILLING)
+    if sum(w[0].isdigit() for w in known) > 1 or known != sorted(w for w in theirs if w not in _FILLING):
+        return UNKNOWN
+    return EQUAL if mine == theirs or _ORDERING.isdisjoint(known) else UNKNOWN
+
+
+_WORDED = re.compile(r"\\text\s*\{[^{}]*[a-z]{3}")
+_WORD_OR_NUMBER = re.compile(r"\\?[^\W\d_]+|\d+(?:\.\d+)?|[^\s\w]")
 
 
 def _sentences(pair: Pair) -> Outcome:
@@ -604,8 +653,11 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
     ref, ans = pair.ref, pair.ans
     if ans.tokens and ans.tokens == ref.tokens:
         return EQUAL, ""
-    if ref.fields and ans.fields and ref.fields != ans.fields:
+    # a counting letter is whole whether or not a side says so
+    if ref.fields and ans.fields and ref.fields ^ ans.fields not in (frozenset(), _WHOLE):
         return DIFFERENT, "said of other numbers"
+    if ans.fields and ref.fields is None and ans.node is not None and not symbols(ans.node) and _bounds(ans.fields):
+        return DIFFERENT, "said of a part of the arguments"
     if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
         return DIFFERENT, "said of a part of the arguments"
     if ref.reading is None or ans.reading is None:
@@ -614,6 +666,13 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
             return EQUAL, ""
         return DIFFERENT, f"{UNREAD}: {ans.problem}" if ans.problem else "compared word by word"
     return UNKNOWN, ""
+
+
+def _bounds(fields: frozenset[str]) -> bool:
+    return any(field[0] in "<>!" for field in fields)
+
+
+_WHOLE = frozenset({"integer"})
 
 
 def _speaks_of_bounds(question: Question | None) -> bool:

@@ -182,7 +182,6 @@ This is nothing other than the total: \boxed{7}.
 It is not hard to see that it is \boxed{7}.
 \boxed{7} is correct.
 \boxed{7} is right, and 5 is wrong.
-\boxed{7} is not a prime power of 2.
 \boxed{7} = 7.
 \boxed{7}. Actually, it is 7.
 \boxed{7}. Wait, let me check: it is 7.
