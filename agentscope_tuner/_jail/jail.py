@@ -295,7 +295,12 @@ class Jail:
 
 
 class Run:
-    """A program under way in a jail. `step` moves it on without waiting; `ending` is set when it has ended."""
+    """A program under way in a jail. `step` moves it on without waiting; `ending` is set when it has ended.
+
+    Attributes:
+        waits_for: a run that this one may wait for; what that takes is no time of this one.
+        busy_seconds: how long it has computed, or could have and had no core, by the last look.
+    """
 
     def __init__(self, jail: Jail, child: ChildProcess, request: bytes, limits: RunLimits) -> None:
         self.child = child
@@ -306,6 +311,8 @@ class Run:
         self._begun = time.monotonic()
         self._look_after, self._looked = _FIRST_LOOK, self._begun
         self._peak, self._waited = 0, 0.0
+        self.waits_for: Run | None = None
+        self.busy_seconds = 0.0
         child.send(request)
 
     def step(self) -> float:
@@ -341,6 +348,7 @@ class Run:
         self._peak = max(self._peak, own)
         self._waited = max(self._waited, used.waited_seconds - self._base.waited_seconds)
         cpu = used.cpu_seconds - self._base.cpu_seconds
+        self.busy_seconds = cpu + self._waited
         room = limits.memory_mb * _MIB - limits.scratch - limits.scratch // 4
         if own > room and tree.shared_once(self.child.pid) - self._base.resident > room:
             self._over("memory", used)
@@ -348,7 +356,7 @@ class Run:
             self._over("processes", used)
         elif cpu > limits.seconds:
             self._over("cpu", used)
-        elif wall - self._waited > limits.wall_seconds:
+        elif wall - self._waited - (self.waits_for.busy_seconds if self.waits_for else 0) > limits.wall_seconds:
             self._over("wall", used)
         elif wall > _MOST_PATIENCE * limits.wall_seconds:
             self._over("starved", used)

@@ -19,7 +19,7 @@ from pathlib import Path
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
 from agentscope_tuner.verify.code.compare_output import same_output, same_value
-from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load, pack
 from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
 
 _INSIDE = Path(__file__).parent / "inside"
@@ -28,6 +28,8 @@ _TRIES = 2
 _MOST_SHOWN = 80
 # Seconds that a program has to end once its tests have
 _GRACE_SECONDS = 0.2
+# CPU seconds of pytest itself
+_PYTEST_SECONDS = 1.0
 # Compilers and Node reserve address space far beyond what they use
 _INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
 
@@ -167,8 +169,17 @@ class _TestedProgram:
                 jail.close()
             names = {"program": ("run_program", "serve_program"), "tests": ("run_tests",)}[role]
             preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
-            self._jails[kept] = jail = Jail(folders=[str(_INSIDE)], visible=visible, preload=preload)
+            search = [f"{SHOWN}/0"] if visible else []
+            preload += [f"{_MODULES}.run_pytest"] if visible else []
+            self._jails[kept] = jail = Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search)
         return jail
+
+    def _ready(self, *jails: Jail) -> None:
+        """Wait for them. That is no time of the program's."""
+        begun = time.monotonic()
+        for jail in jails:
+            jail.until_ready()
+        self._until += time.monotonic() - begun
 
     def _compile(self, limits: RunLimits) -> str:
         """Why the program cannot be compiled; empty where it was."""
@@ -195,8 +206,9 @@ class _TestedProgram:
 
     def _run(self, test: StdinTest | CallTest, limits: RunLimits) -> Ending:
         jail = self._jail("program")
+        self._ready(jail)
         if isinstance(test, CallTest):
-            payload = {"program": self._program, "name": test.name, "arguments": list(test.arguments)}
+            payload = {"program": self._program, "name": test.name, "arguments": [pack(one) for one in test.arguments]}
             return jail.run(
                 JailWork(entry=f"{_MODULES}.run_program:call", payload=json.dumps(payload).encode()), limits
             )
@@ -215,9 +227,10 @@ class _TestedProgram:
         """Tests in one jail, the program in another, a line between them."""
         if self._language != "python":
             raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
-        packages = _pytest_folder() if test.framework == "pytest" and "pytest" in test.source else None
+        packages = _pytest_folder() if test.framework == "pytest" or "pytest" in test.setup + test.source else None
         # both start at the same time
         inner, outer = self._jail("program"), self._jail("tests", *([packages] if packages else []))
+        self._ready(inner, outer)
         name = test.modules[0] if test.modules else "main"
         served = json.dumps({"program": self._program, "name": name.rpartition(".")[2]}).encode()
         asked = {
@@ -228,7 +241,7 @@ class _TestedProgram:
             "modules": list(test.modules),
             "framework": test.framework,
             "name": f"test {test.number}",
-            "packages": [f"{SHOWN}/0"] if packages else [],
+            "pytest": packages is not None,
         }
         mine, theirs = socket.socketpair()
         with mine, theirs:
@@ -236,15 +249,18 @@ class _TestedProgram:
                 JailWork(entry=f"{_MODULES}.serve_program:serve", payload=served, line=mine.fileno()), limits
             )
             work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=json.dumps(asked).encode(), line=theirs.fileno())
-            # the program's time decides: its tests sleep meanwhile
-            tests = outer.begin(work, replace(limits, wall_seconds=4 * limits.wall_seconds + _GRACE_SECONDS))
+            # the program's time decides: its tests sleep meanwhile, and it while they compute
+            seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
+            wall_seconds = 4 * limits.wall_seconds + _GRACE_SECONDS
+            tests = outer.begin(work, replace(limits, seconds=seconds, wall_seconds=wall_seconds))
+            program.waits_for = tests
             # both requests must be out before this end of the line is closed
             program.step()
             tests.step()
         _until_told(tests, program)
         assert tests.ending is not None
         assert program.ending is not None
-        self._until += program.ending.waited_seconds
+        self._until += program.ending.waited_seconds + tests.busy_seconds
         if self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last):
             return None
         return self._reported(test, program.ending, tests.ending, limits)
