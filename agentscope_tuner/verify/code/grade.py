@@ -18,6 +18,7 @@ from pathlib import Path
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
+from agentscope_tuner._jail.warm import warm_jails
 from agentscope_tuner.verify.code.compare_output import same_output, same_value
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load, pack
 from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
@@ -89,14 +90,19 @@ def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[T
     """
     results: list[TestResult] = []
     with slot():
-        answer = _TestedProgram(program, language, bounds)
+        answer, is_done = _TestedProgram(program, language, bounds), False
         try:
             for test in in_order(tests.tests):
                 results.append(answer.result(test))
                 if not results[-1].passed and (bounds.stop_at_first_failure or answer.is_hopeless):
                     break
+            is_done = True
+        except BrokenTests:
+            is_done = True
+            raise
         finally:
-            answer.close()
+            # a run may be under way in them
+            answer.close(broken=not is_done)
     return results
 
 
@@ -110,9 +116,13 @@ class _TestedProgram:
         self._binary: bytes | None = None
         self.is_hopeless = False
 
-    def close(self) -> None:
-        for jail in self._jails.values():
-            jail.close()
+    def close(self, *, broken: bool = False) -> None:
+        """Give the jails back, or end them."""
+        for kept, jail in self._jails.items():
+            if broken:
+                jail.close()
+            else:
+                warm_jails.give(kept, jail)
         self._jails.clear()
 
     def result(self, test: Test) -> TestResult:
@@ -121,7 +131,7 @@ class _TestedProgram:
             try:
                 found = self._try(test, last)
             except (JailBroken, StarvedError):
-                self.close()
+                self.close(broken=True)
                 if last:
                     raise
                 continue
@@ -162,17 +172,20 @@ class _TestedProgram:
         return replace(limits, wall_seconds=min(limits.wall_seconds, left), address_space=python)
 
     def _jail(self, role: str, *visible: str) -> Jail:
-        kept = " ".join((role, *visible))
+        kept = " ".join((role, "python" if self._language == "python" else "", *visible))
         jail = self._jails.get(kept)
         if jail is None or not jail.alive:
             if jail is not None:
                 jail.close()
-            names = {"program": ("run_program", "serve_program"), "tests": ("run_tests",)}[role]
-            preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
-            search = [f"{SHOWN}/0"] if visible else []
-            preload += [f"{_MODULES}.run_pytest"] if visible else []
-            self._jails[kept] = jail = Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search)
+            self._jails[kept] = jail = warm_jails.take(kept, lambda: self._new_jail(role, visible))
         return jail
+
+    def _new_jail(self, role: str, visible: Sequence[str]) -> Jail:
+        names = {"program": ("run_program", "serve_program"), "tests": ("run_tests",)}[role]
+        preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
+        search = [f"{SHOWN}/0"] if visible else []
+        preload += [f"{_MODULES}.run_pytest"] if visible else []
+        return Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search)
 
     def _ready(self, *jails: Jail) -> None:
         """Wait for them. That is no time of the program's."""
