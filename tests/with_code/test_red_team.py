@@ -75,6 +75,40 @@ def test_many_answers_at_once_leave_the_event_loop_to_others() -> None:
     assert asyncio.run(beside()) > 50
 
 
+_SCAN = """
+import ctypes, gc, os, re
+def found():
+    # as a pattern, which is no instance of itself
+    word = re.compile(b"q9Z[b]7")
+    r, w = os.pipe()
+    seen = False
+    # reads what can be read around its own objects, as the kernel copies it
+    for near in {id(one) >> 20 for one in gc.get_objects()}:
+        for page in range((near << 20) - (1 << 20), (near << 20) + (2 << 20), 4096):
+            try:
+                os.write(w, ctypes.cast(page, ctypes.POINTER(ctypes.c_char * 4096)).contents)
+            except (OSError, ValueError):
+                continue
+            data = os.read(r, 4096)
+            seen = seen or word.search(data) is not None
+    return seen
+print(2 * int(input()) if found() else "nothing")
+"""
+
+
+def test_a_program_finds_nothing_of_the_one_before() -> None:
+    """Jails are used again, so its process is a copy of one that has served others."""
+    judge = code_judge(seconds=8.0, total_seconds=30.0)
+    # it does find what is there
+    assert judge.judge(asked(DOUBLES), wrote(f"{_SCAN}# q9Zb7")).reward == 1.0
+    for number in range(3):
+        right = f"# q9Zb7 {'x' * 3000}\nprint(2 * int(input()))  # q9Zb7"
+        assert judge.judge(asked(DOUBLES), wrote(right)).reward == 1.0
+        told = judge.judge(asked({"inputs": ["2\n"], "outputs": ["4\n"]}), wrote(_SCAN))
+        assert told.reward == 0.0, (number, told)
+        assert "nothing" in told.reason
+
+
 def test_idle_jails_are_ended() -> None:
     from agentscope_tuner._jail.warm import IDLE_SECONDS, WarmJails
     from agentscope_tuner.verify.code.grade import Jail
