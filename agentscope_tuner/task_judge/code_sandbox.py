@@ -144,6 +144,8 @@ def cannot_run(tests: TestSet, language: str) -> str | None:
             "tests that carry code are not run in a remote sandbox, beside a program that could change them: "
             "judge such rows with the jail of this machine"
         )
+    if tests.checker:
+        return "a checker of the row is not run in a remote sandbox: judge such rows with the jail of this machine"
     if language != "python" and any(isinstance(test, CallTest) for test in tests.tests):
         return f"functions of {language} are not called in a sandbox service"
     return None

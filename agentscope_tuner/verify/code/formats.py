@@ -74,6 +74,7 @@ def _with_row(found: TestSet, row: Mapping[str, Any]) -> TestSet:
         tolerance=found.tolerance if row.get("tolerance") is None else _number(row["tolerance"], "tolerance"),
         unordered=found.unordered or row.get("unordered") is True,
         weights=found.weights or _weights(row.get("weights"), len(found.tests)),
+        checker=found.checker or _checker(row),
     )
 
 
@@ -90,6 +91,11 @@ def _weights(value: object, tests: int) -> list[float]:
     if len(weights) != tests or not sum(weights):
         raise BadTestsError(f"weights must be {tests} numbers, one a test, and not all 0")
     return weights
+
+
+def _checker(row: Mapping[str, Any]) -> str:
+    checker = row.get("generated_checker", row.get("checker"))
+    return "" if checker is None else _string(checker, "checker")
 
 
 def _word(value: object) -> str:
@@ -350,6 +356,7 @@ _MAPPINGS: Sequence[tuple[tuple[str, ...], _Reader]] = [
     (("test", "entry_point"), _human_eval),
     (("framework", "test"), _framework),
     (("test_cases",), _inner("test_cases")),
+    (("official_tests",), _inner("official_tests")),
     (("assert_case",), _pairs),
     (("input_output",), _inner("input_output")),
     (("tests",), _inner("tests")),

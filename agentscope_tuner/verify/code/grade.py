@@ -19,6 +19,7 @@ from pathlib import Path
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
 from agentscope_tuner._jail.warm import warm_jails
+from agentscope_tuner.verify.code.checker import CheckerError, accepts
 from agentscope_tuner.verify.code.compare_output import same_output, same_value
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load, pack
 from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
@@ -90,7 +91,7 @@ def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[T
     """
     results: list[TestResult] = []
     with slot():
-        answer, is_done = _TestedProgram(program, language, bounds), False
+        answer, is_done = _TestedProgram(program, language, bounds, tests.checker), False
         try:
             for test in in_order(tests.tests):
                 results.append(answer.result(test))
@@ -109,8 +110,8 @@ def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[T
 class _TestedProgram:
     """One program under its tests."""
 
-    def __init__(self, program: str, language: str, bounds: Bounds) -> None:
-        self._program, self._language, self._bounds = program, language, bounds
+    def __init__(self, program: str, language: str, bounds: Bounds, checker: str = "") -> None:
+        self._program, self._language, self._bounds, self._checker = program, language, bounds, checker
         self._until = time.monotonic() + bounds.total_seconds
         self._jails: dict[str, Jail] = {}
         self._binary: bytes | None = None
@@ -154,7 +155,28 @@ class _TestedProgram:
         self._until += ending.waited_seconds
         if self._is_doubtful(ending, last):
             return None
-        return tested(test, ending, replace(self._bounds, limits=limits))
+        bounds = replace(self._bounds, limits=limits)
+        if self._checker and isinstance(test, StdinTest):
+            return self._checked(test, ending, bounds)
+        return tested(test, ending, bounds)
+
+    def _checked(self, test: StdinTest, ending: Ending, bounds: Bounds) -> TestResult:
+        """What the data set's checker says of the output."""
+        why = _over(ending, bounds.limits) or (_died(ending) if ending.status != 0 else None)
+        if why is None and ending.cut:
+            why = f"it prints more than {bounds.limits.output_kb:,} KB"
+        if why is None:
+            jail = self._jail("tests")
+            self._ready(jail)
+            begun = time.monotonic()
+            try:
+                is_right = accepts(jail, self._checker, test, ending.stdout)
+            except CheckerError as exc:
+                raise BrokenTests(str(exc)) from exc
+            self._until += time.monotonic() - begun
+            shown = _short(repr(ending.stdout.decode(errors="replace")))
+            why = None if is_right else f"for input {_short(repr(test.given))} the checker refuses {shown}"
+        return _result(test, why, ending)
 
     def _is_doubtful(self, ending: Ending, last: bool) -> bool:
         """Whether the run must be done again: what ended it may have come from outside."""
@@ -181,7 +203,7 @@ class _TestedProgram:
         return jail
 
     def _new_jail(self, role: str, visible: Sequence[str]) -> Jail:
-        names = {"program": ("run_program", "serve_program"), "tests": ("run_tests",)}[role]
+        names = {"program": ("run_program", "serve_program"), "tests": ("run_program", "run_tests")}[role]
         preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
         search = [f"{SHOWN}/0"] if visible else []
         preload += [f"{_MODULES}.run_pytest"] if visible else []

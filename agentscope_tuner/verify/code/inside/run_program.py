@@ -44,6 +44,7 @@ def script(payload: bytes) -> int:
     """Run the program as `python main.py`; returns its exit code."""
     asked = json.loads(payload)
     module = prepare(asked["program"], "__main__")
+    sys.argv += asked.get("arguments", [])
     return ended(lambda: execute(asked["program"], module))
 
 
