@@ -99,14 +99,20 @@ class Program:
             MissingError: nothing.
         """
         found = self.ask({"do": "module", "name": name})
-        is_own_class = isinstance(found, type) and found in self._classes.values()
-        self.is_to_blame |= not (isinstance(found, StandInFunction) or is_own_class)
+        self._note(found)
         self.has_given = True
         return named(found, name)
 
     def method(self, name: str) -> Any:
         """The function `name`, or the method of the program's class `Solution`."""
-        return self.ask({"do": "method", "name": name})
+        found = self.ask({"do": "method", "name": name})
+        self._note(found)
+        return found
+
+    def _note(self, found: object) -> None:
+        """A test may stumble over what is neither a function nor a class of the program."""
+        is_own_class = isinstance(found, type) and found in self._classes.values()
+        self.is_to_blame |= not (isinstance(found, StandInFunction) or is_own_class)
 
     def ask(self, request: dict[str, Any], arguments: tuple[object, ...] = ()) -> Any:
         """One question, and its answer as a value of this side."""

@@ -123,11 +123,7 @@ def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     setup_code = _compiled(setup, "<tests' set-up>")
     _compiled(source)
-    for name in _free_names(f"{setup}\n{source}"):
-        if name not in program.names() and name in _STANDARD:
-            names[name] = importlib.import_module(name)
-        else:
-            names[name] = program.get(name)
+    names |= _given(f"{setup}\n{source}", program)
     if (raised := _raised(setup_code, names)) is not None:
         if program.broke(raised):
             raise raised
@@ -135,8 +131,20 @@ def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
     return names
 
 
-# what data sets' asserts use without importing it
-_STANDARD = {"math", "re", "sys", "cmath", "itertools", "collections", "datetime"}
+# modules that data sets' tests use without importing them
+_STANDARD = {
+    *("bisect", "cmath", "collections", "copy", "datetime", "decimal", "fractions", "functools", "heapq"),
+    *("itertools", "json", "math", "operator", "os", "random", "re", "statistics", "string", "sys"),
+}
+
+
+def _given(source: str, program: Program) -> dict[str, Any]:
+    """What tests name without defining it: of the program, but for standard modules, by which tests compare."""
+    named = _free_names(source)
+    attributes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
+    holders = {node.value.id for node in attributes if isinstance(node.value, ast.Name)}
+    standard = _STANDARD & holders
+    return {name: importlib.import_module(name) if name in standard else program.get(name) for name in named}
 
 
 def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
@@ -164,27 +172,28 @@ def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | Non
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Has `import solution` give the program."""
 
-    def __init__(self, modules: Sequence[str], program: Program) -> None:
-        self._modules, self._program = modules, program
+    def __init__(self, modules: Sequence[str], program: Program, named: Sequence[str]) -> None:
+        self._modules, self._program, self._named = modules, program, named
 
     def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
         return importlib.machinery.ModuleSpec(name, self) if name in self._modules else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _ProgramModule(spec.name, self._program)
+        return _ProgramModule(spec.name, self._program, self._named)
 
     def exec_module(self, module: types.ModuleType) -> None:
         pass
 
 
 class _ProgramModule(types.ModuleType):
-    def __init__(self, name: str, program: Program) -> None:
+    def __init__(self, name: str, program: Program, named: Sequence[str]) -> None:
         super().__init__(name)
-        self.__dict__["_program"] = program
+        self.__dict__.update(_program=program, _named=named)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return self._program.names()
+            # nothing in the place of what the tests have from elsewhere, such as `abs` or `pytest`
+            return [one for one in self._program.names() if one in self._named]
         if name.startswith("__"):
             raise AttributeError(name)
         return self._program.get(name)
@@ -203,20 +212,22 @@ class _ProgramModule(types.ModuleType):
 def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
     """A file of tests, in the manner of pytest or unittest."""
     source, modules = asked["source"], asked["modules"]
-    sys.meta_path.insert(0, _Finder(modules, program))
     code = _compiled(source)
+    named = _free_names(source)
+    sys.meta_path.insert(0, _Finder(modules, program, named))
     tree = ast.parse(source)
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     imported = {name for node in imports for name in _modules_of(node)}
     if why := _shares_files(tree, imported):
         raise BrokenTestsError(f"the program is in a jail of its own, and {why}")
     if "pytest" in imported or (asked["framework"] == "pytest" and _needs_pytest(tree)):
+        if imported.isdisjoint(modules) and named and "__future__" not in imported:
+            source = f"from {modules[0]} import {', '.join(named)}\n{source}"
         return _with_pytest(source, program)
     module = types.ModuleType("tests")
     sys.modules["tests"] = module
     if imported.isdisjoint(modules):
-        for name in _free_names(source):
-            module.__dict__[name] = program.get(name)
+        module.__dict__.update(_given(source, program))
     try:
         exec(code, module.__dict__)  # noqa: S102 - the data set's tests
     except BaseException as exc:  # noqa: BLE001 - whose fault it is, the caller decides
