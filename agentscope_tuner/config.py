@@ -176,6 +176,10 @@ class SandboxConfig(StrictSection):
     kind: Literal["sandbox_fusion", "piston"]
     # when one does not answer, the next is asked
     urls: list[str] = Field(min_length=1)
+    # a file that holds the service's bearer token; read again when the service refuses what was in it
+    token_file: str | None = None
+    # sent with each request
+    headers: dict[str, str] = Field(default_factory=dict)
     # requests under way at once, for each event loop
     max_connections: int = Field(default=16, ge=1)
 

@@ -27,6 +27,8 @@ from typing import Any, NoReturn
 
 #: Descriptors of a program beside 0, 1 and 2: where it leaves its result, and its line to the outside, if it has one.
 RESULT, LINE = 3, 4
+#: The files that each request brings: what the entry is given, and the program's streams and its result.
+FILES = ("payload", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where the jail shows this package's modules; programs cannot open the folder.
 MODULES = "/astuner"
@@ -43,8 +45,6 @@ _PROMISED = {
     resource.RLIMIT_FSIZE: "of a file's size (ulimit -f)",
     resource.RLIMIT_NOFILE: "of open files (ulimit -n)",
 }
-_SEALED = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, SHRINK, GROW, WRITE
-_ADD_SEALS = 1033
 
 _libc = ctypes.PyDLL(None, use_errno=True)
 
@@ -65,22 +65,21 @@ def _serve(settings: dict[str, Any]) -> None:
     gc.freeze()
     _send(channel, b"ready")
     while (request := _receive(channel, lifeline)) is not None:
-        (size,) = _LENGTH.unpack_from(request)
-        asked = json.loads(request[_LENGTH.size : _LENGTH.size + size])
-        stdin_end = _LENGTH.size + size + asked["stdin_bytes"]
-        asked["stdin"], asked["payload"] = request[_LENGTH.size + size : stdin_end], request[stdin_end:]
-        asked["line"] = socket.recv_fds(lines, 1, 1)[1][0] if asked["line"] else -1
-        del request
+        asked = json.loads(request)
+        # what a program is given and leaves passes this process by, whose memory the next program inherits
+        files = socket.recv_fds(lines, 1, len(FILES) + 1)[1]
         try:
-            answer = _run(asked, settings, channel, lifeline)
+            if len(files) != len(FILES) + asked["line"]:
+                raise OSError("descriptors were lost on their way")
+            answer = _run(asked, settings, files, lifeline)
         # the outside decides what a run that could not be started means
         except OSError as exc:
-            answer = [json.dumps({"broken": str(exc)}).encode()]
+            answer = {"broken": str(exc)}
         finally:
-            if asked["line"] >= 0:
-                os.close(asked["line"])
-        _send(channel, b"".join(_LENGTH.pack(len(part)) + part for part in answer))
-        del asked, answer
+            for descriptor in files:
+                os.close(descriptor)
+        _send(channel, json.dumps(answer).encode())
+        del request, asked, answer
 
 
 def _send(channel: socket.socket, message: bytes) -> None:
@@ -110,16 +109,10 @@ def _until_readable(descriptor: int, lifeline: int) -> None:
         os._exit(0)
 
 
-def _run(asked: dict[str, Any], settings: dict[str, Any], channel: socket.socket, lifeline: int) -> list[bytes]:
-    """Run one program; its ending as JSON, then its stdout, its stderr and its result."""
-    files = [os.memfd_create(name, os.MFD_ALLOW_SEALING) for name in ("stdin", "stdout", "stderr", "result")]
+def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], lifeline: int) -> dict[str, Any]:
+    """Run one program; how it ended."""
     told, tell = os.pipe()
     try:
-        view = memoryview(asked.pop("stdin"))
-        while view:
-            view = view[os.write(files[0], view) :]
-        os.lseek(files[0], 0, os.SEEK_SET)
-        fcntl.fcntl(files[0], _ADD_SEALS, _SEALED)
         keeper = _libc.syscall(_CLONE[os.uname().machine], _NEW_TREE, 0, 0, 0, 0)
         if keeper < 0:
             raise OSError(ctypes.get_errno(), f"no new process tree: {os.strerror(ctypes.get_errno())}")
@@ -135,12 +128,11 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], channel: socket.socket
                 break
             ending += piece
         _, _, used = os.wait4(keeper, 0)
-        outcome = json.loads(ending) if ending else {"broken": "the keeper of the program was killed"}
+        outcome: dict[str, Any] = json.loads(ending) if ending else {"broken": "the keeper of the program was killed"}
         outcome["cpu"] = used.ru_utime + used.ru_stime
-        most = asked["limits"]["output"]
-        return [json.dumps(outcome).encode(), *(os.pread(file, most, 0) for file in files[1:])]
+        return outcome
     finally:
-        for descriptor in (*files, told, tell):
+        for descriptor in (told, tell):
             if descriptor >= 0:
                 os.close(descriptor)
 
@@ -216,7 +208,9 @@ def _become_program(
 ) -> NoReturn:
     code = 125
     try:
-        _place_descriptors(asked["line"], files, fail)
+        given, line = files[: len(FILES)], files[len(FILES)] if asked["line"] else -1
+        payload = os.pread(given[0], os.fstat(given[0]).st_size, 0)
+        _place_descriptors(line, given[1:], fail)
         os.setsid()
         _set_limits(asked["limits"])
         _give_up_rights(owner, settings["filter"])
@@ -234,7 +228,6 @@ def _become_program(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         module, _, function = asked["entry"].partition(":")
         entry = getattr(importlib.import_module(module), function)
-        payload = asked.pop("payload")
         asked.clear()
         code = entry(payload)
     except BaseException as exc:  # noqa: BLE001 - this is the end of the process, whatever it was

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
 import signal
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,10 +20,12 @@ from typing import Literal
 
 from agentscope_tuner._jail import bubblewrap, tree
 from agentscope_tuner._jail.bubblewrap import FIRST_USER, USERS, JailProgram, NoIsolationError
+from agentscope_tuner._jail.inside import FILES
 from agentscope_tuner._run.channel import FrameTooLongError
 from agentscope_tuner._run.child import ChildProcess
 
-_LENGTH = struct.Struct("<Q")
+_SEALED = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, SHRINK, GROW, WRITE
+_ADD_SEALS = 1033
 # Seconds until a new jail must be ready; a busy machine takes long
 _START_SECONDS = 30.0
 # Looks at the tree's use: often at first, since most programs end at once
@@ -112,9 +114,29 @@ class JailWork:
         header: dict[str, object] = {"limits": limits.inside(), "uid": user, "line": self.line is not None}
         header["files"] = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
         header |= {"argv": list(self.argv)} if self.argv else {"entry": self.entry}
-        header["stdin_bytes"] = len(self.stdin)
-        told = json.dumps(header).encode()
-        return _LENGTH.pack(len(told)) + told + self.stdin + self.payload
+        return json.dumps(header).encode()
+
+    def open_files(self) -> list[int]:
+        """New files in memory, as `inside.FILES` names them; those that are read cannot be changed any more.
+
+        Raises:
+            OSError: there is no memory, or no descriptor.
+        """
+        files: list[int] = []
+        try:
+            # one by one, so that those that were made are closed
+            for name in FILES:
+                files += [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)]
+            for file, content in zip(files, (self.payload, self.stdin), strict=False):
+                view = memoryview(content)
+                while view:
+                    view = view[os.write(file, view) :]
+                os.lseek(file, 0, os.SEEK_SET)
+                fcntl.fcntl(file, _ADD_SEALS, _SEALED)
+        except OSError:
+            _close(files)
+            raise
+        return files
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +267,15 @@ class Jail:
     def begin(self, work: JailWork, limits: RunLimits) -> Run:
         """Start a run; see `Run`. The line of `work` can be closed afterwards."""
         self.until_ready()
-        if work.line is not None:
-            try:
-                socket.send_fds(self._lines, [b"."], [work.line])
-            except OSError as exc:
-                raise self.broken(f"the jail's channel failed: {exc}") from exc
-        return Run(self, self._child, work.request(limits, self._user), limits)
+        files: list[int] = []
+        try:
+            files = work.open_files()
+            socket.send_fds(self._lines, [b"."], [*files, *([] if work.line is None else [work.line])])
+        except OSError as exc:
+            _close(files)
+            raise self.broken(f"the jail's channel failed: {exc}") from exc
+        _close([files.pop(0), files.pop(0)])
+        return Run(self, self._child, work.request(limits, self._user), limits, files)
 
     def run(self, work: JailWork, limits: RunLimits) -> Ending:
         """Run a program, and wait for its end.
@@ -295,10 +320,16 @@ class Jail:
 
 
 class Run:
-    """A program under way in a jail. `step` moves it on without waiting; `ending` is set when it has ended."""
+    """A program under way in a jail. `step` moves it on without waiting; `ending` is set when it has ended.
 
-    def __init__(self, jail: Jail, child: ChildProcess, request: bytes, limits: RunLimits) -> None:
+    Attributes:
+        waits_for: a run that this one may wait for; what that takes is no time of this one.
+        busy_seconds: how long it has computed, or could have and had no core, by the last look.
+    """
+
+    def __init__(self, jail: Jail, child: ChildProcess, request: bytes, limits: RunLimits, left: list[int]) -> None:
         self.child = child
+        self._left = left
         self.ending: Ending | None = None
         self._jail, self._limits = jail, limits
         self._base = tree.usage(child.pid)
@@ -306,7 +337,12 @@ class Run:
         self._begun = time.monotonic()
         self._look_after, self._looked = _FIRST_LOOK, self._begun
         self._peak, self._waited = 0, 0.0
+        self.waits_for: Run | None = None
+        self.busy_seconds = 0.0
         child.send(request)
+
+    def __del__(self) -> None:
+        _close(self._left)
 
     def step(self) -> float:
         """Move on; return the most seconds to wait before the next step.
@@ -341,6 +377,7 @@ class Run:
         self._peak = max(self._peak, own)
         self._waited = max(self._waited, used.waited_seconds - self._base.waited_seconds)
         cpu = used.cpu_seconds - self._base.cpu_seconds
+        self.busy_seconds = cpu + self._waited
         room = limits.memory_mb * _MIB - limits.scratch - limits.scratch // 4
         if own > room and tree.shared_once(self.child.pid) - self._base.resident > room:
             self._over("memory", used)
@@ -348,7 +385,7 @@ class Run:
             self._over("processes", used)
         elif cpu > limits.seconds:
             self._over("cpu", used)
-        elif wall - self._waited > limits.wall_seconds:
+        elif wall - self._waited - (self.waits_for.busy_seconds if self.waits_for else 0) > limits.wall_seconds:
             self._over("wall", used)
         elif wall > _MOST_PATIENCE * limits.wall_seconds:
             self._over("starved", used)
@@ -361,11 +398,11 @@ class Run:
         self.ending = Ending(kind, -9, cpu, time.monotonic() - self._begun, self._waited, self._peak)
 
     def _end(self, message: bytes) -> None:
-        told, stdout, stderr, result = (*_parts(message), b"", b"", b"")[:4]
-        outcome = json.loads(told)
+        outcome = json.loads(message)
         if "broken" in outcome:
             raise self._jail.broken(f"the program could not be started: {outcome['broken']}")
         most = self._limits.output_kb * 1024
+        stdout, stderr, result = (os.pread(file, most, 0) for file in self._left)
         kind: Kind = "exit"
         if outcome["cpu"] > self._limits.seconds:
             kind = "cpu"
@@ -408,14 +445,9 @@ def _wait_for(children: Sequence[ChildProcess], seconds: float) -> None:
     poll.poll(max(1.0, seconds * 1000))
 
 
-def _parts(message: bytes) -> list[bytes]:
-    parts, at = [], 0
-    while at < len(message):
-        (size,) = _LENGTH.unpack_from(message, at)
-        at += _LENGTH.size
-        parts.append(message[at : at + size])
-        at += size
-    return parts
+def _close(files: list[int]) -> None:
+    while files:
+        os.close(files.pop())
 
 
 def _one_a_core() -> threading.BoundedSemaphore:

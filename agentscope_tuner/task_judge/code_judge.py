@@ -13,7 +13,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.task_judge.code_sandbox import SandboxService
+from agentscope_tuner.task_judge.code_sandbox import SandboxService, cannot_run
 from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker
 from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
 from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, StarvedError, TestResult, grade
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _WHERE = f"{SECTION}.code"
 _MIB = 2**20
+# Of a verdict by a service, where the judge has no deadline of its own
+_DEADLINE_SECONDS = 300.0
 
 
 class CodeJudge(BaseJudge):
@@ -72,7 +74,11 @@ class CodeJudge(BaseJudge):
             show_expected=settings.show_expected,
             tolerance=settings.tolerance,
         )
-        self._service = None if settings.sandbox is None else SandboxService(settings.sandbox, transport)
+        self._service = (
+            None
+            if settings.sandbox is None
+            else SandboxService(settings.sandbox, section.deadline or _DEADLINE_SECONDS, transport)
+        )
         if self._service is not None:
             return
         try:
@@ -117,13 +123,19 @@ class CodeJudge(BaseJudge):
         try:
             tests = _tests(task)
             language = self._language(tests)
+            if self._service is not None and (why := cannot_run(tests, language)):
+                return f"not judged by the service: {why}"
             if not tests.solution:
                 return None
-            if self._service is not None:
-                return None
-            reward = self._reward(self._graded(tests.solution, tests, language), tests)
+            program = completed(tests.solution, tests)
+            if self._service is None:
+                results = self._graded(program, tests, language)
+            else:
+                results = loops.run(self._service.grade(program, tests, language, self._bounds_of(tests)))
+            reward = self._reward(results, tests)
         except JudgeError as error:
-            return f"{'sandbox' if error.cause is Cause.SANDBOX else 'unreadable tests'}: {error.message}"
+            of_sandbox = error.cause in (Cause.SANDBOX, Cause.DEADLINE)
+            return f"{'sandbox' if of_sandbox else 'unreadable tests'}: {error.message}"
         return None if reward[1] else f"its own solution fails: {reward.reason}"
 
     def estimate(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from agentscope_tuner._http.answer import HttpAnswer, HttpCall, detail_of, json_object, malformed
 from agentscope_tuner._http.client import HttpExchange
-from agentscope_tuner._http.limits import HttpLimits, Peer
+from agentscope_tuner._http.limits import HttpLimits, Peer, checked_token
 from agentscope_tuner._jail.jail import Ending
-from agentscope_tuner.config import SandboxConfig
-from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
+from agentscope_tuner.config import SECTION, SandboxConfig
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.verify.code.grade import Bounds, TestResult, in_order, tested
 from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
 
@@ -30,6 +32,8 @@ _CALLING = """
 if True:
     import json as _json, sys as _sys
     _given = _json.loads(_sys.stdin.read())
+    if {keyed!r}:
+        _given[0] = {{int(_key): _value for _key, _value in _given[0].items()}}
     _function = globals()[{name!r}] if {name!r} in globals() else getattr(Solution(), {name!r})
     print("\\n" + {mark!r} + _json.dumps(_function(*_given)))
 """
@@ -40,48 +44,56 @@ class SandboxService:
 
     Args:
         settings: which service, and where.
+        deadline: seconds for a verdict, by the judge's own settings.
         transport: replaces the network in tests: `httpx.MockTransport`.
     """
 
-    def __init__(self, settings: SandboxConfig, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, settings: SandboxConfig, deadline: float, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
         limits = HttpLimits(
-            deadline=300.0, max_connections=settings.max_connections, max_response_bytes=_MOST_RESPONSE_BYTES
+            token=_token(settings.token_file),
+            headers=settings.headers,
+            deadline=deadline,
+            max_connections=settings.max_connections,
+            max_response_bytes=_MOST_RESPONSE_BYTES,
         )
         peer = Peer("sandbox", _error, _error, self._bad_answer, DeadlineError)
-        self._exchange = HttpExchange(peer, settings.urls, limits, transport)
+        self._exchange = HttpExchange(
+            peer, settings.urls, limits, transport, read_token=lambda: _token(settings.token_file)
+        )
         self._kind = settings.kind
 
     async def grade(self, program: str, tests: TestSet, language: str, bounds: Bounds) -> list[TestResult]:
         """The results of the tests that were run, as `verify.code.grade.grade` gives them.
 
         Raises:
-            JudgeError: the service failed, or the tests cannot be run there.
+            JudgeError: the service failed, or took longer than it may for all tests, or they cannot be run there.
         """
+        if why := cannot_run(tests, language):
+            raise JudgeError(why, cause=Cause.CONFIG)
+        seconds = min(self._exchange.limits.deadline, bounds.total_seconds + _SERVICE_SECONDS)
+        ends_at = asyncio.get_running_loop().time() + seconds
         results: list[TestResult] = []
         for test in in_order(tests.tests):
-            results.append(await self._result(program, test, language, bounds))
+            results.append(await self._result(program, test, language, bounds, ends_at))
             if not results[-1].passed and bounds.stop_at_first_failure:
                 break
         return results
 
-    async def _result(self, program: str, test: Test, language: str, bounds: Bounds) -> TestResult:
-        if isinstance(test, CodeTest):
-            raise JudgeError(
-                "tests that carry code are not run in a remote sandbox, beside a program that could change them: "
-                "judge such rows with the jail of this machine",
-                cause=Cause.CONFIG,
-            )
+    async def _result(self, program: str, test: Test, language: str, bounds: Bounds, ends_at: float) -> TestResult:
         if isinstance(test, StdinTest):
-            ending = await self._run(program, test.given, language, bounds)
+            ending = await self._run(program, test.given, language, bounds, ends_at)
             return tested(test, ending, bounds)
-        if language != "python":
-            raise JudgeError(f"functions of {language} are not called in a sandbox service", cause=Cause.CONFIG)
+        assert isinstance(test, CallTest)
         mark = f"astuner-{secrets.token_hex(8)}:"
-        source = program + _CALLING.format(name=test.name, mark=mark)
-        ending = await self._run(source, json.dumps(list(test.arguments)), language, bounds)
+        first = test.arguments[0] if test.arguments else None
+        keyed = isinstance(first, dict) and any(isinstance(key, int) for key in first)
+        source = program + _CALLING.format(name=test.name, mark=mark, keyed=keyed)
+        ending = await self._run(source, json.dumps(list(test.arguments)), language, bounds, ends_at)
         return tested(test, _called(ending, mark, test), bounds)
 
-    async def _run(self, program: str, stdin: str, language: str, bounds: Bounds) -> Ending:
+    async def _run(self, program: str, stdin: str, language: str, bounds: Bounds, ends_at: float | None) -> Ending:
         seconds = bounds.limits.seconds
         if self._kind == "sandbox_fusion":
             path, parse = "/run_code", _fusion_ending
@@ -108,7 +120,7 @@ class SandboxService:
             }
         where = "running a program"
         body = json.dumps(asked).encode()
-        call = HttpCall(path, body, where, _reader(parse, where), seconds + _SERVICE_SECONDS)
+        call = HttpCall(path, body, where, _reader(parse, where), seconds + _SERVICE_SECONDS, ends_at=ends_at)
         return await self._exchange.run(call)
 
     def _bad_answer(self, status: int, detail: str, where: str) -> JudgeError:
@@ -120,9 +132,32 @@ class SandboxService:
         Raises:
             JudgeError: it does not.
         """
-        ending = await self._run("print(1)", "", "python", Bounds())
+        ending = await self._run("print(1)", "", "python", Bounds(), None)
         if ending.stdout.strip() != b"1":
             raise _error(f"the sandbox at {self._exchange.base_url} does not run a program that prints 1")
+
+
+def cannot_run(tests: TestSet, language: str) -> str | None:
+    """Why a service cannot run these tests; None where it can."""
+    if any(isinstance(test, CodeTest) for test in tests.tests):
+        return (
+            "tests that carry code are not run in a remote sandbox, beside a program that could change them: "
+            "judge such rows with the jail of this machine"
+        )
+    if tests.checker:
+        return "a checker of the row is not run in a remote sandbox: judge such rows with the jail of this machine"
+    if language != "python" and any(isinstance(test, CallTest) for test in tests.tests):
+        return f"functions of {language} are not called in a sandbox service"
+    return None
+
+
+def _token(file: str | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        return checked_token(Path(file).read_text(encoding="utf-8").strip())
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"{SECTION}.code.sandbox.token_file cannot be read: {exc}") from exc
 
 
 def _error(message: str) -> JudgeError:

@@ -9,8 +9,11 @@ reaches what it should not (a secret, an expected output, another process) pays 
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 #: Where the red team's runner puts what no program may see; a variable of its environment holds the same.
 SECRET_FILE = "/tmp/astuner-red-team-secret"
@@ -311,6 +314,22 @@ def cheats() -> Iterator[Cheat]:
         yield Cheat("bomb", name, f"{_PAID}{_CALLED.format(attack=_indented(attack))}")
     for name, attack in _OUTPUTS.items():
         yield Cheat("output", name, f"def double(n):\n{_indented(attack)}\n    return _v\ndouble(1)\n")
+
+
+_DATA = Path(__file__).parent / "data"
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """The rows of a file of this folder's data: `honest`, `tasks` or `liars`."""
+    return [json.loads(line) for line in (_DATA / f"{name}.jsonl").read_text().splitlines()]
+
+
+def liars(percent: int = 20) -> Iterator[tuple[dict[str, Any], Cheat]]:
+    """Pairs of a task and a program that solves none of them: this share of all, the same ones each time."""
+    for task in rows("tasks"):
+        for liar in rows("liars"):
+            if zlib.crc32(f"{liar['name']}/{task['name']}".encode()) % 100 < percent:
+                yield task, Cheat("liar", liar["name"], liar["program"])
 
 
 def _indented(text: str) -> str:

@@ -1,19 +1,21 @@
-"""The red team: every cheat against every form of tests. Nothing may be paid, left running, left behind or seen."""
+"""The red team: every cheat against every form of tests. Nothing may be paid, left running, left behind or seen.
+
+Beside it stand programs as models write them, with what they are due: right ones, wrong ones, and rows that are broken.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentscope_tuner import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-from benchmarks.bars import at_most
-from benchmarks.code.cheats import SECRET_FILE, SECRET_VARIABLE, Cheat, cheats
+from benchmarks.bars import at_least, at_most
+from benchmarks.code.cheats import SECRET_FILE, SECRET_VARIABLE, Cheat, cheats, liars, rows
 
 SETTINGS = {"seconds": 1.0, "total_seconds": 4.0, "memory_mb": 256, "processes": 32}
 _CHECK = "def check(candidate):\n    assert candidate(2) == 4\n    assert abs(candidate(3) - 6) < 1e-6\n"
@@ -55,6 +57,15 @@ def attack(judge: Any, form: str, cheat: Cheat) -> Outcome:
     return Outcome(form, cheat, judgement.reward, time.monotonic() - begun, judgement.error or judgement.reason)
 
 
+def mistaken(row: dict[str, Any], judge: Any) -> str | None:
+    """How the verdict on a row of honest work differs from what it is due; None where it does not."""
+    task = WorkflowTask(task=Task(metadata=row["metadata"]))
+    judgement = judge.judge(task, WorkflowOutput(metadata={"final_answer": row["output"]}))
+    if judgement.reward == row["reward"] and (judgement.reward is not None or judgement.cause == "reference"):
+        return None
+    return f"{row['name']}: due {row['reward']}, got {judgement.reward}: {judgement.error or judgement.reason}"
+
+
 def running() -> set[str]:
     """The processes of all jails on this machine."""
     found = set()
@@ -82,8 +93,16 @@ def main() -> None:
     judge = load_judge({"astuner": {"task_judge": section}})
     before = {*os.listdir("/tmp"), *os.listdir("/dev/shm")}
     team = [(form, cheat) for form in asked.forms for cheat in cheats() if asked.family in (None, cheat.family)]
+    for task, cheat in liars():
+        FORMS[task["name"]] = task["tests"]
+        team += [(task["name"], cheat)] if asked.family in (None, cheat.family) else []
     with ThreadPoolExecutor(asked.at_once) as pool:
         outcomes = list(pool.map(lambda one: attack(judge, *one), team))
+        honest = {reward: [row for row in rows("honest") if row["reward"] == reward] for reward in (1.0, 0.0, None)}
+        mistakes = {
+            reward: [how for how in pool.map(lambda row: mistaken(row, judge), due) if how]
+            for reward, due in honest.items()
+        }
     time.sleep(1)
     # those of other graders on this machine come and go
     last = running()
@@ -102,11 +121,19 @@ def main() -> None:
     ):
         for one in found:
             print(f"{title} {one.form} {one.cheat.family}: {one.cheat.name} {one.seconds:.2f} s {one.reason[:150]!r}")
-    print(f"{len(outcomes)} attacks by {len({one.cheat for one in outcomes})} programs, {dict(Counter(asked.forms))}")
+    for how in (how for found in mistakes.values() for how in found):
+        print(f"MISTAKEN {how[:200]}")
+    forms, programs = {one.form for one in outcomes}, {one.cheat for one in outcomes}
+    print(f"{len(outcomes)} attacks by {len(programs)} programs, in {len(forms)} forms")
     print(f"files left in /tmp and /dev/shm: {sorted(left)}")
     at_most("red team: paid", len(paid), 0, "attacks")
     at_most("red team: without a verdict", len(failed), 0, "attacks")
     at_most("red team: left running after 1 s", len(stayed), 0, "processes")
+    at_least(
+        "honest programs: right ones paid", 1 - len(mistakes[1.0]) / len(honest[1.0]), 0.99, f"of {len(honest[1.0])}"
+    )
+    at_most("honest programs: wrong ones paid or without a verdict", len(mistakes[0.0]), 0, f"of {len(honest[0.0])}")
+    at_most("honest programs: broken rows with a verdict", len(mistakes[None]), 0, f"of {len(honest[None])}")
     at_most("red team: over their bound by more than 1 s", len(late), 0, "attacks")
 
 

@@ -186,6 +186,37 @@ def test_a_program_cannot_end_the_loop_that_its_test_calls_it_in(raised: str) ->
     assert judgement.reward == 0.0, judgement
 
 
+_CHECKER = """
+import sys
+given, correct, printed = (open(name).read().split() for name in sys.argv[1:])
+first, second = map(int, printed)
+print(1 if first + second == int(given[0]) else 0)
+"""
+_CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "python"}
+
+
+@pytest.mark.parametrize(
+    ("checker", "program", "reward"),
+    [
+        (_CHECKER, "print(3, 4)", 1.0),
+        (_CHECKER, "print(5, 2)", 1.0),
+        (_CHECKER, "print(5, 3)", 0.0),
+        (_CHECKER, "print('1')", 0.0),
+        (_CHECKER, "print('x' * 10**7)", 0.0),
+        (_CHECKER, "print(3, 4); raise SystemExit(1)", 0.0),
+        (_CHECKER, "open('correct_output.txt', 'w').write('1'); open('checker.py', 'w').write('print(1)')", 0.0),
+        ("print(1 / 0)", "print(3, 4)", None),
+        ("print('fine')", "print(3, 4)", None),
+        ("raise SystemExit(3)", "print('x')", None),
+        ("print(0)", "print(3, 4)", None),
+    ],
+)
+def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: float | None) -> None:
+    row = {"verification_info": {**_CHECKED, "checker": checker}}
+    judgement = code_judge().judge(asked(row), wrote(program))
+    assert (judgement.reward, judgement.cause) == (reward, None if reward is not None else "reference"), judgement
+
+
 def test_partial_rewards_and_their_weights() -> None:
     half = wrote("n = int(input())\nprint(4 if n == 2 else 0)")
     assert code_judge(partial="share").judge(asked(DOUBLES), half).reward == 0.5

@@ -17,13 +17,14 @@ with warnings.catch_warnings():
     # a package that it builds on compares with literals by `is`
     warnings.simplefilter("ignore", SyntaxWarning)
     import reasoning_gym
+    from reasoning_gym.factory import DATASETS
 
-_OWN_ANSWERS = [
-    *("basic_arithmetic", "binary_matrix", "caesar_cipher", "chain_sum", "complex_arithmetic", "countdown"),
-    *("game_of_life_halting", "gcd", "leg_counting", "letter_counting", "n_queens", "polynomial_multiplication"),
-    *("prime_factorization", "puzzle24", "simple_equations", "simple_integration", "spiral_matrix"),
-    *("string_insertion", "sudoku", "syllogism"),
-]
+# some data sets leave the package's files open
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+# `composite` asks to be told which others it is made of
+_DATASETS = sorted(set(DATASETS) - {"composite"})
+# of these any answer that fits is right, and none is given
+_WITHOUT_ANSWERS = {"boxnet", "graph_color", "propositional_logic", "rubiks_cube", "rush_hour"}
 _ESCAPE = "__import__('os').system('true')"
 _POWER = "9**9**9"
 
@@ -52,17 +53,20 @@ def _row(dataset: str, answer: str = "4", **metadata: Any) -> dict[str, Any]:
     return {"question": "?", "answer": answer, "metadata": {"source_dataset": dataset, **metadata}}
 
 
-@pytest.mark.parametrize("dataset", _OWN_ANSWERS)
+@pytest.mark.parametrize("dataset", _DATASETS)
 def test_the_own_answer_of_a_data_set_is_paid(dataset: str) -> None:
     entry = _entry(dataset)
+    assert (entry["answer"] is None) == (dataset in _WITHOUT_ANSWERS)
+    if entry["answer"] is None:
+        return
     judgement = _judged(entry, entry["answer"])
     assert (judgement.reward, judgement.is_success) == (1.0, True), judgement
 
 
-@pytest.mark.parametrize("answer", ["I do not know.", "", "nan", _ESCAPE, "[].__class__.__base__"])
-@pytest.mark.parametrize("dataset", _OWN_ANSWERS)
+@pytest.mark.parametrize("answer", ["I do not know.", "", "nan", _ESCAPE, _POWER, "[].__class__.__base__"])
+@pytest.mark.parametrize("dataset", _DATASETS)
 def test_an_answer_that_is_none_is_not_paid(dataset: str, answer: str) -> None:
-    judgement = _judged(_entry(dataset), answer)
+    judgement = _judged(_entry(dataset), answer, _judge(seconds=1.0))
     assert (judgement.reward, judgement.is_success) == (0.0, False), judgement
 
 

@@ -45,6 +45,33 @@ def _judged(folder: Path, query: str, gold: str = _GOLD, **settings: Any) -> Any
         ("SELECT a, b FROM t ORDER BY a", f"{_GOLD} ORDER BY a DESC", 0.0),
         ("SELECT a FROM t ORDER BY a", "SELECT a FROM (SELECT a FROM t ORDER BY a DESC)", 1.0),
         ("SELECT nope", _GOLD, 0.0),
+        # NULL is NULL, and neither nothing, nor 0, nor a text
+        ("SELECT NULL, 1", "SELECT NULL, 1", 1.0),
+        ("SELECT '', 1", "SELECT NULL, 1", 0.0),
+        ("SELECT 'NULL', 1", "SELECT NULL, 1", 0.0),
+        ("SELECT 0, 1", "SELECT NULL, 1", 0.0),
+        # numbers are numbers, and no texts; floats agree to twelve digits
+        ("SELECT 1.0", "SELECT 1", 1.0),
+        ("SELECT '1'", "SELECT 1", 0.0),
+        ("SELECT 0.1 + 0.2", "SELECT 0.3", 1.0),
+        ("SELECT 0.30001", "SELECT 0.3", 0.0),
+        ("SELECT 9007199254740993", "SELECT 9007199254740992", 0.0),
+        ("SELECT 1e999", "SELECT 1e999", 1.0),
+        ("SELECT x'61'", "SELECT 'a'", 0.0),
+        ("SELECT 'A'", "SELECT 'a'", 0.0),
+        # rows count as often as they stand there
+        ("SELECT a FROM t UNION SELECT a FROM t", "SELECT a FROM t", 0.0),
+        ("SELECT a FROM t UNION ALL SELECT a FROM t", "SELECT a FROM t", 0.0),
+        ("SELECT a FROM t WHERE 0", "SELECT a FROM t", 0.0),
+        # in the order that the whole reference asks for, and in no other's
+        ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t ORDER BY a", 0.0),
+        ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t -- ORDER BY a", 1.0),
+        ("SELECT a FROM t ORDER BY a DESC", "SELECT a, row_number() OVER (ORDER BY a) FROM t", 0.0),
+        ("SELECT a FROM t ORDER BY 1 DESC", "SELECT a FROM t WHERE b IS NOT 'ORDER BY' OR 1", 1.0),
+        # comments and further statements
+        ("-- all\nSELECT a, b FROM t -- done", _GOLD, 1.0),
+        ("SELECT a, b FROM t; SELECT 1", _GOLD, 0.0),
+        ("EXPLAIN SELECT a, b FROM t", _GOLD, 0.0),
         ("SELECT a, b FROM t", "SELECT nope", None),
         ("SELECT a FROM t WHERE 0", "SELECT a FROM t WHERE 0", None),
     ],

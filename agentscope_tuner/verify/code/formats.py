@@ -5,6 +5,7 @@ Every reader takes only what its data set writes. A row that none reads is a bro
 
 from __future__ import annotations
 
+import ast
 import base64
 import io
 import json
@@ -20,6 +21,9 @@ from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Te
 # Bytes of one row's tests, unpacked
 _MOST_BYTES = 256 * 2**20
 _MOST_DEPTH = 8
+_WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+# how rows of LeetCode name a method
+_OF_SOLUTION = "Solution()."
 _MISSING = object()
 
 
@@ -70,6 +74,7 @@ def _with_row(found: TestSet, row: Mapping[str, Any]) -> TestSet:
         tolerance=found.tolerance if row.get("tolerance") is None else _number(row["tolerance"], "tolerance"),
         unordered=found.unordered or row.get("unordered") is True,
         weights=found.weights or _weights(row.get("weights"), len(found.tests)),
+        checker=found.checker or _checker(row),
     )
 
 
@@ -86,6 +91,11 @@ def _weights(value: object, tests: int) -> list[float]:
     if len(weights) != tests or not sum(weights):
         raise BadTestsError(f"weights must be {tests} numbers, one a test, and not all 0")
     return weights
+
+
+def _checker(row: Mapping[str, Any]) -> str:
+    checker = row.get("generated_checker", row.get("checker"))
+    return "" if checker is None else _string(checker, "checker")
 
 
 def _word(value: object) -> str:
@@ -158,10 +168,18 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
     wrapped = all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
     return TestSet(
         [
-            _call(name, given, wanted, at, wrapped=wrapped)
+            _call(name, _with_numbers(given), wanted, at, wrapped=wrapped)
             for at, (given, wanted) in enumerate(zip(inputs, outputs, strict=True), 1)
         ]
     )
+
+
+def _with_numbers(given: Any) -> Any:
+    """APPS: where all keys of a first argument are whole numbers, JSON has made text of them."""
+    first = given[0] if isinstance(given, list) and given else None
+    if not isinstance(first, dict) or not first or not all(_WHOLE.match(str(key)) for key in first):
+        return given
+    return [{int(key): value for key, value in first.items()}, *given[1:]]
 
 
 def _stdin(given: object, wanted: object, at: int, *, public: bool = False) -> StdinTest:
@@ -169,18 +187,22 @@ def _stdin(given: object, wanted: object, at: int, *, public: bool = False) -> S
 
 
 def _call(name: object, given: Any, wanted: Any, at: int, *, wrapped: bool = False, public: bool = False) -> CallTest:
-    name = _string(name, "fn_name")
+    name = _string(name, "fn_name").removeprefix(_OF_SOLUTION)
     if not name.isidentifier():
         raise BadTestsError(f"fn_name {name!r:.60} is no name of a function")
+    expected = [wanted, wanted[0]] if wrapped else [wanted]
     if isinstance(given, str):
         lines = [line for line in given.split("\n") if line.strip()]
         arguments = [_json(line, f"line {number} of input {at}") for number, line in enumerate(lines, 1)]
+        expected = [_json_or_text(wanted)] if isinstance(wanted, str) else expected
     else:
         arguments = _listed(given, f"input {at}")
-    if isinstance(wanted, str):
-        wanted = _json_or_text(wanted)
+        # beside a list of values a text may be that value, or JSON of another
+        expected += [_json_or_text(wanted)] if isinstance(wanted, str) else []
     size = len(json.dumps(arguments))
-    return CallTest(name, arguments, [wanted, wanted[0]] if wrapped else [wanted], size, public)
+    if "NaN" in json.dumps(expected) and any(one != one for one in expected):
+        raise BadTestsError(f"output {at} is NaN, which no result equals")
+    return CallTest(name, arguments, expected, size, public)
 
 
 def _json_or_text(text: str) -> Any:
@@ -277,11 +299,10 @@ def _mbpp(row: Mapping[str, Any], depth: int) -> TestSet:
 
 def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
     prompt, source = _string(row.get("prompt") or "", "prompt"), _string(row["test"], "test")
-    entry = _string(row["entry_point"], "entry_point")
+    entry = _string(row["entry_point"], "entry_point").removeprefix(_OF_SOLUTION)
     if not entry.isidentifier():
         raise BadTestsError(f"entry_point {entry!r:.60} is no name of a function")
-    before, found, _ = prompt.rpartition(f"def {entry}(")
-    preamble = before if found else ""
+    preamble = _above(prompt, entry)
     solution = row.get("canonical_solution")
     return TestSet(
         [CodeTest("check", source, preamble, entry)],
@@ -290,6 +311,22 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
         entry=entry,
         solution=prompt + solution if isinstance(solution, str) else "",
     )
+
+
+def _above(prompt: str, entry: str) -> str:
+    """What stands in a prompt above the function to write: imports, helpers, classes of nodes."""
+    before, found, _ = prompt.rpartition(f"def {entry}(")
+    if not found:
+        before = prompt
+    elif not before.endswith("\n"):
+        # a method: the class around it is the program's
+        before = before[: max(before.rfind("\nclass "), before.rfind("\nasync "), -1) + 1]
+    try:
+        ast.parse(before)
+    # prose, or the start of something
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return before if found and before.strip() else ""
+    return before
 
 
 def _framework(row: Mapping[str, Any], depth: int) -> TestSet:
@@ -319,6 +356,7 @@ _MAPPINGS: Sequence[tuple[tuple[str, ...], _Reader]] = [
     (("test", "entry_point"), _human_eval),
     (("framework", "test"), _framework),
     (("test_cases",), _inner("test_cases")),
+    (("official_tests",), _inner("official_tests")),
     (("assert_case",), _pairs),
     (("input_output",), _inner("input_output")),
     (("tests",), _inner("tests")),

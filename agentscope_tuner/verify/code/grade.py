@@ -18,8 +18,10 @@ from pathlib import Path
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
+from agentscope_tuner._jail.warm import warm_jails
+from agentscope_tuner.verify.code.checker import CheckerError, accepts
 from agentscope_tuner.verify.code.compare_output import same_output, same_value
-from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load, pack
 from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
 
 _INSIDE = Path(__file__).parent / "inside"
@@ -28,6 +30,8 @@ _TRIES = 2
 _MOST_SHOWN = 80
 # Seconds that a program has to end once its tests have
 _GRACE_SECONDS = 0.2
+# CPU seconds of pytest itself
+_PYTEST_SECONDS = 1.0
 # Compilers and Node reserve address space far beyond what they use
 _INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
 
@@ -87,30 +91,39 @@ def grade(program: str, tests: TestSet, language: str, bounds: Bounds) -> list[T
     """
     results: list[TestResult] = []
     with slot():
-        answer = _TestedProgram(program, language, bounds)
+        answer, is_done = _TestedProgram(program, language, bounds, tests.checker), False
         try:
             for test in in_order(tests.tests):
                 results.append(answer.result(test))
                 if not results[-1].passed and (bounds.stop_at_first_failure or answer.is_hopeless):
                     break
+            is_done = True
+        except BrokenTests:
+            is_done = True
+            raise
         finally:
-            answer.close()
+            # a run may be under way in them
+            answer.close(broken=not is_done)
     return results
 
 
 class _TestedProgram:
     """One program under its tests."""
 
-    def __init__(self, program: str, language: str, bounds: Bounds) -> None:
-        self._program, self._language, self._bounds = program, language, bounds
+    def __init__(self, program: str, language: str, bounds: Bounds, checker: str = "") -> None:
+        self._program, self._language, self._bounds, self._checker = program, language, bounds, checker
         self._until = time.monotonic() + bounds.total_seconds
         self._jails: dict[str, Jail] = {}
         self._binary: bytes | None = None
         self.is_hopeless = False
 
-    def close(self) -> None:
-        for jail in self._jails.values():
-            jail.close()
+    def close(self, *, broken: bool = False) -> None:
+        """Give the jails back, or end them."""
+        for kept, jail in self._jails.items():
+            if broken:
+                jail.close()
+            else:
+                warm_jails.give(kept, jail)
         self._jails.clear()
 
     def result(self, test: Test) -> TestResult:
@@ -119,7 +132,7 @@ class _TestedProgram:
             try:
                 found = self._try(test, last)
             except (JailBroken, StarvedError):
-                self.close()
+                self.close(broken=True)
                 if last:
                     raise
                 continue
@@ -142,7 +155,28 @@ class _TestedProgram:
         self._until += ending.waited_seconds
         if self._is_doubtful(ending, last):
             return None
-        return tested(test, ending, replace(self._bounds, limits=limits))
+        bounds = replace(self._bounds, limits=limits)
+        if self._checker and isinstance(test, StdinTest):
+            return self._checked(test, ending, bounds)
+        return tested(test, ending, bounds)
+
+    def _checked(self, test: StdinTest, ending: Ending, bounds: Bounds) -> TestResult:
+        """What the data set's checker says of the output."""
+        why = _over(ending, bounds.limits) or (_died(ending) if ending.status != 0 else None)
+        if why is None and ending.cut:
+            why = f"it prints more than {bounds.limits.output_kb:,} KB"
+        if why is None:
+            jail = self._jail("tests")
+            self._ready(jail)
+            begun = time.monotonic()
+            try:
+                is_right = accepts(jail, self._checker, test, ending.stdout)
+            except CheckerError as exc:
+                raise BrokenTests(str(exc)) from exc
+            self._until += time.monotonic() - begun
+            shown = _short(repr(ending.stdout.decode(errors="replace")))
+            why = None if is_right else f"for input {_short(repr(test.given))} the checker refuses {shown}"
+        return _result(test, why, ending)
 
     def _is_doubtful(self, ending: Ending, last: bool) -> bool:
         """Whether the run must be done again: what ended it may have come from outside."""
@@ -160,15 +194,27 @@ class _TestedProgram:
         return replace(limits, wall_seconds=min(limits.wall_seconds, left), address_space=python)
 
     def _jail(self, role: str, *visible: str) -> Jail:
-        kept = " ".join((role, *visible))
+        kept = " ".join((role, "python" if self._language == "python" else "", *visible))
         jail = self._jails.get(kept)
         if jail is None or not jail.alive:
             if jail is not None:
                 jail.close()
-            names = {"program": ("run_program", "serve_program"), "tests": ("run_tests",)}[role]
-            preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
-            self._jails[kept] = jail = Jail(folders=[str(_INSIDE)], visible=visible, preload=preload)
+            self._jails[kept] = jail = warm_jails.take(kept, lambda: self._new_jail(role, visible))
         return jail
+
+    def _new_jail(self, role: str, visible: Sequence[str]) -> Jail:
+        names = {"program": ("run_program", "serve_program"), "tests": ("run_program", "run_tests")}[role]
+        preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
+        search = [f"{SHOWN}/0"] if visible else []
+        preload += [f"{_MODULES}.run_pytest"] if visible else []
+        return Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search)
+
+    def _ready(self, *jails: Jail) -> None:
+        """Wait for them. That is no time of the program's."""
+        begun = time.monotonic()
+        for jail in jails:
+            jail.until_ready()
+        self._until += time.monotonic() - begun
 
     def _compile(self, limits: RunLimits) -> str:
         """Why the program cannot be compiled; empty where it was."""
@@ -195,8 +241,9 @@ class _TestedProgram:
 
     def _run(self, test: StdinTest | CallTest, limits: RunLimits) -> Ending:
         jail = self._jail("program")
+        self._ready(jail)
         if isinstance(test, CallTest):
-            payload = {"program": self._program, "name": test.name, "arguments": list(test.arguments)}
+            payload = {"program": self._program, "name": test.name, "arguments": [pack(one) for one in test.arguments]}
             return jail.run(
                 JailWork(entry=f"{_MODULES}.run_program:call", payload=json.dumps(payload).encode()), limits
             )
@@ -215,9 +262,10 @@ class _TestedProgram:
         """Tests in one jail, the program in another, a line between them."""
         if self._language != "python":
             raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
-        packages = _pytest_folder() if test.framework == "pytest" and "pytest" in test.source else None
+        packages = _pytest_folder() if test.framework == "pytest" or "pytest" in test.setup + test.source else None
         # both start at the same time
         inner, outer = self._jail("program"), self._jail("tests", *([packages] if packages else []))
+        self._ready(inner, outer)
         name = test.modules[0] if test.modules else "main"
         served = json.dumps({"program": self._program, "name": name.rpartition(".")[2]}).encode()
         asked = {
@@ -228,7 +276,7 @@ class _TestedProgram:
             "modules": list(test.modules),
             "framework": test.framework,
             "name": f"test {test.number}",
-            "packages": [f"{SHOWN}/0"] if packages else [],
+            "pytest": packages is not None,
         }
         mine, theirs = socket.socketpair()
         with mine, theirs:
@@ -236,15 +284,18 @@ class _TestedProgram:
                 JailWork(entry=f"{_MODULES}.serve_program:serve", payload=served, line=mine.fileno()), limits
             )
             work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=json.dumps(asked).encode(), line=theirs.fileno())
-            # the program's time decides: its tests sleep meanwhile
-            tests = outer.begin(work, replace(limits, wall_seconds=4 * limits.wall_seconds + _GRACE_SECONDS))
+            # the program's time decides: its tests sleep meanwhile, and it while they compute
+            seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
+            wall_seconds = 4 * limits.wall_seconds + _GRACE_SECONDS
+            tests = outer.begin(work, replace(limits, seconds=seconds, wall_seconds=wall_seconds))
+            program.waits_for = tests
             # both requests must be out before this end of the line is closed
             program.step()
             tests.step()
         _until_told(tests, program)
         assert tests.ending is not None
         assert program.ending is not None
-        self._until += program.ending.waited_seconds
+        self._until += program.ending.waited_seconds + tests.busy_seconds
         if self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last):
             return None
         return self._reported(test, program.ending, tests.ending, limits)

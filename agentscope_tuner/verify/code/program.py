@@ -9,7 +9,9 @@ from agentscope_tuner.verify.code.tests import TestSet
 from agentscope_tuner.verify.find import after_thinking
 
 ProgramPlace = Literal["fence", "tag", "whole"]
-_FENCE = re.compile(r"^[ \t]{0,3}(`{3,}+|~{3,}+)[ \t]*([^\s`{]*)[^\n`]*$", re.MULTILINE)
+_FENCE = re.compile(r"^([ \t]*)(`{3,}+|~{3,}+)[ \t]*([^\s`{]*)[^\n`]*$", re.MULTILINE)
+# Deeper than its opening fence by more, a fence is part of the block: of a docstring in it
+_MOST_DEEPER = 3
 _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
 #: The languages that programs are judged in, and the names that fences give them.
 LANGUAGES = {
@@ -35,7 +37,7 @@ class FoundProgram(NamedTuple):
 
 
 def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgram:
-    """The program that `output` states: its last fenced block in `language`, or without a language.
+    """The program that `output` states: its last fenced block in `language`, else its last one without a language.
 
     A block that is never closed is cut off, and no program.
     """
@@ -56,20 +58,29 @@ def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgra
 
 
 def _last_block(text: str, names: set[str]) -> FoundProgram:
-    last: str | None = None
+    # examples of what a program prints often stand behind it, in blocks that name no language
+    last: dict[bool, str] = {}
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         if opened is None:
             opened = fence
-        elif fence[1].startswith(opened[1]) and not fence[2]:
-            if not opened[2] or opened[2].lower() in names:
-                last = text[opened.end() + 1 : fence.start()]
+        elif fence[2].startswith(opened[2]) and not fence[3] and len(fence[1]) <= len(opened[1]) + _MOST_DEEPER:
+            if not opened[3] or opened[3].lower() in names:
+                last[bool(opened[3])] = _unindented(text[opened.end() + 1 : fence.start()], len(opened[1]))
             opened = None
-    if opened is not None and (not opened[2] or opened[2].lower() in names):
+    if opened is not None and (not opened[3] or opened[3].lower() in names):
         return FoundProgram(None, "the last block of code is never closed")
-    if last is not None and not last.strip():
+    found = last.get(True, last.get(False))
+    if found is not None and not found.strip():
         return FoundProgram(None, "the last block of code is empty")
-    return FoundProgram(last)
+    return FoundProgram(found)
+
+
+def _unindented(block: str, indent: int) -> str:
+    """The block without the white space that stands before its fence, too."""
+    if not indent:
+        return block
+    return "".join(line[:indent].lstrip(" \t") + line[indent:] for line in block.splitlines(keepends=True))
 
 
 def completed(source: str, tests: TestSet) -> str:

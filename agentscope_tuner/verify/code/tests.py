@@ -84,6 +84,8 @@ class TestSet:
         tolerance: by which floats may differ, where the row says it.
         unordered: whether lines, or items of a list, may come in any order.
         weights: of the tests, where the row has them.
+        checker: a script of the data set that judges what a program prints, where several outputs are right. It is
+            started as `checker.py input.txt correct_output.txt solution_output.txt` and prints a score.
     """
 
     tests: Sequence[Test]
@@ -95,6 +97,7 @@ class TestSet:
     tolerance: float | None = None
     unordered: bool = False
     weights: Sequence[float] = ()
+    checker: str = ""
 
     # pytest takes classes of such names for tests of its own
     __test__ = False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -100,3 +102,49 @@ def test_a_function_is_called_by_lines_that_the_program_is_given() -> None:
 def test_tests_that_carry_code_are_not_run_beside_the_program() -> None:
     with pytest.raises(JudgeError, match="not run in a remote sandbox"):
         _reward(_ran(), _FUSION, ["assert double(2) == 4"])
+
+
+_DOUBLES = {"inputs": ["2\n"], "outputs": ["4\n"]}
+
+
+def _checked(tests: dict[str, Any] | list[str], stdout: str = "4\n", **sandbox: Any) -> str | None:
+    def reply(request: httpx.Request) -> httpx.Response:
+        wanted = {"authorization": "Bearer abc", "x-team": "rl"} if sandbox else {}
+        assert {name: request.headers.get(name) for name in wanted} == wanted
+        return httpx.Response(200, json=_ran(stdout))
+
+    config = {"astuner": {"task_judge": {"code": {"sandbox": {**_FUSION, **sandbox}}}}}
+    return CodeJudge(config, transport=httpx.MockTransport(reply)).check_task(Task(metadata={"tests": tests}))
+
+
+def test_a_row_is_checked_by_the_service_that_will_judge_it(tmp_path: Path) -> None:
+    solved = {**_DOUBLES, "solution": "print(4)"}
+    assert _checked(solved) is None
+    assert (_checked(solved, "5\n") or "").startswith("its own solution fails")
+    assert (_checked(["assert double(2) == 4"]) or "").startswith("not judged by the service")
+    (tmp_path / "token").write_text("abc\n")
+    assert _checked(solved, token_file=str(tmp_path / "token"), headers={"X-Team": "rl"}) is None
+
+
+def test_a_service_that_stalls_holds_a_verdict_no_longer_than_the_deadline() -> None:
+    async def stall(request: httpx.Request) -> httpx.Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    config = {"astuner": {"task_judge": {"deadline": 0.2, "code": {"sandbox": _FUSION}}}}
+    judge = CodeJudge(config, transport=httpx.MockTransport(stall))
+    output = WorkflowOutput(metadata={"final_answer": "```python\nprint(4)\n```"})
+    with pytest.raises(JudgeError, match=r"0\.2"):
+        judge.compute_reward(WorkflowTask(task=Task(metadata={"tests": _DOUBLES})), output)
+
+
+def test_keys_that_json_made_text_are_numbers_again_in_a_service() -> None:
+    def reply(request: httpx.Request) -> httpx.Response:
+        assert "if True:\n        _given[0] = {int(_key)" in json.loads(request.content)["code"]
+        return httpx.Response(200, json=_ran())
+
+    config = {"astuner": {"task_judge": {"code": {"sandbox": _FUSION}}}}
+    tests = {"inputs": [[{"1": 2}]], "outputs": [2], "fn_name": "f"}
+    output = WorkflowOutput(metadata={"final_answer": "```python\ndef f(x): return 1\n```"})
+    judge = CodeJudge(config, transport=httpx.MockTransport(reply))
+    assert judge.compute_reward(WorkflowTask(task=Task(metadata={"tests": tests})), output)[0] == 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -31,7 +31,7 @@ def dump(value: object, handle: Callable[[object], object] | None = None) -> byt
     """The text of `value`.
 
     Args:
-        handle: makes JSON of what is no plain data; by default there is none.
+        handle: makes JSON of what is no plain data, and of named tuples, which are tuples where there is none.
 
     Raises:
         NotPlainError: the value holds something that cannot travel.
@@ -64,10 +64,12 @@ def pack(value: Any, handle: Callable[[object], object] | None = None, depth: in
         return value
     if depth == 0:
         raise NotPlainError("nested too deep")
+    if handle is not None and isinstance(value, tuple) and hasattr(type(value), "_fields"):
+        return handle(value)
     for kind, how in _PACKERS:
         if isinstance(value, kind):
             return how(value, lambda part: pack(part, handle, depth - 1))
-    if callable(getattr(value, "tolist", None)) and type(value).__module__ == "numpy":
+    if type(value).__module__ == "numpy" and callable(getattr(value, "tolist", None)):
         return pack(value.tolist(), handle, depth - 1)
     if value is Ellipsis or value is NotImplemented:
         return {"o": repr(value)}
@@ -90,7 +92,20 @@ def _float(value: float, _: _Pack) -> object:
 
 
 def _dict(value: dict[Any, Any], inner: _Pack) -> object:
-    return {"d": [[inner(key), inner(part)] for key, part in dict.items(value)]}
+    return {"d": _pairs(value, inner)}
+
+
+def _kept(kind: str) -> Callable[[Any, _Pack], object]:
+    return lambda value, inner: {"k": [kind, *_pairs(value, inner)]}
+
+
+def _pairs(value: dict[Any, Any], inner: _Pack) -> list[object]:
+    return [[inner(key), inner(part)] for key, part in dict.items(value)]
+
+
+def _default(value: defaultdict[Any, Any], inner: _Pack) -> object:
+    factory = getattr(value.default_factory, "__name__", "")
+    return {"k": [factory if factory in _FACTORIES else "", *_pairs(value, inner)]}
 
 
 def _delta(value: datetime.timedelta, _: _Pack) -> object:
@@ -108,6 +123,10 @@ _PACKERS: list[tuple[type, Callable[[Any, _Pack], object]]] = [
     (str, lambda value, _: str.__str__(value)),
     (list, lambda value, inner: [inner(part) for part in list.__iter__(value)]),
     (tuple, lambda value, inner: {"t": [inner(part) for part in tuple.__iter__(value)]}),
+    (Counter, _kept("Counter")),
+    # it keeps an order of its own
+    (OrderedDict, lambda value, inner: {"k": ["OrderedDict", *_pairs(dict(OrderedDict.items(value)), inner)]}),
+    (defaultdict, _default),
     (dict, _dict),
     (set, _sequence("s")),
     (frozenset, _sequence("z")),
@@ -117,6 +136,7 @@ _PACKERS: list[tuple[type, Callable[[Any, _Pack], object]]] = [
     (complex, lambda value, _: {"c": [repr(value.real), repr(value.imag)]}),
     (Decimal, lambda value, _: {"D": str(value)}),
     (Fraction, lambda value, inner: {"F": [inner(value.numerator), inner(value.denominator)]}),
+    (slice, lambda value, inner: {"sl": [inner(value.start), inner(value.stop), inner(value.step)]}),
     (range, lambda value, inner: {"r": [inner(value.start), inner(value.stop), inner(value.step)]}),
     (datetime.datetime, lambda value, _: {"dt": ["datetime", value.isoformat()]}),
     (datetime.date, lambda value, _: {"dt": ["date", value.isoformat()]}),
@@ -160,6 +180,18 @@ def _mapping(value: Any, inner: _Pack) -> dict[object, object]:
     return {inner(key): inner(part) for key, part in value}
 
 
+# what a `defaultdict` may make, and the kinds of dictionaries that say more than `dict`
+_FACTORIES: dict[str, Callable[[], Any]] = {kind.__name__: kind for kind in (int, float, str, bool, list, dict, set)}
+_KINDS: dict[str, Callable[[], dict[Any, Any]]] = {"Counter": Counter, "OrderedDict": OrderedDict}
+
+
+def _mapping_of_kind(value: Any, inner: _Pack) -> dict[object, object]:
+    kind, *pairs = value
+    made = _KINDS[kind]() if kind in _KINDS else defaultdict(_FACTORIES[kind] if kind else None)
+    made.update(_mapping(pairs, inner))
+    return made
+
+
 def _moment(value: Any, _: _Pack) -> object:
     kinds: dict[str, Any] = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
     return kinds[value[0]].fromisoformat(_text(value[1]))
@@ -179,6 +211,8 @@ _UNPACKERS: dict[str, Callable[[Any, _Pack], object]] = {
     "f": lambda value, _: float(_text(value)),
     "o": lambda value, _: {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[_text(value)],
     "d": _mapping,
+    "k": _mapping_of_kind,
+    "sl": _listed(lambda parts: slice(*parts)),
     "t": _listed(tuple),
     "s": _listed(set),
     "z": _listed(frozenset),

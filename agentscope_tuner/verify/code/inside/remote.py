@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import builtins
 import sys
+import threading
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
-from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError
+from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
 
 _PLAIN_METHODS = {
     name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind) if name[0] != "_"
@@ -39,6 +41,10 @@ class NotComparableError(BaseException):
     """The program answered with an object of its own where the test needs data. No test may expect that."""
 
 
+class CannotTravelError(BaseException):
+    """The test needs the program in its own interpreter."""
+
+
 class Program:
     """The program in the other jail.
 
@@ -49,6 +55,7 @@ class Program:
     Attributes:
         is_to_blame: whether it raised, lacked a name, ended, or gave any answer that a test may have stumbled over.
         has_given: whether a test has a function or a class of it, perhaps in the place of something else.
+        cannot_travel: what the tests do that needs the program in their own interpreter.
     """
 
     def __init__(self, line: JailLine, write: Callable[[str], object]) -> None:
@@ -59,7 +66,11 @@ class Program:
         self._lent_numbers: dict[int, int] = {}
         self.is_to_blame = False
         self.has_given = False
+        self.cannot_travel = ""
         self._returns = False
+        # a test may ask from several threads
+        self._turn = threading.RLock()
+        self._shared: dict[int, tuple[Any, object]] = {}
 
     def broke(self, error: BaseException | None) -> bool:
         """Whether it may be the program's doing that its tests ended with `error`, outside of any test."""
@@ -88,13 +99,20 @@ class Program:
             MissingError: nothing.
         """
         found = self.ask({"do": "module", "name": name})
-        self.is_to_blame |= not isinstance(found, StandInFunction | type)
+        self._note(found)
         self.has_given = True
-        return found
+        return named(found, name)
 
     def method(self, name: str) -> Any:
         """The function `name`, or the method of the program's class `Solution`."""
-        return self.ask({"do": "method", "name": name})
+        found = self.ask({"do": "method", "name": name})
+        self._note(found)
+        return found
+
+    def _note(self, found: object) -> None:
+        """A test may stumble over what is neither a function nor a class of the program."""
+        is_own_class = isinstance(found, type) and found in self._classes.values()
+        self.is_to_blame |= not (isinstance(found, StandInFunction) or is_own_class)
 
     def ask(self, request: dict[str, Any], arguments: tuple[object, ...] = ()) -> Any:
         """One question, and its answer as a value of this side."""
@@ -102,6 +120,12 @@ class Program:
             self.is_to_blame = True
         if "args" in request or arguments:
             request = {**request, "args": [self.pack(part) for part in arguments]}
+        with self._turn:
+            return self._asked(request, arguments)
+
+    def _asked(self, request: dict[str, Any], arguments: tuple[object, ...]) -> Any:
+        if changed := self._changes():
+            request = {**request, "shared": changed}
         try:
             self._line.send(request)
             while "back" in (reply := self._line.receive()):
@@ -109,10 +133,27 @@ class Program:
                 self._line.send(self._serve(reply["back"]))
             # what a call returns is not the test's own, even if the test has made it
             self._returns = request["do"] in ("call", "attr") and not request.get("makes")
-            return self._read(reply, arguments, iterates=request.get("op") == "next")
+            return self._read(reply, arguments, iterates=request.get("op") in ("next", "anext"))
         except LineEndedError:
             self.is_to_blame = True
             raise
+
+    def _changes(self) -> dict[str, object]:
+        """What the test has made of the containers that it got of the program's objects."""
+        changed = {}
+        for number, (own, before) in self._shared.items():
+            if (now := self.pack(own)) != before:
+                changed[str(number)] = now
+                self._shared[number] = (own, now)
+        return changed
+
+    def _share(self, number: int, new: object) -> Any:
+        own = self.unpack(new)
+        if number in self._shared:
+            change(self._shared[number][0], own)
+            own = self._shared[number][0]
+        self._shared[number] = (own, self.pack(own))
+        return own
 
     def _read(self, reply: dict[str, Any], arguments: tuple[object, ...] = (), *, iterates: bool = False) -> Any:
         try:
@@ -131,12 +172,18 @@ class Program:
     def _outcome(self, reply: dict[str, Any], arguments: tuple[object, ...]) -> tuple[Any, BaseException | None]:
         if text := reply.get("out"):
             self._write(str(text))
+        for number, new in reply.get("shared", {}).items():
+            self._share(int(number), new)
+        for name, message in reply.get("warned", []):
+            kind = getattr(builtins, str(name), None)
+            is_warning = isinstance(kind, type) and issubclass(kind, Warning)
+            warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
         if "missing" in reply:
             return None, MissingError("the program does not define a name that its tests ask for")
         if "raise" in reply:
             return None, self._exception(reply["raise"])
         for at, new in reply.get("changed", {}).items():
-            _change(arguments[int(at)], self.unpack(new))
+            change(arguments[int(at)], self.unpack(new))
         return (arguments[int(reply["same"])] if "same" in reply else self.unpack(reply["ok"])), None
 
     def _no_answer(self, why: str) -> LineEndedError:
@@ -155,8 +202,11 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _lend(self, value: object) -> object:
-        if isinstance(value, StandIn | StandInFunction):
+        if isinstance(value, StandIn | StandInFunction | StandInTuple):
             return {"h": _number_of(value)}
+        if isinstance(value, tuple):
+            names = [type(value).__name__, *type(value)._fields]  # type: ignore[attr-defined]
+            return {"n": {"names": names, "items": [self.pack(item) for item in value]}}
         if isinstance(value, StandInClass):
             return {"h": value._number}
         number = self._lent_numbers.setdefault(id(value), len(self._lent_numbers) + 1)
@@ -204,9 +254,16 @@ class Program:
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
             return ProgramError(told["type"], *arguments)
         try:
-            return kind(*arguments)
+            error: BaseException = kind(*arguments)
         except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
             return ProgramError(told["type"], *arguments)
+        if "words" in told and hasattr(kind, "_words"):
+            error._words = str(told["words"])  # type: ignore[attr-defined]
+        for name, value in told.get("attributes", {}).items():
+            # nothing that an exception has for the tests' framework
+            if name.isidentifier() and name[0] != "_" and not hasattr(error, name):
+                setattr(error, name, self.unpack(value))
+        return error
 
     def _class(self, told: dict[str, Any]) -> Any:
         """This side's class for one of the program's; a built-in one is itself."""
@@ -227,9 +284,12 @@ class Program:
                 bases.append(error)
             is_error = any(issubclass(base, BaseException) for base in bases)
             space = {"_program": self, "_number": told["id"], "__module__": home}
-            kind: type = (
-                type(name, tuple(bases), space) if is_error else StandInClass(name, tuple(bases) or (StandIn,), space)
-            )
+            if is_error:
+                kind: type = type(name, tuple(bases), {**space, "_words": None, "__str__": _words_of})
+            else:
+                own = StandInTuple if told["fields"] else StandIn
+                fields = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
+                kind = StandInClass(name, tuple(bases) or (own,), space | fields)
             self._classes[told["id"]] = kind
         return self._classes[told["id"]]
 
@@ -240,14 +300,23 @@ class Program:
     def _stand_in(self, value: Any) -> Any:
         if "g" in value:
             return self._lent[value["g"]]
+        if "m" in value:
+            return self._share(value["m"]["id"], value["m"]["value"])
+        if "n" in value:
+            told = value["n"]
+            items = tuple.__new__(self._class(told["class"]), [self.unpack(item) for item in told["items"]])
+            items.__dict__.update(_program=self, _number=told["id"])
+            return items
         told = value["h"]
+        if told["kind"] == "coroutine":
+            return self._awaited(told["id"])
         number = told["id"]
         if number not in self._stand_ins:
             kind = self._class(told["class"])
             if told["kind"] == "class":
                 one: Any = kind
             elif told["kind"] == "function":
-                one = StandInFunction(self, number, str(told.get("name", "")))
+                one = StandInFunction(self, number, str(told.get("name", "")), told.get("doc"))
             else:
                 plain = not isinstance(kind, StandInClass)
                 # an iterator of the standard library, such as a generator, stands for its items
@@ -259,12 +328,15 @@ class Program:
             found.__dict__["_made"] = False
         return found
 
+    async def _awaited(self, number: int) -> Any:
+        return self.ask({"do": "op", "op": "await", "h": number, "args": []})
+
     def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """An object of a class of the program's, made by the test."""
         told = {name: self.pack(part) for name, part in named.items()}
         one = self.ask({"do": "call", "h": number, "named": told, "args": [], "makes": True}, arguments)
         if isinstance(one, StandIn) and type(one) is kind:
-            one.__dict__["_made"] = True
+            one.__dict__["_made"] = kind.__dict__.get("_is_class", False)
         return one
 
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
@@ -273,17 +345,18 @@ class Program:
         return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
 
 
-def _change(old: object, new: object) -> None:
-    """Make the test's own list what the program made of it."""
-    if isinstance(old, list) and isinstance(new, list):
-        for at, (before, after) in enumerate(zip(old, new, strict=False)):
-            if isinstance(before, list | dict | set) and type(before) is type(after):
-                _change(before, after)
-                new[at] = before
-        old[:] = new
-    elif (isinstance(old, dict) and isinstance(new, dict)) or (isinstance(old, set) and isinstance(new, set)):
-        old.clear()
-        old.update(new)
+def named(found: Any, name: str) -> Any:
+    """What a test calls `name`. A capital letter says that it means a class: what stands there for a function of
+    another name is no class whose objects may say what they equal.
+    """
+    if isinstance(found, StandInClass) and name.lstrip("_")[:1].isupper():
+        type.__setattr__(found, "_is_class", True)
+    return found
+
+
+def _words_of(self: BaseException) -> str:
+    words: str | None = self._words  # type: ignore[attr-defined]
+    return super(type(self), self).__str__() if words is None else words
 
 
 def _number_of(one: Any) -> int:
@@ -294,8 +367,13 @@ def _number_of(one: Any) -> int:
 class StandInFunction:
     """A function of the program."""
 
-    def __init__(self, program: Program, number: int, name: str) -> None:
-        self._program, self._number, self.__name__ = program, number, name
+    def __init__(self, program: Program, number: int, name: str, doc: str | None) -> None:
+        self._program, self._number, self.__name__, self.__doc__ = program, number, name, doc
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._program.ask({"do": "attr", "h": self._number, "name": name})
 
     def __call__(self, *arguments: object, **named: object) -> Any:
         return self._program.call(self._number, arguments, named)
@@ -307,13 +385,20 @@ class StandInClass(type):
     _number: int
     _program: Program
 
+    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
+        if "_program" not in space:
+            why = f"its class {name} is built on a class of the program"
+            bases[0]._program.cannot_travel = why  # type: ignore[attr-defined]
+            raise CannotTravelError(why)
+        return super().__new__(cls, name, bases, space)
+
     def __call__(cls, *arguments: object, **named: object) -> Any:
         return cls._program.make(cls, cls._number, arguments, named)
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") and name != "__members__":
             raise AttributeError(name)
-        return cls._program.ask({"do": "attr", "h": cls._number, "name": name})
+        return named(cls._program.ask({"do": "attr", "h": cls._number, "name": name}), name)
 
     def __iter__(cls) -> Iterator[Any]:
         return iter(cls._program.ask({"do": "op", "op": "iter", "h": cls._number, "args": []}))
@@ -338,7 +423,7 @@ class StandIn:
         found = self._program.ask({"do": "attr", "h": self._number, "name": name})
         if isinstance(found, StandInFunction) and not self._made and name in _PLAIN_METHODS:
             return _of_data(found, name)
-        return found
+        return named(found, name)
 
     def __setattr__(self, name: str, value: object) -> None:
         self._program.ask({"do": "set", "h": self._number, "name": name, "value": self._program.pack(value)})
@@ -361,7 +446,9 @@ class StandIn:
         return bool(self._operate("bool"))
 
     def __eq__(self, other: object) -> Any:
-        return self is other or (self._may_meet(other) and self._operate("eq", other) is True)
+        if self is other:
+            return True
+        return self._may_meet(other) and self._operate("eq", other) is True and not self._equals_anything()
 
     def __ne__(self, other: object) -> Any:
         if self is other:
@@ -374,12 +461,31 @@ class StandIn:
     def __exit__(self, *exc: object) -> None:
         self._operate("exit")
 
+    async def __aenter__(self) -> Any:
+        return self._operate("aenter")
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._operate("aexit")
+
+    def __aiter__(self) -> Any:
+        return self._operate("aiter")
+
+    async def __anext__(self) -> Any:
+        return self._operate("anext")
+
+    def _equals_anything(self) -> bool:
+        try:
+            return self._operate("eq", object()) is True
+        # it asks for what only its own have
+        except Exception:  # noqa: BLE001
+            return False
+
     def _may_meet(self, other: object) -> bool:
         """Whether the program's own class may say how this object compares: with one that the test has made."""
         return isinstance(other, StandIn) and (self._made or other._made)
 
     def _meet(self, name: str, other: object) -> Any:
-        if not (self._made or self._may_meet(other)):
+        if not (self._may_meet(other) or (self._made and name not in _COMPARING)):
             raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
         return self._operate(name, other)
 
@@ -388,6 +494,25 @@ class StandIn:
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             answer.__dict__["_made"] = True
         return answer
+
+
+class StandInTuple(tuple[Any, ...]):
+    """A named tuple of the program: its items are here, its methods there."""
+
+    _fields: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._fields:
+            return self[self._fields.index(name)]
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        found = self._program.ask({"do": "attr", "h": self._number, "name": name})
+        if isinstance(found, StandInFunction) and name in _PLAIN_METHODS:
+            return _of_data(found, name)
+        return found
+
+    def __repr__(self) -> str:
+        return str(self._program.ask({"do": "op", "op": "repr", "h": self._number, "args": []}))
 
 
 class _StandInIterator(StandIn):
@@ -449,5 +574,7 @@ for _name in (*_BINARY, "xor"):
     _remote = f"{_name}_" if _name in ("and", "or") else _name
     setattr(StandIn, f"__{_name}__", _operator(_remote))
     setattr(StandIn, f"__r{_name}__", _operator(_remote, swapped=True))
+    if _name != "divmod":
+        setattr(StandIn, f"__i{_name}__", _operator(f"i{_remote}"))
 for _name in (*_UNARY, *_KEYED):
     setattr(StandIn, f"__{_name}__", _unary(_name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _sitebuiltins
 import builtins
 import importlib
 import json
@@ -13,7 +14,7 @@ import types
 from typing import Any
 
 from agentscope_tuner._jail.inside import MODULES, RESULT, begin
-from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
+from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump, unpack
 
 _FILE = "main.py"
 _MOST_PREPARED = 100_000
@@ -33,10 +34,17 @@ _COMMON = {
 }
 
 
+# the module `site` gives these, and takes long for the rest of what it does
+for _name in ("exit", "quit"):
+    setattr(builtins, _name, _sitebuiltins.Quitter(_name, "Ctrl-D (i.e. EOF)"))
+builtins.help = _sitebuiltins._Helper()
+
+
 def script(payload: bytes) -> int:
     """Run the program as `python main.py`; returns its exit code."""
     asked = json.loads(payload)
     module = prepare(asked["program"], "__main__")
+    sys.argv += asked.get("arguments", [])
     return ended(lambda: execute(asked["program"], module))
 
 
@@ -44,7 +52,7 @@ def call(payload: bytes) -> int:
     """Call one function of the program; leaves `dump` of what it returns as the result."""
     asked = json.loads(payload)
     module = prepare(asked["program"], "main")
-    name, arguments = asked["name"], asked["arguments"]
+    name, arguments = asked["name"], [unpack(one) for one in asked["arguments"]]
 
     def run() -> None:
         execute(asked["program"], module)

@@ -42,6 +42,10 @@ def run(payload: bytes) -> int:
         outcomes = _RUNNERS[asked["kind"]](asked, program)
         if not outcomes:
             raise BrokenTestsError("no test was found")
+        if program.cannot_travel:
+            raise BrokenTestsError(f"the tests need the program in their own interpreter: {program.cannot_travel}")
+        if not (program.is_to_blame or (program.has_given and asked["kind"] != "check")):
+            raise BrokenTestsError("the tests ask nothing of the program")
         report = {"tests": [[name, why] for name, why in outcomes]}
     except BrokenTestsError as exc:
         report = {"broken": str(exc)[:_MOST_WORDS]}
@@ -119,11 +123,7 @@ def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     setup_code = _compiled(setup, "<tests' set-up>")
     _compiled(source)
-    for name in _free_names(f"{setup}\n{source}"):
-        if name not in program.names() and name in _STANDARD:
-            names[name] = importlib.import_module(name)
-        else:
-            names[name] = program.get(name)
+    names |= _given(f"{setup}\n{source}", program)
     if (raised := _raised(setup_code, names)) is not None:
         if program.broke(raised):
             raise raised
@@ -131,14 +131,29 @@ def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
     return names
 
 
-# what data sets' asserts use without importing it
-_STANDARD = {"math", "re", "sys", "cmath", "itertools", "collections", "datetime"}
+# modules that data sets' tests use without importing them
+_STANDARD = {
+    *("bisect", "cmath", "collections", "copy", "datetime", "decimal", "fractions", "functools", "heapq"),
+    *("itertools", "json", "math", "operator", "os", "random", "re", "statistics", "string", "sys"),
+}
+
+
+def _given(source: str, program: Program) -> dict[str, Any]:
+    """What tests name without defining it: of the program, but for standard modules, by which tests compare."""
+    named = _free_names(source)
+    attributes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
+    holders = {node.value.id for node in attributes if isinstance(node.value, ast.Name)}
+    standard = _STANDARD & holders
+    return {name: importlib.import_module(name) if name in standard else program.get(name) for name in named}
 
 
 def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
     source = asked["source"]
     names = _world(asked["setup"], source, program)
-    return [(asked["name"], _outcome(_compiled(source), names))]
+    raised = _raised(_compiled(source), names)
+    if raised is not None and not isinstance(raised, AssertionError) and not program.broke(raised):
+        raise BrokenTestsError(f"the tests fail without the program: {_words(raised)}")
+    return [(asked["name"], None if raised is None else _words(raised))]
 
 
 def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
@@ -157,27 +172,28 @@ def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | Non
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Has `import solution` give the program."""
 
-    def __init__(self, modules: Sequence[str], program: Program) -> None:
-        self._modules, self._program = modules, program
+    def __init__(self, modules: Sequence[str], program: Program, named: Sequence[str]) -> None:
+        self._modules, self._program, self._named = modules, program, named
 
     def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
         return importlib.machinery.ModuleSpec(name, self) if name in self._modules else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _ProgramModule(spec.name, self._program)
+        return _ProgramModule(spec.name, self._program, self._named)
 
     def exec_module(self, module: types.ModuleType) -> None:
         pass
 
 
 class _ProgramModule(types.ModuleType):
-    def __init__(self, name: str, program: Program) -> None:
+    def __init__(self, name: str, program: Program, named: Sequence[str]) -> None:
         super().__init__(name)
-        self.__dict__["_program"] = program
+        self.__dict__.update(_program=program, _named=named)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return self._program.names()
+            # nothing in the place of what the tests have from elsewhere, such as `abs` or `pytest`
+            return [one for one in self._program.names() if one in self._named]
         if name.startswith("__"):
             raise AttributeError(name)
         return self._program.get(name)
@@ -188,22 +204,30 @@ class _ProgramModule(types.ModuleType):
         else:
             self._program.ask({"do": "patch", "name": name, "value": self._program.pack(value)})
 
+    def __delattr__(self, name: str) -> None:
+        # a patch has ended
+        self._program.ask({"do": "unpatch", "name": name})
+
 
 def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
     """A file of tests, in the manner of pytest or unittest."""
     source, modules = asked["source"], asked["modules"]
-    sys.meta_path.insert(0, _Finder(modules, program))
     code = _compiled(source)
+    named = _free_names(source)
+    sys.meta_path.insert(0, _Finder(modules, program, named))
     tree = ast.parse(source)
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     imported = {name for node in imports for name in _modules_of(node)}
-    if "pytest" in imported and asked["framework"] == "pytest":
-        return _with_pytest(source, asked["packages"], program)
+    if why := _shares_files(tree, imported):
+        raise BrokenTestsError(f"the program is in a jail of its own, and {why}")
+    if "pytest" in imported or (asked["framework"] == "pytest" and _needs_pytest(tree)):
+        if imported.isdisjoint(modules) and named and "__future__" not in imported:
+            source = f"from {modules[0]} import {', '.join(named)}\n{source}"
+        return _with_pytest(source, program)
     module = types.ModuleType("tests")
     sys.modules["tests"] = module
     if imported.isdisjoint(modules):
-        for name in _free_names(source):
-            module.__dict__[name] = program.get(name)
+        module.__dict__.update(_given(source, program))
     try:
         exec(code, module.__dict__)  # noqa: S102 - the data set's tests
     except BaseException as exc:  # noqa: BLE001 - whose fault it is, the caller decides
@@ -211,6 +235,26 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
             return [("the tests' imports", _words(exc))]
         raise BrokenTestsError(f"the tests cannot be imported: {_words(exc)}") from None
     return _with_unittest(module) + _plain_functions(module)
+
+
+def _shares_files(tree: ast.Module, imported: set[str]) -> str | None:
+    """Why tests cannot reach the program's files, which are in another jail."""
+    named = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    named |= {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    found = sorted((named & {"open", "tmp_path", "tmpdir", "tmp_path_factory"}) | (imported & {"tempfile"}))
+    return f"shares no files with its tests, which use {found[0]!r}" if found else None
+
+
+def _needs_pytest(tree: ast.Module) -> bool:
+    """Whether test functions take fixtures, or have set-ups that only pytest calls."""
+    holders: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    for holder in holders:
+        own = [node for node in holder.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        for function in own:
+            taken = len(function.args.args) - (holder is not tree)
+            if function.name.startswith(("setup_", "teardown_")) or (function.name.startswith("test") and taken > 0):
+                return True
+    return False
 
 
 def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -289,41 +333,13 @@ def _called(one: Any) -> str | None:
     return None
 
 
-class _Listener:
-    """A plugin of pytest that keeps the outcomes."""
-
-    def __init__(self) -> None:
-        self.outcomes: dict[str, str | None] = {}
-        self.broken = ""
-        self.error: BaseException | None = None
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        name = report.nodeid.partition("::")[2]
-        if report.failed:
-            self.outcomes[name] = str(report.longrepr).strip().rpartition("\n")[2][:_MOST_WORDS] or "failed"
-        elif report.when == "call" and report.passed:
-            self.outcomes.setdefault(name, None)
-
-    def pytest_exception_interact(self, call: Any) -> None:
-        self.error = call.excinfo.value
-
-    def pytest_collectreport(self, report: Any) -> None:
-        if report.failed:
-            self.broken = str(report.longrepr).strip().rpartition("\n")[2][:_MOST_WORDS] or "a file of tests"
-
-
-def _with_pytest(source: str, packages: list[str], program: Program) -> list[tuple[str, str | None]]:
-    sys.path += packages
+def _with_pytest(source: str, program: Program) -> list[tuple[str, str | None]]:
     try:
-        import pytest
+        from agentscope_tuner.verify.code.inside import run_pytest
     except ImportError:
         raise BrokenTestsError("the tests need pytest, which is not installed: it is in the extra `code`") from None
-    with open("test_program.py", "w", encoding="utf-8") as file:
-        file.write(source)
-    listener = _Listener()
-    flags = ["-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line", "-c", os.devnull, "--rootdir", "."]
-    pytest.main([*flags, "test_program.py"], plugins=[listener])
-    if listener.broken and not program.broke(listener.error):
+    listener = run_pytest.outcomes(source)
+    if listener.broken and (listener.is_known or not program.broke(listener.error)):
         raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
     if listener.broken:
         return [("the tests' imports", listener.broken)]

@@ -7,6 +7,7 @@ and nothing else follows from it.
 from __future__ import annotations
 
 import builtins
+import collections
 import collections.abc
 import functools
 import io
@@ -14,13 +15,14 @@ import json
 import operator
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
 from agentscope_tuner.verify.code.inside import run_program
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
-from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError
+from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
 
 _ARITHMETIC = (
     "add",
@@ -43,13 +45,43 @@ _FUNCTIONS = ("len", "iter", "next", "str", "repr", "hash", "bool", "int", "floa
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*_ARITHMETIC, *_OTHERS, *_KEYED)},
     **{name: getattr(builtins, name) for name in _FUNCTIONS},
+    **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
     "enter": lambda one: type(one).__enter__(one),
     "exit": lambda one: type(one).__exit__(one, None, None, None),
+    "await": lambda one: _finished(one),
+    "aenter": lambda one: _finished(type(one).__aenter__(one)),
+    "aexit": lambda one: _finished(type(one).__aexit__(one, None, None, None)),
+    "aiter": lambda one: type(one).__aiter__(one),
+    "anext": lambda one: _finished(type(one).__anext__(one)),
 }
 # with the operands swapped
 _OPERATORS |= {
     f"r{name}": lambda one, other, how=_OPERATORS[name]: how(other, one) for name in (*_ARITHMETIC, "divmod")
 }
+
+
+# Containers that the tests may change through an object's attribute, and the most text of one
+_MOST_SHARED = 16
+_MOST_SHARED_BYTES = 20_000
+
+
+@functools.cache
+def _loop() -> Any:
+    # slow to import, and few programs await
+    import asyncio
+
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    return loop
+
+
+def _finished(awaitable: Any) -> Any:
+    """What comes of it, in one event loop for all."""
+
+    async def wait() -> Any:
+        return await awaitable
+
+    return _loop().run_until_complete(wait())
 
 
 def serve(payload: bytes) -> int:
@@ -66,6 +98,9 @@ class _Server:
         self._kept: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
         self._lent: dict[int, _Lent] = {}
+        self._shared: dict[int, object] = {}
+        self._before: dict[str, object] = {}
+        self._warned: list[list[object]] = []
         self._module = module
 
     def run(self, source: str) -> None:
@@ -76,6 +111,8 @@ class _Server:
             raise
         self._line.send({"ok": None})
         builtins.input = self._input
+        warnings.simplefilter("always")
+        warnings.showwarning = self._show_warning
         while True:
             try:
                 request = self._line.receive()
@@ -87,6 +124,7 @@ class _Server:
         printed, real = io.StringIO(), sys.stdout
         sys.stdout = printed
         try:
+            self._take_changes(request.get("shared", {}))
             reply = self._do(request)
         except LineEndedError:
             raise
@@ -96,7 +134,37 @@ class _Server:
             sys.stdout = real
         if text := printed.getvalue():
             reply["out"] = text
+        if self._warned:
+            reply["warned"], self._warned = self._warned, []
+        if shared := self._changes():
+            reply["shared"] = shared
         return reply
+
+    def _show_warning(self, message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
+        self._warned.append([category.__name__, str(message)])
+
+    def _share(self, value: object) -> object:
+        """The value; a container of the program's stays in step with the one that the tests get."""
+        packed = self._pack(value)
+        if not isinstance(value, list | dict | set) or len(json.dumps(packed)) > _MOST_SHARED_BYTES:
+            return packed
+        number = self._keep(value)
+        self._shared.pop(number, None)
+        self._shared[number] = packed
+        if len(self._shared) > _MOST_SHARED:
+            del self._shared[next(iter(self._shared))]
+        return {"m": {"id": number, "value": packed}}
+
+    def _take_changes(self, changes: dict[str, object]) -> None:
+        for number, new in changes.items():
+            change(self._kept[int(number)], self._unpack(new))
+            self._shared[int(number)] = self._pack(self._kept[int(number)])
+
+    def _changes(self) -> dict[str, object]:
+        now = {number: self._pack(self._kept[number]) for number in self._shared}
+        changed = {str(number): packed for number, packed in now.items() if packed != self._shared[number]}
+        self._shared = now
+        return changed
 
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
         do = request["do"]
@@ -106,15 +174,19 @@ class _Server:
         if do == "module":
             if not hasattr(self._module, request["name"]):
                 return {"missing": True}
-            return {"ok": self._pack(getattr(self._module, request["name"]))}
+            return {"ok": self._share(getattr(self._module, request["name"]))}
         if do == "method":
             return {"ok": self._pack(run_program.find(self._module, request["name"]))}
+        if do == "unpatch":
+            setattr(self._module, request["name"], self._before[request["name"]])
+            return {"ok": None}
         if do == "patch":
+            self._before.setdefault(request["name"], getattr(self._module, request["name"], None))
             setattr(self._module, request["name"], self._unpack(request["value"]))
             return {"ok": None}
         one: Any = self._kept[request["h"]]
         if do == "attr":
-            return {"ok": self._pack(getattr(one, request["name"]))}
+            return {"ok": self._share(getattr(one, request["name"]))}
         if do == "set":
             setattr(one, request["name"], self._unpack(request["value"]))
             return {"ok": None}
@@ -143,7 +215,10 @@ class _Server:
             arguments = pack([str(part)[:1000] for part in exc.args])
         kind = type(exc)
         home = getattr(kind, "__module__", "")
-        return {"raise": {"type": kind.__name__, "home": home, "class": self._class(kind), "args": arguments}}
+        told = {"type": kind.__name__, "home": home, "class": self._class(kind), "args": arguments}
+        if isinstance(kind.__str__, types.FunctionType):
+            told["words"] = str(exc)
+        return {"raise": {**told, "attributes": {name: self._pack(one) for name, one in vars(exc).items()}}}
 
     def _pack(self, value: object) -> object:
         return pack(value, self._handle)
@@ -151,21 +226,27 @@ class _Server:
     def _handle(self, value: object) -> object:
         if isinstance(value, _Lent):
             return {"g": value._number}
+        if isinstance(value, tuple):
+            items = [self._pack(item) for item in tuple.__iter__(value)]
+            return {"n": {"id": self._keep(value), "class": self._class(type(value)), "items": items}}
         kind = "class" if isinstance(value, type) else "function" if isinstance(value, _CALLABLES) else "object"
+        kind = "coroutine" if isinstance(value, types.CoroutineType) else kind
         told: dict[str, object] = {"id": self._keep(value), "kind": kind}
         if isinstance(value, type):
             told["class"] = self._class(value)
         else:
             told["class"] = self._class(type(value))
-            told["name"] = str(getattr(value, "__name__", ""))
+            told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
             told["next"] = isinstance(value, collections.abc.Iterator)
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
         builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"]
+        fields = getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
         return {
             "id": self._keep(kind),
+            "fields": [str(name) for name in fields],
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -183,6 +264,9 @@ class _Server:
     def _taken(self, value: Any) -> object:
         if "h" in value:
             return self._kept[value["h"]]
+        if "n" in value:
+            name, *fields = value["n"]["names"]
+            return _named(name, *fields)(*map(self._unpack, value["n"]["items"]))
         number = value["g"]["id"]
         if number not in self._lent:
             self._lent[number] = (_LentIterable if value["g"]["iterable"] else _Lent)(self, number)
@@ -209,6 +293,11 @@ class _Server:
 
     def _input(self, prompt: object = "", /) -> str:
         return str(self.back(0, "input", (str(prompt),)))
+
+
+@functools.cache
+def _named(name: str, *fields: str) -> Any:
+    return collections.namedtuple(name, fields, rename=True)
 
 
 class _Lent:

@@ -34,6 +34,10 @@ from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump,
         Decimal("1.10"),
         Fraction(1, 3),
         range(1, 9, 2),
+        slice(1, None, 2),
+        collections.Counter("aab"),
+        collections.OrderedDict(b=1, a=2),
+        collections.defaultdict(int, a=1),
         Ellipsis,
         datetime.datetime(2024, 1, 2, 3, 4, 5),
         datetime.date(2024, 1, 2),
@@ -59,7 +63,7 @@ class _Liar(int):
     __hash__ = int.__hash__
 
 
-@pytest.mark.parametrize(("value", "plain"), [(_Colour.RED, 1), (_Liar(3), 3), (collections.Counter("aa"), {"a": 2})])
+@pytest.mark.parametrize(("value", "plain"), [(_Colour.RED, 1), (_Liar(3), 3)])
 def test_a_subclass_travels_as_the_built_in_type(value: object, plain: object) -> None:
     back = load(dump(value))
     assert type(back) is type(plain)

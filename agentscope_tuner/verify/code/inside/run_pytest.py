@@ -1,0 +1,54 @@
+"""Runs a file of tests under pytest. Importing this takes a second, so the jail of such tests does it once."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from typing import Any
+
+import pytest
+from _pytest.config import default_plugins
+from _pytest.fixtures import FixtureLookupError
+
+_MOST_WORDS = 300
+for _name in default_plugins:
+    with contextlib.suppress(ImportError):
+        importlib.import_module(f"_pytest.{_name}")
+
+
+def outcomes(source: str) -> Listener:
+    """What pytest says of the tests in `source`."""
+    with open("test_program.py", "w", encoding="utf-8") as file:
+        file.write(source)
+    listener = Listener()
+    flags = ["-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line", "-c", os.devnull, "--rootdir", "."]
+    pytest.main([*flags, "test_program.py"], plugins=[listener])
+    return listener
+
+
+class Listener:
+    """A plugin of pytest that keeps the outcomes."""
+
+    def __init__(self) -> None:
+        self.outcomes: dict[str, str | None] = {}
+        self.broken = ""
+        self.is_known = False
+        self.error: BaseException | None = None
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        name = report.nodeid.partition("::")[2]
+        if report.failed:
+            self.outcomes[name] = str(report.longrepr).strip().rpartition("\n")[2][:_MOST_WORDS] or "failed"
+        elif report.when == "call" and report.passed:
+            self.outcomes.setdefault(name, None)
+
+    def pytest_exception_interact(self, call: Any) -> None:
+        self.error = call.excinfo.value
+        # which the program cannot raise: its classes are made here
+        if isinstance(self.error, FixtureLookupError):
+            self.broken, self.is_known = f"there is no fixture {self.error.argname!r}"[:_MOST_WORDS], True
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.broken = str(report.longrepr).strip().rpartition("\n")[2][:_MOST_WORDS] or "a file of tests"

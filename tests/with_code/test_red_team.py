@@ -1,0 +1,127 @@
+"""Programs as models write them, and programs that lie: what they are due, alone, at once and through the service."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import TaskJudge, WorkflowOutput, WorkflowTask
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from benchmarks.code.cheats import cheats, liars, rows
+from benchmarks.code.redteam import FORMS, SETTINGS, mistaken, running
+from benchmarks.scale.served import Served
+from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
+
+_PROTOCOL = "agentscope_tuner.task_judge.code_judge->CodeJudge"
+
+
+@cache
+def _judge() -> TaskJudge:
+    return code_judge(seconds=4.0, memory_mb=512, total_seconds=12.0)
+
+
+@pytest.mark.parametrize("row", rows("honest"), ids=lambda row: row["name"])
+def test_honest_work_gets_what_it_is_due(row: dict[str, Any]) -> None:
+    assert mistaken(row, _judge()) is None
+
+
+def _attacks() -> list[tuple[WorkflowTask, WorkflowOutput]]:
+    """A sample of all families and forms."""
+    pairs = [(FORMS[form], cheat) for form in FORMS for cheat in islice(cheats(), 0, None, 19)]
+    pairs += [(task["tests"], cheat) for task, cheat in liars(percent=2)]
+    return [(asked(tests), wrote(cheat.program)) for tests, cheat in pairs]
+
+
+def _due_nothing(judgements: list[Any], attacks: list[tuple[WorkflowTask, WorkflowOutput]]) -> None:
+    for judgement, (_, output) in zip(judgements, attacks, strict=True):
+        assert judgement.reward == 0.0, (judgement, output.metadata)
+
+
+def test_no_lie_is_paid_where_eight_are_judged_at_once() -> None:
+    judge, attacks = code_judge(**SETTINGS), _attacks()
+    with ThreadPoolExecutor(8) as pool:
+        _due_nothing(list(pool.map(lambda one: judge.judge(*one), attacks)), attacks)
+
+
+def test_no_lie_is_paid_through_the_service() -> None:
+    attacks = _attacks()[::2]
+    section = {"judge_protocol": _PROTOCOL, "code": SETTINGS}
+    with Served(section) as served:
+        http = "agentscope_tuner.task_judge.http_judge->HttpJudge"
+        kwargs = {"url": f"http://127.0.0.1:{served.port}/reward", "timeout": 280.0, "max_batch": 8}
+        judge = ConfiguredJudge({"astuner": {"task_judge": {"judge_protocol": http, "judge_kwargs": kwargs}}})
+        _due_nothing(judge.judge_batch(attacks), attacks)
+        assert served.process.poll() is None
+
+
+def test_many_answers_at_once_leave_the_event_loop_to_others() -> None:
+    judge = code_judge()
+
+    async def beside() -> int:
+        beats = 0
+        verdicts = [judge.ajudge(asked(DOUBLES), wrote("print(2 * int(input()))")) for _ in range(256)]
+        all_of_them = asyncio.gather(*verdicts)
+        while not all_of_them.done():
+            await asyncio.sleep(0.02)
+            beats += 1
+        assert {judgement.reward for judgement in await all_of_them} == {1.0}
+        return beats
+
+    assert asyncio.run(beside()) > 50
+
+
+_SCAN = """
+import ctypes, gc, os, re
+def found():
+    # as a pattern, which is no instance of itself
+    word = re.compile(b"q9Z[b]7")
+    r, w = os.pipe()
+    seen = False
+    # reads what can be read around its own objects, as the kernel copies it
+    for near in {id(one) >> 20 for one in gc.get_objects()}:
+        for page in range((near << 20) - (1 << 20), (near << 20) + (2 << 20), 4096):
+            try:
+                os.write(w, ctypes.cast(page, ctypes.POINTER(ctypes.c_char * 4096)).contents)
+            except (OSError, ValueError):
+                continue
+            data = os.read(r, 4096)
+            seen = seen or word.search(data) is not None
+    return seen
+print(2 * int(input()) if found() else "nothing")
+"""
+
+
+def test_a_program_finds_nothing_of_the_one_before() -> None:
+    """Jails are used again, so its process is a copy of one that has served others."""
+    judge = code_judge(seconds=8.0, total_seconds=30.0)
+    # it does find what is there
+    assert judge.judge(asked(DOUBLES), wrote(f"{_SCAN}# q9Zb7")).reward == 1.0
+    for number in range(3):
+        right = f"# q9Zb7 {'x' * 3000}\nprint(2 * int(input()))  # q9Zb7"
+        assert judge.judge(asked(DOUBLES), wrote(right)).reward == 1.0
+        told = judge.judge(asked({"inputs": ["2\n"], "outputs": ["4\n"]}), wrote(_SCAN))
+        assert told.reward == 0.0, (number, told)
+        assert "nothing" in told.reason
+
+
+def test_idle_jails_are_ended() -> None:
+    from agentscope_tuner._jail.warm import IDLE_SECONDS, WarmJails
+    from agentscope_tuner.verify.code.grade import Jail
+
+    jails = WarmJails()
+    jail = jails.take("any", Jail)
+    jail.until_ready()
+    pid = str(jail._child.pid)
+    assert pid in running()
+    jails.give("any", jail)
+    assert jails.take("any", Jail) is jail
+    jails.give("any", jail)
+    assert IDLE_SECONDS < 1
+    while pid in running():
+        pass
+    assert not jail.alive
