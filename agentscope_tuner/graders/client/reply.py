@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.injection_defence import lower_letters, plain
 from agentscope_tuner.graders.schema import check_permutation
 
@@ -130,6 +131,13 @@ _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 class ReplyError(Exception):
     """The reply holds no usable verdict; asking again may bring one."""
+
+
+class Unreadable(GraderError):
+    """The endpoint answers, and still there is no verdict: no reply could be read, or it refuses this very prompt.
+
+    The judged text may be the cause; see blame.py.
+    """
 
 
 @dataclass(frozen=True, slots=True)

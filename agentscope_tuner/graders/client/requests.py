@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agentscope_tuner._http.limiter import Limiter, Place, pace_of
 from agentscope_tuner._http.retry import Retries, is_busy, retry_after
 from agentscope_tuner.errors import GraderError, GraderTimeout
-from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, Unreadable
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
 from agentscope_tuner.graders.client.usage import Breaker, Spending, Usage, count_spent
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
@@ -45,6 +45,8 @@ _FORMATS = ("json_schema", "json_object", "text")
 # HTTP statuses with which servers refuse a response_format that they do not know
 _FORMAT_REFUSED = frozenset({400, 415, 422, 501})
 _RETRIED = frozenset({408, 409, 429})
+# Statuses that may say of one prompt that it is too long, or forbidden
+_ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 _UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
 _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
@@ -392,7 +394,7 @@ class Tries:
         self._unreadable += 1
         self.failures.append(str(exc))
         if self._unreadable > self._settings.max_reasks:
-            raise GraderError(self.report("no readable verdict")) from exc
+            raise Unreadable(self.report("no readable verdict")) from exc
 
     def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """`body`, at a higher temperature after an unreadable reply."""
@@ -416,7 +418,8 @@ class Tries:
         failure = _failure(exc, self._settings.try_seconds or self._settings.deadline_seconds / 4)
         self.failures.append(failure.words)
         if failure.to_mend:
-            raise GraderError(self.report(failure.to_mend)) from exc
+            kind = Unreadable if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT else GraderError
+            raise kind(self.report(failure.to_mend)) from exc
         remaining = math.inf if deadline is None else deadline - asyncio.get_running_loop().time()
         pause = self._retries.pause(remaining, failure.asked)
         if pause is not None:
