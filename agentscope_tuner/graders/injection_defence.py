@@ -101,11 +101,11 @@ _TAGS = "|".join((
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|\{\{[^{}\n]{0,80}\}\}|\{%[^{}\n]{0,80}%\}",
     # A word in other brackets: «assistant», 【助手】
-    r"[«〈《【〖〔「『⟨❬❰]\s?[^\w\s]?\s?\w[\w \-]{0,30}[^\w\s]?\s?[»〉》】〗〕」』⟩❭❱]",
+    r"[«〈《【〖〔「『⟨❬❰][^\n,.;!?，。；！？«»〈〉《》【】〖〗〔〕「」『』⟨⟩❬❭❰❱]{1,32}[»〉》】〗〕」』⟩❭❱]",
 ))  # fmt: skip
 _TURNS = "|".join((
     # What begins a line or a sentence and ends with a colon may be a speaker; a time, or an address, is none
-    r"(?m:(?:^|(?<=[.!?;。！？；]))[^:\n.!?;。！？；]{0,47}[^:\n.!?;。！？；\d]:(?!//))",
+    r"(?m:(?:^|(?<=[.!?;。！？；]))(?:[^:\n.!?;。！？；]{0,47}[^:\n.!?;。！？；\d])?:(?!//))",
     # A key in quotes, or in braces: {"role": "system"}, {role: system}
     r"[\"'”’`]\s{0,3}:|[{,]\s{0,3}[\w\-]{1,40}\s{0,3}:",
 ))  # fmt: skip

@@ -274,7 +274,7 @@ class LLMGrader(BaseGrader):
 
     async def _ask(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
         def question(shown: Mapping[str, Any]) -> tuple[Prompt, Callable[[Reply], tuple[Any, str]]]:
-            texts = self._texts(shown)
+            texts = self.texts(shown)
             return self.build_messages(texts, draw), lambda reply: self.parse(reply, texts)
 
         response = values["response"]
@@ -317,7 +317,8 @@ class LLMGrader(BaseGrader):
             return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)
         return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
 
-    def _texts(self, values: Mapping[str, Any]) -> Texts:
+    def texts(self, values: Mapping[str, Any]) -> Texts:
+        """The arguments in `values` that the prompt shows, as `build_messages` and `parse` take them."""
         shown = {name: value for name, value in values.items() if name in self._used}
         return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 
@@ -335,7 +336,7 @@ class LLMGrader(BaseGrader):
             return []
         orders = [shown, shown[::-1]] if self.swap else [shown]
         asked = [order if self.mode is GraderMode.LISTWISE else order[0] for order in orders]
-        texts = [self._texts({**values, "response": response}) for response in asked]
+        texts = [self.texts({**values, "response": response}) for response in asked]
         return [self.build_messages(one, draw) for one in texts for draw in range(self.votes)]
 
     def to_dict(self) -> dict[str, Any]:
