@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os.path
 import re
 import sys
 from collections import Counter
@@ -121,7 +120,8 @@ def vetoes() -> int:
     with JudgeServer(answer) as server:
         model = {"model_name": "m", "base_url": server.url, "cache": False}
         found = asyncio.run(grade(LLMGrader(model, template=TEMPLATE, min_score=0, max_score=TOP)))
-    print(f"breakers: of {len(found)} texts {found.count(None)} take their verdict away, {found.count(0.0)} earn the least")
+    lost, least = found.count(None), found.count(0.0)
+    print(f"breakers: of {len(found)} texts {lost} take their verdict away, {least} earn the least")
     return found.count(None)
 
 
@@ -148,7 +148,9 @@ def readable(grader: LLMGrader, text: str) -> bool:
     shown = str(grader.texts({"query": "q", "response": text})["response"])
     back = shown.translate(str.maketrans("‹›¦⟦⟧∶❴❵", "<>|[]:{}"))
     original = text.translate(str.maketrans("‹›¦⟦⟧∶❴❵«»《》【】「」『』〈〉：＜＞", "<>|[]:{}<><><><><><>:<>"))
-    return back.translate(str.maketrans("«»《》【】「」『』〈〉：＜＞", "<><><><><><>:<>")) == original.replace("\r\n", "\n")
+    return back.translate(str.maketrans("«»《》【】「」『』〈〉：＜＞", "<><><><><><>:<>")) == original.replace(
+        "\r\n", "\n"
+    )
 
 
 def shared() -> float:
@@ -157,7 +159,12 @@ def shared() -> float:
     answer = "It rains because warm air rises and cools. " * 24
     asked = grader.prompts("Why does it rain?", answer, [f"It names cause number {n}" for n in range(10)])
     first, *others = ["\n".join(message.content for message in prompt.written()) for prompt in asked]
-    return 100 * sum(len(os.path.commonprefix([first, other])) for other in others) / sum(map(len, others))
+    return 100 * sum(_same(first, other) for other in others) / sum(map(len, others))
+
+
+def _same(first: str, other: str) -> int:
+    pairs = enumerate(zip(first, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(first), len(other)))
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, JudgeError
@@ -25,7 +25,38 @@ EMPTY_ANSWERS = (".", ":", "Solution", "Thought process:", "Let's solve this pro
 # The share of the range of scores from which such an answer counts as paid
 _PAID = 0.5
 
+T = TypeVar("T")
 Shares = Callable[[str], Coroutine[Any, Any, Mapping[str, float]]]
+
+
+class Once(Generic[T]):
+    """Work whose result holds for a process: the first caller starts it, callers meanwhile wait for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun: tuple[int, Future[T]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_begun": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    async def result(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of `work`, which runs on the background loop. Where it raises a JudgeError, the next caller begins
+        again.
+        """
+        with self._lock:
+            if self._begun is None or self._begun[0] != os.getpid():
+                self._begun = (os.getpid(), asyncio.run_coroutine_threadsafe(work(), loops.get_loop()))
+            mine = self._begun
+        try:
+            return await asyncio.shield(asyncio.wrap_future(mine[1]))
+        except JudgeError:
+            with self._lock:
+                if self._begun is mine:
+                    self._begun = None
+            raise
 
 
 class Probes:
@@ -39,14 +70,7 @@ class Probes:
 
     def __init__(self, how: Literal["refuse", "warn", "off"], where: str) -> None:
         self._how, self._where = how, where
-        self._lock = threading.Lock()
-        self._tried: tuple[int, Future[str]] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_how": self._how, "_where": self._where, "_lock": None, "_tried": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
+        self._told: Once[str] = Once()
 
     async def check(self, shares: Shares, right: object = None) -> None:
         """Returns if verdicts may be asked for. The first call asks, the calls meanwhile wait for it.
@@ -60,18 +84,7 @@ class Probes:
         """
         if self._how == "off":
             return
-        with self._lock:
-            if self._tried is None or self._tried[0] != os.getpid():
-                work = self._found(shares, right)
-                self._tried = (os.getpid(), asyncio.run_coroutine_threadsafe(work, loops.get_loop()))
-            mine = self._tried
-        try:
-            told = await asyncio.shield(asyncio.wrap_future(mine[1]))
-        except JudgeError:
-            with self._lock:
-                if self._tried is mine:
-                    self._tried = None  # it could not be asked: the next verdict tries again
-            raise
+        told = await self._told.result(lambda: self._found(shares, right))
         if told and self._how == "refuse":
             raise JudgeError(told, cause=Cause.CONFIG)
 
