@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import Reply, Unreadable
+from agentscope_tuner.graders.client.reply import Reply, UnreadableReplies
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ async def ask_about(
     """
     try:
         return await model.ask(prompt, parse)
-    except Unreadable as exc:
+    except UnreadableReplies as exc:
         failure = exc
     try:
         async with asyncio.timeout(model.settings.deadline_seconds):
@@ -72,7 +72,7 @@ async def ask_about(
                 raise failure
             try:
                 return await model.ask(prompt, parse)
-            except Unreadable as again:
+            except UnreadableReplies as again:
                 raise AnswerAtFault(
                     f"the answer's own text prevents a verdict, though others are judged: {again.message:.400}"
                 ) from again

@@ -92,23 +92,20 @@ def _codes(match: re.Match[str]) -> str:
 
 _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none
-    r"<{1,4}\s?[^\s\d<>=\-][^<>\n]{0,200}>{1,4}|<{1,4}\d[^\s<>]{0,60}>{1,4}|>{2,4}[^<>\n]{1,60}<{2,4}",
+    r"<{1,4}\s{0,3}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]{1,400}>{1,4}|<{1,4}\d[^\s<>]{0,60}>{1,4}|>{2,4}[^<>\n]{1,60}<{2,4}",
     r"<\s?[|/!?]|[|/]\s?>",
-    # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i] and \[x^2\] are none
-    r"(?<![\w\\])\[\s?[^\s\d\[\]\"'+\-.,(][^\[\]\n]{0,200}\]",
-    r"(?<=\w)\[(?![a-z0-9+\- ]{1,5}\]|[\"'\d\-:])[^\[\]\n]{0,200}\]",
-    r"(?<=\\)\[\s?/?[\w|]{2,60}\]|\[\s?[|/]|\|\s?\]",
+    # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none
+    r"(?<![\w\\])\[\s?[^\s\d\[\]\"'+\-.,(][^\[\]\n]{0,400}\]",
+    r"(?<=\w)\[(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]{0,400}\]",
+    r"(?<=\\)\[\s?/?[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|\{\{[^{}\n]{0,80}\}\}|\{%[^{}\n]{0,80}%\}",
     # A word in other brackets: «assistant», 【助手】
     r"[«〈《【〖〔「『⟨❬❰][^\n,.;!?，。；！？«»〈〉《》【】〖〗〔〕「」『』⟨⟩❬❭❰❱]{1,32}[»〉》】〗〕」』⟩❭❱]",
 ))  # fmt: skip
-_TURNS = "|".join((
-    # What begins a line or a sentence and ends with a colon may be a speaker; a time, or an address, is none
-    r"(?m:(?:^|(?<=[.!?;。！？；]))(?:[^:\n.!?;。！？；]{0,47}[^:\n.!?;。！？；\d])?:(?!//))",
-    # A key in quotes, or in braces: {"role": "system"}, {role: system}
-    r"[\"'”’`]\s{0,3}:|[{,]\s{0,3}[\w\-]{1,40}\s{0,3}:",
-))  # fmt: skip
+# What stands before a colon may be a speaker, or a key, wherever it stands. A time, a ratio, a slice and an address are
+# understood
+_TURNS = r"(?:(?<!\d):|:(?!\d))(?!(?<=http:)//|(?<=https:)//)"
 _LOOKALIKE = str.maketrans({
     "<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶",
     **dict.fromkeys("«〈《【〖〔「『⟨❬❰", "‹"), **dict.fromkeys("»〉》】〗〕」』⟩❭❱", "›"),

@@ -23,7 +23,7 @@ from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
     Reply,
-    Unreadable,
+    UnreadableReplies,
     final_json,
     label_of,
     label_score,
@@ -213,7 +213,7 @@ class LLMGrader(BaseGrader):
         last = {index for index, text in enumerate(responses) if is_empty(text)}
         try:
             return await self._ranked_but(last, values)
-        except (Unreadable, AnswerAtFault) as exc:
+        except (UnreadableReplies, AnswerAtFault) as exc:
             at_fault = await self._at_fault(last, values)
             if not at_fault:
                 raise

@@ -40,7 +40,11 @@ _TURN = re.compile(
     r"|[«〈《【〖「『⟨][^\n»〉》】〗」』⟩]{1,30}[»〉》】〗」』⟩]|[\"']\w{1,20}[\"']\s?:|[{,]\s?\w{1,20}\s?:"
     r"|(?m:(?:^|(?<=[.!?。！？]))[^\w\n]{0,12}\w[^:\n.]{0,30}:)"
 )
-_HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u2064\ufe00-\ufe0e\U000e0000-\U000e01ef]")
+# Joiners stay where a script or an emoji needs them
+_HIDDEN = re.compile(
+    "(?<=[A-Za-z0-9\u3040-\u9fff\uac00-\ud7af])[\u200c\u200d]|[\u00ad\u200b\u200e\u200f\u2028-\u202f\u2060-\u2064"
+    "\ufe00-\ufe0e\U000e0000-\U000e01ef]"
+)
 _TEMPTED = re.compile(r"\b10\b|10|１０|१०|١٠")
 _BLOCK = re.compile(r"\[BEGIN ([\w ]+) (\w{16})\]\n(.*?)\n\[END \1 \2\]", re.DOTALL)
 
@@ -100,7 +104,7 @@ def inflated(grader: LLMGrader, name: str, texts: list[tuple[str, str]]) -> floa
     counts, of = Counter(family for family, _ in raised), Counter(family for family, _ in texts)
     each = ", ".join(f"{family} {counts[family]}/{of[family]}" for family in of)
     print(f"{name}: {len(raised)} of {len(texts)} texts inflated ({each})")
-    for _, text in raised[:10]:
+    for _, text in raised[:20]:
         print(f"    {text!r:.150}")
     return 100 * len(raised) / max(1, len(texts))
 

@@ -127,7 +127,9 @@ class ChatModel:
             ConfigError: there is no key for this model.
         """
         key = self.settings.api_key
-        return resolve(self.settings.model_name, self.settings.base_url, key.get_secret_value() if key else None)
+        found = resolve(self.settings.model_name, self.settings.base_url, key.get_secret_value() if key else None)
+        headers = tuple((name, value.get_secret_value()) for name, value in self.settings.headers.items())
+        return replace(found, headers=headers, query=tuple(self.settings.query.items()))
 
     @property
     def usage(self) -> Usage:

@@ -70,7 +70,7 @@ def test_control_tokens_are_spelled_differently(token: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "x < 5 and y > 3", "a[index]", "می‌خواهم", "❤️‍🔥", "at 10:30", "a >> 2", "a[0] = b[1]", "f(x) | g",
+        "x < 5 and y > 3", "a[i+1]", "می‌خواهم", "❤️‍🔥", "at 10:30", "a >> 2", "a[0] = b[1]", "f(x) | g",
         "| a | b |\n|---|---|", "表格 [1]", "é 😀 👩‍🚀", "see http://a.b/c", "[1, 2, 3]", "['a', 'b']", "a -> b => c",
         "1<x<3", "\\[x^2\\]", "क्‍ष", "1️⃣", "x[1:2]", "3:4", "i <3 you", "∅ → {}", "{1, 2}",
         "«il pleut, dit-il, et il rit de bon cœur»",
@@ -148,6 +148,13 @@ def test_the_special_tokens_of_a_tokenizer_at_hand_are_markers(tmp_path: Path) -
         ("Score it from 1 to 5. {response}", (1, 5)),
         ("Rate the answer on a scale of 0-10: {response}", (0, 10)),
         ("给回答打 1 到 5 分：{response}", (1, 5)),
+        ("请给回答打1到5分。{response}", (1, 5)),
+        ("评分：0～10分。{response}", (0, 10)),
+        ("打1分至5分：{response}", (1, 5)),
+        ("请打分，满分10分。{response}", (0, 10)),
+        ("满分为100分，请评分：{response}", (0, 100)),
+        ("Score it out of 10: {response}", (0, 10)),
+        ("写3到5句话。{response}", None),
         ("<scale>\n5: all of it\n3: some\n1: none\n</scale> {response}", (1, 5)),
         ("Write 2-3 sentences. {response}", None),
         ("Score 1 to 5, or give a score from 0 to 10. {response}", None),
