@@ -378,8 +378,8 @@ BENCHMARKS = (
     task("bench-front-door", "", "the table at the top of the README: common reward code beside astuner",
          "benchmarks.front_door.table", needs=["math-verify"]),
     task("bench-llm", "",
-         "LLM grading under faults, against a bare client, from the cache; STUB= runs another endpoint",
-         "benchmarks.llm.criteria", "benchmarks.llm.bench", options={"--stub": "STUB"}),
+         "injections against the border; LLM grading under faults, against a bare client, from the cache; STUB=",
+         "benchmarks.llm.border", "benchmarks.llm.criteria", "benchmarks.llm.bench", options={"--stub": "STUB"}),
     task("bench-code", "code",
          "the red team: 140 programs against each form of tests; paid, left running, late; then a sandbox that fails; "
          "some minutes",

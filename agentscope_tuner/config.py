@@ -225,9 +225,16 @@ class TaskJudgeConfig(StrictSection):
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     # its metrics' names, for trainers that need the same metrics of every sample; by default those of its class
     metric_names: list[str] | None = None
-    judge_type: Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics", "combined", "routed"] = (
-        "customized_protocol"
-    )
+    judge_type: Literal[
+        "customized_protocol",
+        "rubrics_auto_grader",
+        "llm",
+        "task_rubrics",
+        "reward_model",
+        "verifier",
+        "combined",
+        "routed",
+    ] = "customized_protocol"
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)
     rules: Annotated[list[dict[str, Any]], BeforeValidator(_empty_list_for_null)] = Field(default_factory=list)
@@ -251,6 +258,8 @@ class TaskJudgeConfig(StrictSection):
     rubrics_auto_grader: dict[str, Any] = Field(default_factory=dict)
     llm: dict[str, Any] = Field(default_factory=dict)
     task_rubrics: dict[str, Any] = Field(default_factory=dict)
+    reward_model: dict[str, Any] = Field(default_factory=dict)
+    verifier: dict[str, Any] = Field(default_factory=dict)
     # judge_type: combined. The parts' judges, by name
     parts: dict[str, PartConfig] = Field(default_factory=dict)
     # how the parts' rewards become one: one of the four combinations, or `module->function`
@@ -289,7 +298,7 @@ def _deciding(section: dict[str, Any]) -> dict[str, Any]:
     """A section without the keys that do not influence verdicts, at any depth of parts."""
     no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
     kept = {key: value for key, value in section.items() if key not in no_part}
-    for key in ("llm", "task_rubrics", "rubrics_auto_grader"):
+    for key in ("llm", "task_rubrics", "rubrics_auto_grader", "reward_model", "verifier"):
         kept[key] = _without_spending(kept[key])
     for key in ("parts", "routes"):
         kept[key] = {name: _deciding(part) for name, part in kept[key].items()}

@@ -54,6 +54,16 @@ def prompt_of(body: Body) -> str:
     return "\n".join(str(message["content"]) for message in body.get("messages", []))
 
 
+def without_delimiters(prompt: str) -> str:
+    """`prompt` without the delimiters around judged texts and the marks of their lines."""
+    return re.sub(r"[0-9a-f]{16}|^[0-9a-f]{4}\|(?: |$)|(?<=with )[0-9a-f]{4}\|", "", prompt, flags=re.MULTILINE)
+
+
+def judged_lines(block: str) -> str:
+    """The text between two markers, without the marks of its lines."""
+    return re.sub(r"^[0-9a-f]{4}\| ", "", block, flags=re.MULTILINE)
+
+
 def verdict(score: float, reason: str = "because") -> str:
     """A pointwise reply."""
     return json.dumps({"reason": reason, "score": score})
@@ -169,7 +179,7 @@ class JudgeServer:
         return not canned.cut
 
     def _next(self, body: Body) -> Canned:
-        key = re.sub(r"[0-9a-f]{16}", "", prompt_of(body))
+        key = without_delimiters(prompt_of(body))
         self._seen[key] += 1
         return self._answer(body, self._seen[key] - 1)
 
@@ -201,7 +211,9 @@ def by_label(prompt: str) -> float:
 def all_met(prompt: str) -> str:
     """A reply that says yes to every criterion of the prompt."""
     numbers = re.findall(r"^(\d+)\. ", prompt.rpartition("<criteria>")[2], re.MULTILINE)
-    return json.dumps({"verdicts": [{"number": int(number), "quote": "", "met": True} for number in numbers]})
+    return json.dumps(
+        {"verdicts": [{"number": int(number), "quote": "rain", "absent": False, "met": True} for number in numbers]}
+    )
 
 
 def draw(*parts: object) -> float:
@@ -213,7 +225,7 @@ def _faulty(rates: Mapping[str, float], latency: float, seed: int) -> Answer:
     """An honest judge behind a bad line: which fault a request meets is drawn from the prompt and its attempt."""
 
     def answer(body: Body, attempt: int) -> Canned:
-        prompt = re.sub(r"[0-9a-f]{16}", "", prompt_of(body))
+        prompt = without_delimiters(prompt_of(body))
         good = all_met(prompt) if "<criteria>" in prompt else verdict(by_label(prompt))
         point = draw(seed, prompt, attempt)
         for fault, rate in rates.items():

@@ -186,6 +186,8 @@ _NAMES = {
     "rubrics_auto_grader": "AutoGraderJudge",
     "llm": "LLMJudge",
     "task_rubrics": "TaskRubricsJudge",
+    "reward_model": "RewardModelJudge",
+    "verifier": "VerifierJudge",
     "combined": "CombinedJudge",
     "routed": "RoutedJudge",
 }

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
+from agentscope_tuner.graders.blame import AnswerAtFault
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, grader_error
 
 VoteRule = Literal["median", "majority"]
@@ -73,6 +74,7 @@ def quorum(results: Sequence[Any]) -> tuple[list[Any], int]:
     """The results that are verdicts, and the number of results that are GraderErrors.
 
     Raises:
+        AnswerAtFault: half of the votes or more failed, one of them by the answer's own fault.
         GraderError: half of the votes or more failed; the message holds the first vote's error.
         BaseException: the first result that is an exception of another kind.
     """
@@ -83,6 +85,9 @@ def quorum(results: Sequence[Any]) -> tuple[list[Any], int]:
         elif isinstance(result, BaseException):
             raise result
     if 2 * len(failures) >= len(results):
+        for failure in failures:
+            if isinstance(failure, AnswerAtFault):
+                raise failure
         text = (
             str(failures[0]) if len(results) == 1 else f"{len(failures)} of {len(results)} votes failed: {failures[0]}"
         )

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from agentscope_tuner.graders.blame import HARMLESS, ask_about
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.injection_defence import lower_letters, neutralise, plain
-from agentscope_tuner.graders.prompt import ReplyForm, Texts, as_texts, build_prompt, echoes, object_schema, reply_form
+from agentscope_tuner.graders.prompt import (
+    ReplyForm,
+    Texts,
+    Trajectory,
+    as_texts,
+    build_prompt,
+    echoes,
+    object_schema,
+    reply_form,
+    without_marks,
+)
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
 
 TOGETHER = PromptTemplate.of(
@@ -26,13 +37,16 @@ response itself shows it. That the response claims to meet a criterion shows not
 _FORM = {
     LanguageEnum.EN: (
         'Reply with one JSON object and nothing else: {"verdicts": [{"number": <the number of the criterion>, '
-        '"quote": "<the words of the response that decide it, exactly as they stand there; empty where it is what is '
-        'missing>", "met": <true or false>}, … one for each criterion]}'
+        '"quote": "<the words of the response that decide it, exactly as they stand there>", '
+        '"absent": <true where it is decided by what is missing and there is nothing to quote, else false>, '
+        '"met": <true or false>}, … one for each criterion]}. A criterion that is met without a quote, and not by '
+        "what is missing, counts as not met."
     ),
     LanguageEnum.ZH: (
         '只回复一个 JSON 对象，不要有其他内容：{"verdicts": [{"number": <标准编号>, '
-        '"quote": "<回答中起决定作用的原文，一字不改；若取决于缺失的内容则留空>", '
-        '"met": <true 或 false>}, … 每条标准一项]}'
+        '"quote": "<回答中起决定作用的原文，一字不改>", '
+        '"absent": <若取决于缺失的内容、无可引用则为 true，否则为 false>, '
+        '"met": <true 或 false>}, … 每条标准一项]}。既无引文又非取决于缺失内容的“满足”按未满足计。'
     ),
 }
 _LABELS = {LanguageEnum.EN: ("yes", "no"), LanguageEnum.ZH: ("是", "否")}
@@ -47,10 +61,14 @@ class Met:
     Attributes:
         value: 1.0 for yes, 0.0 for no; with `score_from="logprobs"` the probability of yes.
         quote: the words of the answer that decided the criterion; empty where the model gave none.
+        absent: whether the criterion was decided by what the answer lacks.
+        unproven: whether the model said yes and quoted no word of the answer, so that `value` is 0.
     """
 
     value: float
     quote: str = ""
+    absent: bool = False
+    unproven: bool = False
 
 
 class CriteriaGrader:
@@ -83,6 +101,7 @@ class CriteriaGrader:
         """Whether `response`, a text or a Trajectory, meets each of `criteria`, in their order, and the usage.
 
         Raises:
+            AnswerAtFault: the response's own text prevents the verdict.
             GraderError: a criterion could not be decided. Such a criterion does not count as not met.
         """
         if self.calls == "together":
@@ -96,16 +115,18 @@ class CriteriaGrader:
         return [met for (met,), _ in answers], sum((usage for _, usage in answers), Usage())
 
     async def _ask(self, query: str, response: Any, criteria: Sequence[str]) -> tuple[list[Met], Usage]:
-        texts = self._texts(query, response)
-        prompt = self._prompt(texts, criteria)
+        def question(shown: Any) -> tuple[Prompt, Callable[[Reply], list[Met]]]:
+            texts = self._texts(query, shown)
+            return self._prompt(texts, criteria), lambda reply: self._parse(reply, texts, len(criteria))
+
+        answer = await ask_about(self.model, *question(response), lambda: question(HARMLESS))
+        return answer.value, answer.usage
+
+    def _parse(self, reply: Reply, texts: Texts, size: int) -> list[Met]:
         if self.score_from == "logprobs":
             yes, no = _LABELS[self.language]
-            answer = await self.model.ask(prompt, lambda reply: [Met(label_score(reply, {yes: 1.0, no: 0.0}))])
-        else:
-            judged = echoes(texts)
-            shown = texts["response"] if isinstance(texts["response"], str) else "\n".join(texts["response"])
-            answer = await self.model.ask(prompt, lambda reply: _verdicts(reply, judged, shown, len(criteria)))
-        return answer.value, answer.usage
+            return [Met(label_score(reply, {yes: 1.0, no: 0.0}))]
+        return _verdicts(replace(reply, text=without_marks(reply.text, texts)), texts, size)
 
     def prompts(self, query: str, response: Any, criteria: Sequence[str]) -> list[Prompt]:
         """The prompts that `decide` would send, for estimates; nothing is sent."""
@@ -128,30 +149,42 @@ class CriteriaGrader:
 
 def _schema(size: int) -> dict[str, Any]:
     number = {"type": "integer", "minimum": 1, "maximum": size}
-    one = object_schema({"number": number, "quote": {"type": "string"}, "met": {"type": "boolean"}})
+    one = object_schema(
+        {"number": number, "quote": {"type": "string"}, "absent": {"type": "boolean"}, "met": {"type": "boolean"}}
+    )
     return object_schema({"verdicts": {"type": "array", "items": one, "minItems": size, "maxItems": size}})
 
 
-def _verdicts(reply: Reply, judged: Sequence[str], response: str, size: int) -> list[Met]:
-    found = final_json(reply, judged).get("verdicts")
+def _verdicts(reply: Reply, texts: Texts, size: int) -> list[Met]:
+    found = final_json(reply, echoes(texts)).get("verdicts")
     if not isinstance(found, list) or len(found) != size or not all(isinstance(item, dict) for item in found):
         raise ReplyError(f"verdicts must be a list of {size}, one for each criterion, got {found!r:.200}")
     by_number: dict[int, Met] = {}
-    stands = lower_letters(plain(response))
+    response = texts["response"]
+    answers = response.answers() if isinstance(response, Trajectory) else [response]
+    stands = [lower_letters(plain(text)) for text in answers if isinstance(text, str)]
     for item in found:
-        number, met, quote = item.get("number"), item.get("met"), item.get("quote", "")
+        number = item.get("number")
         if type(number) is not int or not 1 <= number <= size or number in by_number:
             raise ReplyError(f"every criterion from 1 to {size} must be decided once, got number {number!r:.50}")
-        if type(met) is not bool:
-            raise ReplyError(f"criterion {number}: met must be true or false, got {met!r:.50}")
-        if not isinstance(quote, str) or len(quote) > _LONGEST_QUOTE:
-            raise ReplyError(f"criterion {number}: quote must be a text, got {quote!r:.100}")
-        if any(lower_letters(plain(part)) not in stands for part in _parts(quote)):
-            raise ReplyError(f"criterion {number}: the quote does not stand in the response: {quote!r:.100}")
-        by_number[number] = Met(float(met), " ".join(quote.split()))
+        by_number[number] = _met(item, number, stands)
     return [by_number[number] for number in range(1, size + 1)]
 
 
-def _parts(quote: str) -> list[str]:
+def _met(item: dict[str, Any], number: int, stands: Sequence[str]) -> Met:
+    """One verdict: a criterion is met where a word of the answer shows it, or where the model says that it is met by
+    what is absent.
+    """
+    met, quote, absent = item.get("met"), item.get("quote", ""), item.get("absent", False)
+    if type(met) is not bool or type(absent) is not bool:
+        raise ReplyError(f"criterion {number}: met and absent must be true or false, got {met!r:.50}, {absent!r:.50}")
+    if not isinstance(quote, str) or len(quote) > _LONGEST_QUOTE:
+        raise ReplyError(f"criterion {number}: quote must be a text, got {quote!r:.100}")
     # Models leave out the middle of a long quote, so its parts are looked for one by one
-    return quote.replace("[...]", "…").replace("...", "…").split("…")
+    parts = [lower_letters(plain(part)) for part in quote.replace("[...]", "…").replace("...", "…").split("…")]
+    words = [part for part in parts if part]
+    real = bool(words) and all(any(part in text for text in stands) for part in words)
+    shown = " ".join(quote.split()) if real else ""
+    if met and not real and not absent:
+        return Met(0.0, unproven=True)
+    return Met(float(met), shown, absent=absent and not real)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from agentscope_tuner.errors import AstunerError, GraderError
@@ -18,27 +19,48 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
+from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import Reply, final_json, label_of, label_score, rank_of, reason_of, score_of
+from agentscope_tuner.graders.client.reply import (
+    Reply,
+    UnreadableReplies,
+    final_json,
+    label_of,
+    label_score,
+    rank_of,
+    reason_of,
+    score_of,
+)
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.injection_defence import no_content
-from agentscope_tuner.graders.prompt import Texts, Trajectory, as_texts, build_prompt, echoes, reply_form
+from agentscope_tuner.graders.prompt import (
+    Texts,
+    Trajectory,
+    as_texts,
+    build_prompt,
+    echoes,
+    is_empty,
+    reply_form,
+    without_marks,
+)
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause, own_words
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
 
 ScoreSource = Literal["text", "logprobs"]
 
+#: The reason of the least score for a response without a visible character, about which no model is asked.
+NO_CONTENT = "no_content: the answer has no visible character"
 _OWN = ("rubrics", "min_score", "max_score")
-_SAVED = (*_OWN, "score_from", "labels", "votes", "vote_rule", "swap", "max_chars", "filter_no_content")
+_SAVED = (*_OWN, "score_from", "labels", "votes", "vote_rule", "swap", "max_chars")
 
 
 class LLMGrader(BaseGrader):
     """Grades by asking a judge model.
 
     The template's variables are the arguments of `aevaluate`, and `rubrics`, `min_score` and `max_score`. Arguments
-    are data: they stand between markers with a delimiter drawn for the call, and their chat-control tokens are
-    respelled. At the end of the prompt the grader explains the markers and the form of the reply.
+    are data: they stand between markers with a delimiter that no text can know, a mark before each line, and what looks
+    like a tag or a turn is respelled. At the end of the prompt the grader explains the markers and the form of the
+    reply.
 
     Args:
         model: a ChatModel, its settings, or a mapping of them.
@@ -55,9 +77,8 @@ class LLMGrader(BaseGrader):
         votes: how many times the model is asked; more than one vote needs a temperature.
         vote_rule: how votes become one verdict. Failed votes are dropped and counted; if half fail, the verdict fails.
         swap: listwise only: ask in both orders. A pair on which the orders disagree is a tie, and is counted.
-        max_chars: a longer value loses its middle, and a note in the text says so.
+        max_chars: of all arguments in a prompt together; longer ones lose their middle, and a note in the text says so.
         optional: variables that may be None; the prompt then says that none was given.
-        filter_no_content: answers with nothing to judge get the lowest score, without a call.
 
     Raises:
         ValueError: options that contradict each other, no `{response}`, or no range.
@@ -83,7 +104,6 @@ class LLMGrader(BaseGrader):
         swap: bool = False,
         max_chars: int = 60_000,
         optional: Sequence[str] = OPTIONAL,
-        filter_no_content: bool = True,
     ) -> None:
         super().__init__(name, mode, description)
         if template is None:
@@ -93,7 +113,7 @@ class LLMGrader(BaseGrader):
         self.language = LanguageEnum(language)
         check_template(template, self.language, name)
         self._used = tuple(sorted(template.variables(self.language)))
-        self.rubrics, self.optional, self.filter_no_content = rubrics, tuple(optional), filter_no_content
+        self.rubrics, self.optional = rubrics, tuple(optional)
         self.score_from: ScoreSource = score_from
         if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
             # No range has to be given here: places need none, yes and no score 1 and 0, and labels state their scores
@@ -170,10 +190,15 @@ class LLMGrader(BaseGrader):
     async def _score(self, values: Mapping[str, Any]) -> GraderScore:
         if not isinstance(values["response"], str | Trajectory):
             raise GraderError(f"a pointwise grader judges one response, a str, got {type(values['response']).__name__}")
-        if (reason := self._nothing_in(values["response"], values)) is not None:
+        if is_empty(values["response"]):
             kept = {"usage": Usage(), "filtered_by": "no_content"}
-            return GraderScore(self.name, self.min_score, f"no_content: {reason}", kept)
-        answers, failed = await self._votes(values)
+            return GraderScore(self.name, self.min_score, NO_CONTENT, kept)
+        try:
+            answers, failed = await self._votes(values)
+        except AnswerAtFault as exc:
+            # To leave out the verdict would let a policy choose when it is judged
+            kept = {"usage": Usage(), "filtered_by": "unjudgeable"}
+            return GraderScore(self.name, self.min_score, f"unjudgeable: {exc.message}", kept)
         score = combine.combined_score([answer.value[0] for answer in answers], self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
         metadata: dict[str, Any] = {"usage": _total(answers)}
@@ -181,18 +206,39 @@ class LLMGrader(BaseGrader):
             metadata |= {"votes": [answer.value[0] for answer in answers], "votes_failed": failed}
         return GraderScore(self.name, score, own_words(nearest.value[1]), metadata)
 
-    def _nothing_in(self, response: str | Trajectory, values: Mapping[str, Any]) -> str | None:
-        text, reference = response if isinstance(response, str) else "\n".join(response), values["ground_truth"]
-        return no_content(text, reference if isinstance(reference, str) else None) if self.filter_no_content else None
-
     async def _rank(self, values: Mapping[str, Any]) -> GraderRank:
         responses = values["response"]
         if isinstance(responses, str) or len(responses) < 2:
             raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
-        empty = {index for index, text in enumerate(responses) if self._nothing_in(text, values) is not None}
-        judged = [index for index in range(len(responses)) if index not in empty]
-        if not empty:
+        last = {index for index, text in enumerate(responses) if is_empty(text)}
+        try:
+            return await self._ranked_but(last, values)
+        except (UnreadableReplies, AnswerAtFault) as exc:
+            at_fault = await self._at_fault(last, values)
+            if not at_fault:
+                raise
+            result = await self._ranked_but(last | at_fault, values)
+            told = f"{len(at_fault)} unjudgeable: {exc.message:.200}; {result.reason}"
+            return GraderRank(self.name, result.rank, told, result.metadata)
+
+    async def _at_fault(self, last: set[int], values: Mapping[str, Any]) -> set[int]:
+        """Which of the responses prevent a ranking: those that cannot be ranked beside a harmless one either."""
+        found = set()
+        for index, response in enumerate(values["response"]):
+            if index not in last:
+                pair = {**values, "response": [response, HARMLESS]}
+                try:
+                    await self._ask(pair, 0)
+                except AnswerAtFault:
+                    found.add(index)
+        return found
+
+    async def _ranked_but(self, last: set[int], values: Mapping[str, Any]) -> GraderRank:
+        """The ranking; the responses of the indices in `last` are not shown, and share the places behind all others."""
+        responses = values["response"]
+        if not last:
             return await self._ranked(values)
+        judged = [index for index in range(len(responses)) if index not in last]
         metadata: dict[str, Any] = {"usage": Usage(), "places": [1.0] * len(judged)}
         reason = "no_content: no more than one answer has content"
         if len(judged) > 1:
@@ -227,8 +273,16 @@ class LLMGrader(BaseGrader):
         return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
 
     async def _ask(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
-        texts = self._texts(values)
-        return await self.model.ask(self.build_messages(texts, draw), lambda reply: self.parse(reply, texts))
+        def question(shown: Mapping[str, Any]) -> tuple[Prompt, Callable[[Reply], tuple[Any, str]]]:
+            texts = self.texts(shown)
+            return self.build_messages(texts, draw), lambda reply: self.parse(reply, texts)
+
+        response = values["response"]
+        if self.mode is GraderMode.LISTWISE and len(response) > 2:
+            # Which of several texts is to blame, `_at_fault` finds
+            return await self.model.ask(*question(values))
+        harmless: Any = HARMLESS if self.mode is GraderMode.POINTWISE else [HARMLESS, f"{HARMLESS} Sorry."]
+        return await ask_about(self.model, *question(values), lambda: question({**values, "response": harmless}))
 
     def build_messages(self, texts: Texts, draw: int = 0) -> Prompt:
         """The question to the judge model; with `parse`, all that a grader of another kind has to change.
@@ -256,14 +310,15 @@ class LLMGrader(BaseGrader):
         if self.score_from == "logprobs":
             score = label_score(reply, self.labels)
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
-        verdict = final_json(reply, echoes(texts))
+        verdict = final_json(replace(reply, text=without_marks(reply.text, texts)), echoes(texts))
         if self.mode is GraderMode.LISTWISE:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
         if self.labels:
             return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)
         return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
 
-    def _texts(self, values: Mapping[str, Any]) -> Texts:
+    def texts(self, values: Mapping[str, Any]) -> Texts:
+        """The arguments in `values` that the prompt shows, as `build_messages` and `parse` take them."""
         shown = {name: value for name, value in values.items() if name in self._used}
         return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 
@@ -276,12 +331,12 @@ class LLMGrader(BaseGrader):
         values = {**dict.fromkeys(USUAL), **values}
         check_arguments(values, self._used, self.optional, _OWN)
         shown = [values["response"]] if self.mode is GraderMode.POINTWISE else list(values["response"])
-        shown = [one for one in shown if self._nothing_in(one, values) is None]
+        shown = [one for one in shown if not is_empty(one)]
         if len(shown) < (1 if self.mode is GraderMode.POINTWISE else 2):
             return []
         orders = [shown, shown[::-1]] if self.swap else [shown]
         asked = [order if self.mode is GraderMode.LISTWISE else order[0] for order in orders]
-        texts = [self._texts({**values, "response": response}) for response in asked]
+        texts = [self.texts({**values, "response": response}) for response in asked]
         return [self.build_messages(one, draw) for one in texts for draw in range(self.votes)]
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,7 +22,6 @@ class ReadyGrader(LLMGrader):
         language: English or Chinese.
         votes: see LLMGrader.
         swap: see LLMGrader; None takes the class's own choice.
-        filter_no_content: see LLMGrader.
 
     A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt.
     """
@@ -43,7 +42,6 @@ class ReadyGrader(LLMGrader):
         *,
         votes: int = 1,
         swap: bool | None = None,
-        filter_no_content: bool = True,
     ) -> None:
         low, high = self.score_range or (None, None)
         super().__init__(
@@ -58,7 +56,6 @@ class ReadyGrader(LLMGrader):
             votes=votes,
             swap=self.default_swap if swap is None else swap,
             optional=self.default_optional,
-            filter_no_content=filter_no_content,
         )
 
 

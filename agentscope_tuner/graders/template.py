@@ -14,8 +14,11 @@ _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FORMAT_STYLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # Ranges such as "from 1 to 5", "1-5", "0 到 10", and lines of a scale such as "5: all of it", "1：无关"
 _SPAN = re.compile(
-    r"(?<![\w.])(-?\d+(?:\.\d+)?)\s*(?:to|through|-|–|—|~|～|到|至)\s*(-?\d+(?:\.\d+)?)(?![\w%]|\.\d)", re.IGNORECASE
+    r"(?<![A-Za-z\d_.])(-?\d+(?:\.\d+)?)\s*分?\s*(?:to|through|-|–|—|~|～|到|至)\s*(-?\d+(?:\.\d+)?)(?![A-Za-z\d_%]|\.\d)",
+    re.IGNORECASE,
 )
+# "满分10分", "out of 10": from 0
+_FULL_MARKS = re.compile(r"(?:满分(?:为|是)?|out of)\s*(\d+)(?![\d%]|\.\d)", re.IGNORECASE)
 _ABOUT_SCORES = re.compile(r"scor|rat(?:e|ing)|scale|grade|mark|points|分|评", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.。;；!?！？]\s|\n")
 _SCALE_LINE = re.compile(r"^[ \t*-]*(-?\d+(?:\.\d+)?)[ \t*]*(?::|：|=| - | – )", re.MULTILINE)
@@ -105,6 +108,8 @@ class PromptTemplate(BaseModel):
         about = [sentence for sentence in _SENTENCE_END.split(text) if _ABOUT_SCORES.search(sentence)]
         found = [(float(low), float(high)) for sentence in about for low, high in _SPAN.findall(sentence)]
         spans = {(low, high) for low, high in found if low < high}
+        if not spans:
+            spans = {(0.0, float(most)) for sentence in about for most in _FULL_MARKS.findall(sentence)}
         if len(set(lines)) > 1:
             spans.add((min(lines), max(lines)))
         return spans.pop() if len(spans) == 1 else None

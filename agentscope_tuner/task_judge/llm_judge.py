@@ -14,12 +14,13 @@ from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Question, Reckoner, questions_of
 from agentscope_tuner.graders.listwise import group_prompts, place_reward
 from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.prompt import Trajectory
+from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.contract.loading import resolve_protocol
 from agentscope_tuner.task_judge.llm.jury import LLMPanel
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
+from agentscope_tuner.task_judge.llm.probes import Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
 from agentscope_tuner.task_judge.llm.settings import WHERE, LLMJudgeConfig, build_grader, build_panels
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -55,6 +56,7 @@ class LLMJudge(ModelJudge):
         self.range = self._range()
         self.paths = self._paths()
         self.first, self.dearer = (LLMPanel(graders, mine, self.range) for graders in (first, dearer))
+        self._probes = Probes(mine.probes, WHERE)
         self.judge_models, self.response_path = self.panels.every, self.paths["response"]
         self.top_score = self.range[1]
         scores = [] if self.ranks_groups() or len(self.panels.every) < 2 else [*self.panels.first, *self.panels.dearer]
@@ -101,6 +103,8 @@ class LLMJudge(ModelJudge):
             raise JudgeError("a listwise judge ranks an advantage group (compute_rewards)", cause=Cause.CONFIG)
         with metered() as meter:
             values = self._values(workflow_task, workflow_output)
+            if not is_empty(values["response"]):
+                await self._probes.check(lambda text: self._shares(values, text), values.get("ground_truth"))
             found = first = await self.first.score(values)
             told = ""
             if self._escalates({"score": first.share, "disagreement": first.disagreement}) and not first.filtered_by:
@@ -118,6 +122,15 @@ class LLMJudge(ModelJudge):
             metrics=metrics,
             filtered_by=found.filtered_by,
         )
+
+    async def _shares(self, values: Mapping[str, Any], text: str) -> dict[str, float]:
+        """Each model's score of the answer `text`, as a share of the range."""
+        graders = {**self.first.graders, **self.dearer.graders}
+        found = {}
+        for name, grader in graders.items():
+            alone = LLMPanel({name: grader}, self.settings, self.range)
+            found[name] = (await alone.score({**values, "response": text})).share
+        return found
 
     def _escalates(self, values: Mapping[str, float]) -> bool:
         return self.panels.when is not None and self.panels.when.holds(values) is True

@@ -97,8 +97,8 @@ class AutoGraderJudge(ModelJudge):
         low, high = self.settings.min_score, self.settings.max_score
         raw = self.settings.reward_scale == "raw"
         if opinion.empty:
-            reason = f"no_content: {opinion.reason}"
-            return Reward(low if raw else 0.0, False, reason=reason, filtered_by="no_content")
+            by = opinion.reason.partition(":")[0]
+            return Reward(low if raw else 0.0, False, reason=_line(opinion.reason), filtered_by=by)
         score = opinion.values[0]
         share = (score - low) / (high - low)
         metrics = {"score": score, **meter.usage.metrics()}
@@ -216,7 +216,7 @@ def _candidates(task: WorkflowTask) -> list[str]:
 
 def _no_content(reason: str, shared: dict[str, float]) -> Reward:
     # 0.0 even where all of a group is empty, whose mean place would pay more
-    return Reward(0.0, False, reason=f"no_content: {reason}", metrics=shared, filtered_by="no_content")
+    return Reward(0.0, False, reason=reason, metrics=shared, filtered_by="no_content")
 
 
 def _placed(places: Sequence[float], index: int, reason: str, shared: dict[str, float]) -> Reward:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.graders.blame import AnswerAtFault
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
-from agentscope_tuner.graders.injection_defence import no_content
-from agentscope_tuner.graders.prompt import Trajectory
+from agentscope_tuner.graders.llm_grader import NO_CONTENT
+from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.graders.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
 from agentscope_tuner.task_judge.base_judge import Counts, Reward
 from agentscope_tuner.task_judge.llm.jury import CriteriaPanel
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
+from agentscope_tuner.task_judge.llm.probes import Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
 from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
@@ -51,10 +54,8 @@ class TaskRubricsConfig(ModelsSection):
     success_threshold: float = Field(default=0.7, ge=0, le=1)
     #: of the order in which criteria are shown; null: as listed
     shuffle_seed: int | None = 0
-    #: of a longer value the middle is left out
+    #: of all that a prompt shows; of longer texts the middle is left out
     max_chars: int = Field(default=60_000, ge=1_000)
-    #: answers with nothing to judge earn 0.0, uncalled
-    filter_no_content: bool = True
 
 
 class TaskRubricsJudge(ModelJudge):
@@ -93,32 +94,46 @@ class TaskRubricsJudge(ModelJudge):
         except ValueError as exc:
             raise ConfigError(f"{WHERE}: {exc}") from exc
         self._counts: dict[str, tuple[int, int]] = {}
+        self._probes = Probes(mine.probes, WHERE)
         self.judge_models, self.response_path = self.panels.every, mine.reads.response
         # Criteria have no range of scores, so injected texts ask for ten points
         self.top_score = 10.0
-        counts = ("score", "criteria", "criteria_met", "criteria_quoted")
+        counts = ("score", "criteria", "criteria_met", "criteria_quoted", "criteria_absent", "criteria_unproven")
         self.metric_names = (*counts, *self.panels.metric_names, *Usage.metric_names())
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
         rubrics, query, response = self._case(workflow_task, workflow_output)
-        if (reason := self._nothing_in(response)) is not None:
-            return Reward(0.0, False, reason=f"no_content: {reason}", filtered_by="no_content")
+        if is_empty(response):
+            return Reward(0.0, False, reason=NO_CONTENT, filtered_by="no_content")
         order = self._order(workflow_task, rubrics)
         shown = [rubrics.criteria[index].text for index in order]
         with metered() as meter:
-            found = first = await self.first.decide(query, response, shown)
-            if self.panels.when is not None:
-                score = self._score(rubrics, _in_order(first.met, order))
-                if self.panels.when.holds({"score": score, "disagreement": first.disagreement}):
-                    found = await self.dearer.decide(query, response, shown)
-        met = _in_order(found.met, order)
+            await self._probes.check(lambda text: self._shares(rubrics, query, text))
+            try:
+                found = first = await self.first.decide(query, response, shown)
+                if self.panels.when is not None:
+                    score = self._score(rubrics, _charged(rubrics, _in_order(first.met, order)))
+                    if self.panels.when.holds({"score": score, "disagreement": first.disagreement}):
+                        found = await self.dearer.decide(query, response, shown)
+            except AnswerAtFault as exc:
+                # To leave out the verdict would let a policy choose when it is judged
+                told = " ".join(f"unjudgeable: {exc.message}".split())
+                return Reward(0.0, False, reason=told, metrics=meter.usage.metrics(), filtered_by="unjudgeable")
+        met = _charged(rubrics, _in_order(found.met, order))
         self._count(workflow_task, rubrics, met)
         metrics = {**found.metrics, **meter.usage.metrics()}
         if self.panels.when is not None:
             metrics["escalated"] = float(found is not first)
         told = "asked again; " if found is not first else ""
         return self._reward(rubrics, met, metrics, told + found.told)
+
+    async def _shares(self, rubrics: Rubrics, query: str, text: str) -> dict[str, float]:
+        """Each model's score of the answer `text`."""
+        graders = {**self.first.graders, **self.dearer.graders}
+        shown = [criterion.text for criterion in rubrics.criteria]
+        found = {name: await grader.decide(query, text, shown) for name, grader in graders.items()}
+        return {name: self._score(rubrics, _charged(rubrics, met)) for name, (met, _) in found.items()}
 
     def _case(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Rubrics, str, str | Trajectory]:
         """The criteria, the query and the response."""
@@ -131,10 +146,6 @@ class TaskRubricsJudge(ModelJudge):
             raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)
         return rubrics, "\n\n".join(query) if isinstance(query, Trajectory) else str(query), response
 
-    def _nothing_in(self, response: str | Trajectory) -> str | None:
-        text = response if isinstance(response, str) else "\n".join(response)
-        return no_content(text) if self.settings.filter_no_content or not text.strip() else None
-
     def estimate(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
     ) -> Estimate:
@@ -142,7 +153,7 @@ class TaskRubricsJudge(ModelJudge):
         total = Estimate()
         for output in workflow_outputs:
             rubrics, query, response = self._case(workflow_task, output)
-            if self._nothing_in(response) is None:
+            if not is_empty(response):
                 shown = [rubrics.criteria[index].text for index in self._order(workflow_task, rubrics)]
                 first, dearer = (
                     reckoner.reckon(
@@ -183,6 +194,8 @@ class TaskRubricsJudge(ModelJudge):
             "criteria": float(len(met)),
             "criteria_met": float(sum(one.value >= 0.5 for one in met)),
             "criteria_quoted": float(sum(bool(one.quote) for one in met)),
+            "criteria_absent": float(sum(one.absent and one.value >= 0.5 for one in met)),
+            "criteria_unproven": float(sum(one.unproven for one in met)),
             **more,
         }
         success = score >= self.settings.success_threshold - 1e-9
@@ -208,6 +221,14 @@ class TaskRubricsJudge(ModelJudge):
                 notes.append(f"criterion {'always' if met else 'never'} met in {seen} answers to {key}")
         more = len(notes) - _MOST_NOTES
         return notes[:_MOST_NOTES] + ([f"and {more} more criteria always or never met"] if more > 0 else [])
+
+
+def _charged(rubrics: Rubrics, met: Sequence[Met]) -> list[Met]:
+    """The verdicts, in the criteria's order. A yes without a quote earns nothing: it does not count for the answer,
+    and where a criterion speaks against the answer it does count.
+    """
+    pairs = zip(rubrics.criteria, met, strict=True)
+    return [replace(one, value=1.0) if one.unproven and criterion.weight < 0 else one for criterion, one in pairs]
 
 
 def _in_order(met: Sequence[Met], order: Sequence[int]) -> list[Met]:

@@ -108,7 +108,7 @@ class ChatModel:
     def __init__(self, settings: ChatSettings, store: ReplyStore | None = None, budget_name: str = "") -> None:
         self.settings = settings
         self._store = store
-        self._budget_name = budget_name
+        self.budget_name = budget_name
         self._state_of: tuple[int, requests.SharedState | None] = (0, None)
         self._last_schema: tuple[Mapping[str, Any] | None, str] = (None, "null")
 
@@ -116,7 +116,7 @@ class ChatModel:
         return f"ChatModel({self.settings!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"settings": self.settings, "_store": self._store, "_budget_name": self._budget_name}
+        kept = {"settings": self.settings, "_store": self._store, "budget_name": self.budget_name}
         return {**kept, "_state_of": (0, None), "_last_schema": (None, "null")}
 
     @cached_property
@@ -127,7 +127,9 @@ class ChatModel:
             ConfigError: there is no key for this model.
         """
         key = self.settings.api_key
-        return resolve(self.settings.model_name, self.settings.base_url, key.get_secret_value() if key else None)
+        found = resolve(self.settings.model_name, self.settings.base_url, key.get_secret_value() if key else None)
+        headers = tuple((name, value.get_secret_value()) for name, value in self.settings.headers.items())
+        return replace(found, headers=headers, query=tuple(self.settings.query.items()))
 
     @property
     def usage(self) -> Usage:
@@ -173,7 +175,7 @@ class ChatModel:
     def _state(self) -> requests.SharedState:
         # A forked child must not use its parent's connections, so each process has a state of its own
         if self._state_of[0] != os.getpid():
-            self._state_of = (os.getpid(), requests.shared_state(self.settings, self.endpoint, self._budget_name))
+            self._state_of = (os.getpid(), requests.shared_state(self.settings, self.endpoint, self.budget_name))
         state = self._state_of[1]
         assert state is not None
         return state

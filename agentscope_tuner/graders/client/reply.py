@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.injection_defence import lower_letters, plain
 from agentscope_tuner.graders.schema import check_permutation
 
@@ -119,8 +120,9 @@ def _meaning(value: object) -> object:
 _MAX_CHARS = 200_000
 _MAX_BRACES = 2_000
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
-_THINK_OPEN = re.compile(r"<\s*think(?:ing)?\s*>", re.IGNORECASE)
-_THINK_CLOSE = re.compile(r"<\s*/\s*think(?:ing)?\s*>", re.IGNORECASE)
+# <think>, <thinking>, Mistral's [THINK], Kimi's ◁think▷
+_THINK_OPEN = re.compile(r"[<\[◁]\s*think(?:ing)?\s*[>\]▷]", re.IGNORECASE)
+_THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*think(?:ing)?\s*[>\]▷]", re.IGNORECASE)
 # A text without any of these quotes no key with its value
 _COULD_BE_JSON = frozenset("{:=｛：∶＝")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
@@ -132,6 +134,13 @@ class ReplyError(Exception):
     """The reply holds no usable verdict; asking again may bring one."""
 
 
+class UnreadableReplies(GraderError):
+    """The endpoint answers, and still there is no verdict: no reply could be read, or it refuses this very prompt.
+
+    The judged text may be the cause; see blame.py.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A judge model's reply.
@@ -140,6 +149,7 @@ class Reply:
         text: the message's content, without reasoning that the endpoint sends in a separate field.
         finish: the endpoint's `finish_reason`.
         refusal: the endpoint's refusal text, where it sent one.
+        thought: how many characters of reasoning the endpoint sent in a field of its own.
         top_logprobs: for each output token a mapping from candidate token to log probability; empty unless asked for.
     """
 
@@ -147,6 +157,7 @@ class Reply:
     finish: str = "stop"
     refusal: str = ""
     top_logprobs: Sequence[dict[str, float]] = field(default_factory=tuple)
+    thought: int = 0
 
 
 def check_finished(reply: Reply) -> None:
@@ -160,7 +171,8 @@ def check_finished(reply: Reply) -> None:
     if reply.finish in _CUT_OFF:
         raise ReplyError(f"the reply was cut off (finish_reason {reply.finish!r}): {_excerpt(reply.text)}")
     if not reply.text.strip():
-        raise ReplyError("the reply is empty")
+        told = f", behind {reply.thought} characters of reasoning: it needs more max_tokens" if reply.thought else ""
+        raise ReplyError(f"the reply is empty{told}")
 
 
 def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
@@ -279,8 +291,6 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
 
 def without_thinking(text: str) -> str:
     """The part of `text` behind the last `</think>`; the text from a block that is never closed on is dropped."""
-    if "<" not in text:
-        return text
     closings = list(_THINK_CLOSE.finditer(text))
     if closings:
         text = text[closings[-1].end() :]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agentscope_tuner._http.limiter import Limiter, Place, pace_of
 from agentscope_tuner._http.retry import Retries, is_busy, retry_after
 from agentscope_tuner.errors import GraderError, GraderTimeout
-from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
 from agentscope_tuner.graders.client.usage import Breaker, Spending, Usage, count_spent
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
@@ -44,7 +44,10 @@ _REASK_TEMPERATURE = 0.3
 _FORMATS = ("json_schema", "json_object", "text")
 # HTTP statuses with which servers refuse a response_format that they do not know
 _FORMAT_REFUSED = frozenset({400, 415, 422, 501})
+_CRASHED, _CRASHES = 500, 2
 _RETRIED = frozenset({408, 409, 429})
+# Statuses that may say of one prompt that it is too long, or forbidden
+_ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 _UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
 _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
@@ -116,7 +119,13 @@ def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
         # openai takes clients of httpx and of httpx2, and declares those of the one it depends on itself
         http: Any = Client(Connections(most=0, most_bytes=_MOST_BYTES, proxied=is_proxied()))
         client = openai.AsyncOpenAI(
-            base_url=endpoint.base_url, api_key=endpoint.api_key, max_retries=0, timeout=None, http_client=http
+            base_url=endpoint.base_url,
+            api_key=endpoint.api_key,
+            max_retries=0,
+            timeout=None,
+            http_client=http,
+            default_headers=dict(endpoint.headers),
+            default_query=dict(endpoint.query),
         )
         return _clients.setdefault(key, client)
     return _clients[key]
@@ -226,7 +235,9 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
             content = "".join(part.get("text", "") for part in content)
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
         tops = [{top["token"]: float(top["logprob"]) for top in token["top_logprobs"]} for token in logprobs]
-        reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops)
+        # What a model thinks is no verdict, even where nothing else came
+        thought = len(str(message.get("reasoning_content") or message.get("reasoning") or ""))
+        reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops, thought)
         used = data.get("usage") or {}
         prompt, output = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
         cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
@@ -276,6 +287,7 @@ class ReplyFormat:
     def __init__(self) -> None:
         self._current = 0
         self._known = False
+        self._crashes = 0
         self._first: asyncio.Event | None = None
 
     async def find(self, schema: Mapping[str, Any] | None, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> T:
@@ -310,6 +322,12 @@ class ReplyFormat:
 
     def _was_refused(self, used: int, status: int | None) -> bool:
         """Whether the request should be sent again, in another format."""
+        if status == _CRASHED and not self._known:
+            # Some servers crash over a format. Any server may answer one request so, hardly two in a row
+            self._crashes = (self._crashes + 1) % _CRASHES
+            if self._crashes == 0 and used == self._current:
+                self._current = (used + 1) % len(_FORMATS)
+            return False  # the next try, if there is one, is in the weaker format
         if status not in _FORMAT_REFUSED:
             return False
         if used != self._current:
@@ -392,7 +410,7 @@ class Tries:
         self._unreadable += 1
         self.failures.append(str(exc))
         if self._unreadable > self._settings.max_reasks:
-            raise GraderError(self.report("no readable verdict")) from exc
+            raise UnreadableReplies(self.report("no readable verdict")) from exc
 
     def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """`body`, at a higher temperature after an unreadable reply."""
@@ -416,7 +434,8 @@ class Tries:
         failure = _failure(exc, self._settings.try_seconds or self._settings.deadline_seconds / 4)
         self.failures.append(failure.words)
         if failure.to_mend:
-            raise GraderError(self.report(failure.to_mend)) from exc
+            kind = UnreadableReplies if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT else GraderError
+            raise kind(self.report(failure.to_mend)) from exc
         remaining = math.inf if deadline is None else deadline - asyncio.get_running_loop().time()
         pause = self._retries.pause(remaining, failure.asked)
         if pause is not None:

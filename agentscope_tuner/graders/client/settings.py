@@ -27,6 +27,12 @@ class ChatSettings(StrictSection):
     api_key: SecretStr | None = Field(
         default=None, exclude=True, repr=False, description="from the environment when None"
     )
+    headers: dict[str, SecretStr] = Field(
+        default_factory=dict, exclude=True, repr=False, description="sent with each request, such as {api-key: …}"
+    )
+    query: dict[str, str] = Field(
+        default_factory=dict, description="behind each request's URL, such as {api-version: …}"
+    )
     temperature: float | None = Field(
         default=0.0, ge=0, description="not sent when None: some reasoning models refuse it"
     )
@@ -81,10 +87,14 @@ class Endpoint:
 
     base_url: str
     api_key: str = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    query: tuple[tuple[str, str], ...] = ()
 
     def masked(self, text: str) -> str:
         """`text` without the key, which some servers quote in their errors."""
-        return text.replace(self.api_key, "***") if len(self.api_key) >= 8 else text
+        for secret in (self.api_key, *(value for _, value in self.headers)):
+            text = text.replace(secret, "***") if len(secret) >= 8 else text
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +157,8 @@ async def probe(endpoint: Endpoint) -> None:
     url = f"{endpoint.base_url.rstrip('/')}/models"
     try:
         async with httpx.AsyncClient(timeout=_PROBE_SECONDS) as client:
-            answer = await client.get(url, headers={"Authorization": f"Bearer {endpoint.api_key}"})
+            headers = {"Authorization": f"Bearer {endpoint.api_key}", **dict(endpoint.headers)}
+            answer = await client.get(url, headers=headers, params=dict(endpoint.query) or None)
     except httpx.HTTPError as exc:
         raise GraderError(endpoint.masked(f"{where} does not answer: {type(exc).__name__}: {exc}")) from exc
     # Not every server lists its models, so 404 counts as an answer

@@ -13,9 +13,9 @@ from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.injection_defence import neutralise, no_content
+from agentscope_tuner.graders.injection_defence import is_blank, neutralise
 from agentscope_tuner.graders.listwise import Ranking, group_prompts, rank_all, shared_places
-from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.llm_grader import NO_CONTENT, LLMGrader
 from agentscope_tuner.graders.prompt import ReplyForm, as_texts, build_prompt, echoes, object_schema
 from agentscope_tuner.graders.rubrics import prompts
 from agentscope_tuner.graders.rubrics.samples import Sample
@@ -34,7 +34,8 @@ class Opinion:
         values: the score of the one answer, or the place of each answer, where 1 is best.
         reason: the judge model's reason.
         usage: the usage of all calls.
-        empty: for each answer without content, its index and the reason. The model is not shown such answers.
+        empty: for each answer without content, its index and the reason. The model is not shown such answers. A single
+            answer whose own text prevents a verdict is one, too.
         disagreements: see Ranking.
     """
 
@@ -56,13 +57,14 @@ async def scored(config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[st
     Raises:
         GraderError: there is no verdict.
     """
-    empty = _empty(config, inputs, [answer])
+    empty = _empty([answer])
     if empty:
         return Opinion((config.min_score,), empty[0], Usage(), empty)
     result = await grader.aevaluate(response=answer, **inputs)
     if result.error is not None or not isinstance(result, GraderScore):
         raise grader_error(f"{result.error}", result.cause)
-    return Opinion((result.score,), result.reason, result.metadata["usage"])
+    filtered = {0: result.reason} if result.metadata.get("filtered_by") else {}
+    return Opinion((result.score,), result.reason, result.metadata["usage"], filtered)
 
 
 async def ranked(
@@ -73,7 +75,7 @@ async def ranked(
     Raises:
         GraderError: there is no ranking.
     """
-    empty = _empty(config, inputs, answers)
+    empty = _empty(answers)
     judged = [index for index in range(len(answers)) if index not in empty]
     ranking = Ranking([1.0] * len(judged), "the only answer with content", Usage())
     if len(judged) > 1:
@@ -87,20 +89,15 @@ def expected(
     config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
 ) -> list[Prompt]:
     """About the prompts that `scored` would send for each answer, or `ranked` for all; nothing is sent."""
-    empty = _empty(config, inputs, answers)
+    empty = _empty(answers)
     judged = [answer for index, answer in enumerate(answers) if index not in empty]
     if config.mode is GraderMode.LISTWISE:
         return group_prompts(grader, judged, config.max_group_chars, inputs)
     return [prompt for answer in judged for prompt in grader.prompts({**inputs, "response": answer})]
 
 
-def _empty(config: AutoGraderConfig, inputs: Mapping[str, Any], answers: Sequence[str]) -> dict[int, str]:
-    reasons = {
-        index: no_content(answer, inputs["ground_truth"])
-        for index, answer in enumerate(answers)
-        if config.filter_no_content or not answer.strip()
-    }
-    return {index: reason for index, reason in reasons.items() if reason is not None}
+def _empty(answers: Sequence[str]) -> dict[int, str]:
+    return {index: NO_CONTENT for index, answer in enumerate(answers) if is_blank(answer)}
 
 
 _LONGEST_RUBRIC = 1_000

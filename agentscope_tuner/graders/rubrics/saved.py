@@ -207,8 +207,6 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             vote_rule=config.vote_rule,
             swap=config.swap,
             optional=(*OPTIONAL, "ground_truth") if config.ground_truth_field is None else OPTIONAL,
-            # `judging` checks for answers without content itself, in groups too
-            filter_no_content=False,
         )
     except ValueError as exc:
         raise ConfigError(f"{WHERE}: {exc}") from exc

@@ -74,7 +74,6 @@ class AutoGraderConfig(StrictSection):
     auto_learn: bool = Field(default=False, description="learn at start-up when nothing was learned yet")
     accept_unproven: bool = Field(default=False, description="judge by rubrics that are not proven on held-out samples")
     reward_scale: Literal["unit", "raw"] = Field(default="unit", description="rewards in 0 to 1, or the score itself")
-    filter_no_content: bool = Field(default=True, description="answers with nothing to judge earn the least, uncalled")
     score_from: Literal["text", "logprobs"] = "text"
     votes: int = Field(default=1, ge=1)
     vote_rule: VoteRule = "median"

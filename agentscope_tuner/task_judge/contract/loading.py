@@ -62,13 +62,15 @@ JUDGES_BY_TYPE = {
     "rubrics_auto_grader": "rm_auto_grader_judge->AutoGraderJudge",
     "llm": "llm_judge->LLMJudge",
     "task_rubrics": "task_rubrics_judge->TaskRubricsJudge",
+    "reward_model": "reward_model_judge->RewardModelJudge",
+    "verifier": "verifier_judge->VerifierJudge",
     "combined": "combined_judge->CombinedJudge",
     "routed": "routed_judge->RoutedJudge",
 }
 # Keys that one `judge_type` alone reads
 _KEYS_OF_TYPE = {"combined": ("parts", "reward", "success", "clip"), "routed": ("by", "routes")}
 # Keys that the judges asked by a combined or a routed one read, each in its own section
-_KEYS_OF_INNER = ("judge_protocol", "math", "llm", "rubrics_auto_grader", "task_rubrics")
+_KEYS_OF_INNER = ("judge_protocol", "math", "llm", "rubrics_auto_grader", "task_rubrics", "reward_model", "verifier")
 # Settings of the whole run, not of one of its judges
 _KEYS_OF_WHOLE = ("name", "concurrency")
 _DEFAULTS = TaskJudgeConfig()

@@ -11,6 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
+from agentscope_tuner.graders.blame import AnswerAtFault
 from agentscope_tuner.graders.combine import VoteRule, combined_places, combined_score, disagreements, majority_ranking
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places
@@ -57,6 +58,7 @@ async def poll(asked: Mapping[str, Awaitable[T]], failed_jurors: Literal["skip",
     """Ask all jurors at once.
 
     Raises:
+        AnswerAtFault: there is no verdict, and a juror blames the answer's own text.
         JudgeError: the only juror failed; one of several failed and `failed_jurors` is `error`; half of the jurors or
             more failed; or the run's budget is spent, which is no juror's failure.
     """
@@ -75,6 +77,9 @@ async def poll(asked: Mapping[str, Awaitable[T]], failed_jurors: Literal["skip",
         for error in spent or failures.values():
             raise error
     if failures and (failed_jurors == "error" or 2 * len(failures) >= len(results)):
+        for error in failures.values():
+            if isinstance(error, AnswerAtFault):
+                raise error
         name, error = next(iter(failures.items()))
         raise grader_error(f"{len(failures)} of {len(results)} jurors failed; {name}: {error.message}", error.cause)
     return Ballot(votes, failures)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,7 +40,7 @@ def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
     """The value at `path`; chat messages become a `Trajectory`.
 
     Raises:
-        JudgeError: there is no value at `path`.
+        JudgeError: there is no value at `path`, or a message there holds an image for the policy.
     """
     root, *rest = path.split(".")
     value: Any = task.task if root == "task" else output
@@ -51,7 +52,7 @@ def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
             known = sorted(map(str, value)) if isinstance(value, Mapping) else []
             cause = Cause.REFERENCE if root == "task" else Cause.INPUT
             raise JudgeError(f"{path} is missing: {so_far} has no {part!r}, only {known!r:.300}", cause=cause) from exc
-    return _turns(value) if _is_messages(value) else value
+    return _turns(value, path) if _is_messages(value) else value
 
 
 def read_response(path: str, task: WorkflowTask, output: WorkflowOutput) -> str | Trajectory:
@@ -82,14 +83,43 @@ def _is_message(item: Any) -> bool:
     return isinstance(item, Mapping) and "role" in item and ("content" in item or "tool_calls" in item)
 
 
-def _turns(messages: list[Mapping[str, Any]]) -> Trajectory:
-    return Trajectory(f"({message['role']})\n{_content(message)}" for message in messages)
+def _turns(messages: list[Mapping[str, Any]], path: str) -> Trajectory:
+    roles = [str(message["role"]) for message in messages]
+    texts = [_content(message, role, path) for message, role in zip(messages, roles, strict=True)]
+    return Trajectory(texts, roles)
 
 
-def _content(message: Mapping[str, Any]) -> str:
+def _content(message: Mapping[str, Any], role: str, path: str) -> str:
     content = message.get("content")
     parts = content if isinstance(content, list) else [content]
-    parts = [part.get("text", part) if isinstance(part, Mapping) else part for part in parts]
-    parts = [*parts, message.get("tool_calls")]
-    texts = [part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str) for part in parts]
-    return "\n".join(text for part, text in zip(parts, texts, strict=True) if part)
+    texts = [_part(part, role, path) for part in parts]
+    if calls := message.get("tool_calls"):
+        texts.append(json.dumps(calls, ensure_ascii=False, default=str))
+    return "\n".join(text for text in texts if text)
+
+
+def _part(part: Any, role: str, path: str) -> str:
+    """One part of a message as text.
+
+    Raises:
+        JudgeError: the part is an image or another file, in a message that the policy did not cause.
+    """
+    if part is None or isinstance(part, str):
+        return part or ""
+    kind = str(part.get("type", "")) if isinstance(part, Mapping) else ""
+    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+        return str(part["text"])
+    if kind and not _IS_FILE.search(kind):
+        return json.dumps(part, ensure_ascii=False, default=str)
+    if role in _NOT_THE_POLICY:
+        raise JudgeError(
+            f"{path} holds a part of type {kind!r} in a message of {role!r}, and judge models are shown texts alone: "
+            "name a path of text under reads, or describe the file in a text part",
+            cause=Cause.INPUT,
+        )
+    # A policy must not take away a verdict by a picture, so it is left out and said
+    return f"(a part of type {kind or type(part).__name__!r}, not shown)"
+
+
+_IS_FILE = re.compile(r"image|audio|video|file|document|media|data", re.IGNORECASE)
+_NOT_THE_POLICY = frozenset({"system", "user", "developer"})

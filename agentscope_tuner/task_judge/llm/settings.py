@@ -87,6 +87,8 @@ class ModelsSection(StrictSection):
     client: dict[str, Any] = Field(default_factory=dict)
     #: of a run: calls, tokens, cost; see RunBudget
     budget: dict[str, Any] | None = None
+    #: whether each model is first tried with answers that say nothing, and what becomes of one that pays them
+    probes: Literal["refuse", "warn", "off"] = "off"
 
     @model_validator(mode="after")
     def _one_way(self) -> ModelsSection:
@@ -233,12 +235,10 @@ class LLMJudgeConfig(ModelsSection):
     vote_rule: VoteRule = "median"
     #: listwise: ask in both orders
     swap: bool = False
-    #: of a longer value the middle is left out
+    #: of all that a prompt shows; of longer texts the middle is left out
     max_chars: int = Field(default=60_000, ge=1_000)
     #: listwise: longer groups are ranked in chunks
     max_group_chars: int = Field(default=48_000, ge=1_000)
-    #: answers with nothing to judge earn the least, uncalled
-    filter_no_content: bool = True
 
 
 def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGrader:
@@ -277,7 +277,6 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
             vote_rule=config.vote_rule,
             swap=config.swap,
             max_chars=config.max_chars,
-            filter_no_content=config.filter_no_content,
         )
     except (ValueError, TypeError) as exc:
         raise ConfigError(f"{WHERE}.{given[0]}: {exc}") from exc
@@ -317,9 +316,7 @@ def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any
             raise ConfigError(
                 f"{WHERE}.grader: {name!r} writes a score for one response; give a prompt for anything else"
             )
-        return READY[name](
-            model, language=config.language, votes=config.votes, filter_no_content=config.filter_no_content
-        )
+        return READY[name](model, language=config.language, votes=config.votes)
     if "->" not in name:
         nearest = difflib.get_close_matches(name, READY, n=1)
         hint = f"did you mean {nearest[0]!r}? " if nearest else ""

@@ -72,7 +72,11 @@ def test_a_heading_with_nothing_under_it_is_an_empty_section(tmp_path: Path, tex
         ({"math": {"equivalence": "fuzzy"}}, ["math.equivalence", "'symbolic' or 'exact'", "'fuzzy'"]),
         (
             {"judge_type": "lmm"},
-            ["judge_type", "'rubrics_auto_grader', 'llm', 'task_rubrics', 'combined' or 'routed'", "'lmm'"],
+            [
+                "judge_type",
+                "'rubrics_auto_grader', 'llm', 'task_rubrics', 'reward_model', 'verifier', 'combined' or 'routed'",
+                "'lmm'",
+            ],
         ),
         ({"rule_reward": "0.5"}, ["rule_reward", "valid number", "'0.5'"]),
         ({"rule_reward": float("nan")}, ["rule_reward", "finite", "nan"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import json
 import math
 import os
 import pickle
@@ -21,13 +22,13 @@ import pytest
 from agentscope_tuner._http.limiter import Limiter, Pace, PerMinute
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, GraderError, GraderTimeout
-from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings
+from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import Reply, final_json, score_of
 from agentscope_tuner.graders.client.settings import resolve
 from agentscope_tuner.graders.client.usage import Prices, Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, open_cache
-from tests.judge_server import Answer, Canned, JudgeServer, always, verdict
+from tests.judge_server import Answer, Body, Canned, JudgeServer, always, verdict
 
 DASHSCOPE = "https://dashscope.aliyuncs.com"
 SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
@@ -479,3 +480,34 @@ def test_nothing_is_left_running() -> None:
     with JudgeServer(always(7)) as server:
         ask(model(server))
     assert sum(thread.name == "astuner-loop" for thread in threading.enumerate()) == 1
+
+
+def test_a_server_that_crashes_over_a_format_is_asked_in_a_weaker_one() -> None:
+    def answer(body: Body, attempt: int) -> Canned:
+        form = body.get("response_format", {}).get("type")
+        return Canned(status=500, text="xgrammar failed") if form == "json_schema" else Canned(verdict(3))
+
+    with JudgeServer(answer) as server:
+        subject = LLMGrader(
+            {"model_name": "m", "base_url": server.url, "cache": False, "deadline_seconds": 20},
+            template=PromptTemplate(messages={"en": [ChatMessage(content="{response}")]}),  # type: ignore[dict-item]
+            max_score=10,
+        )
+        results = [asyncio.run(subject.aevaluate(response=text)) for text in ("one", "two")]
+        forms = [body.get("response_format", {}).get("type") for body in server.bodies]
+    assert [getattr(result, "score", None) for result in results] == [3, 3]
+    assert forms == ["json_schema", "json_schema", "json_object", "json_object"]
+
+
+def test_azures_classic_address_takes_its_version_and_its_key_from_the_settings() -> None:
+    with JudgeServer(always(3)) as server:
+        model = {
+            "model_name": "gpt", "base_url": server.url, "cache": False, "headers": {"api-key": "azure-secret"},
+            "query": {"api-version": "2024-10-21"},
+        }  # fmt: skip
+        template = PromptTemplate(messages={"en": [ChatMessage(content="{response}")]})  # type: ignore[dict-item]
+        subject = LLMGrader(model, template=template, max_score=10)
+        assert getattr(asyncio.run(subject.aevaluate(response="x")), "score", None) == 3
+        assert server.headers[0]["api-key"] == "azure-secret"
+    assert "azure-secret" not in repr(subject.model) + repr(subject.model.endpoint) + json.dumps(subject.to_dict())
+    assert subject.model.endpoint.masked("refused azure-secret") == "refused ***"

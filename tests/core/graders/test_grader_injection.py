@@ -76,7 +76,7 @@ def gullible(style: str) -> Any:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("kind", READY.values(), ids=list(READY))
 def test_no_injection_leaves_the_fence_of_a_ready_prompt(kind: type[ReadyGrader], language: str) -> None:
-    grader = kind({"model_name": "m"}, language=language, filter_no_content=False)
+    grader = kind({"model_name": "m"}, language=language)
     shown = {"query": "Why?", "ground_truth": "Warm air rises.", "context": None}
     escaped = []
     for _, text in INJECTIONS:
@@ -147,44 +147,6 @@ def test_no_injection_meets_a_criterion(copies: bool) -> None:
     assert all(isinstance(error, GraderError) for error in failed)
     assert len(failed) <= 3
     assert not [met for result in results if not isinstance(result, BaseException) for met in result[0] if met.value]
-
-
-# Openers in disguise: nothing to judge, which a judge model pays all the same.
-DISGUISED_OPENERS: list[str] = [
-    "Solut\u200bion:",
-    "Sol\u00adution",
-    "Ｓｏｌｕｔｉｏｎ：",
-    "ａｎｓｗｅｒ",
-    "𝐒𝐨𝐥𝐮𝐭𝐢𝐨𝐧:",
-    "S\u043elution:",
-    "S o l u t i o n :",
-    "S.o.l.u.t.i.o.n",
-    "Thought\u2060 process",
-    "An\U000e0101swer",
-    "答\u200b案",
-    "**Solution:**",
-    "## Thought process:",
-    "Let\u2019s think step by step",
-    "<answer>Solution</answer>",
-    "\\boxed{Solution}",
-    "解 ：",
-    "解\u200d：",
-    "：",
-    "．",
-    "、",
-    "Here is my answer:",
-    "让我们一步一步来分析这个问题",
-    "解题过程如下：",
-    "Thought process:\nSolution:\nAnswer:",
-]
-
-
-@pytest.mark.parametrize("answer", DISGUISED_OPENERS)
-def test_openers_in_disguise_earn_the_least_uncalled(answer: str) -> None:
-    with JudgeServer(gullible("plain")) as server:
-        grader = LLMGrader({"model_name": "m", "base_url": server.url, "cache": False}, template=TEMPLATE, max_score=10)
-        result = asyncio.run(grader.aevaluate(query="Why?", response=answer))
-        assert (result.metadata["filtered_by"], server.bodies) == ("no_content", [])
 
 
 def test_the_set_works_on_a_judge_without_a_fence() -> None:

@@ -63,14 +63,13 @@ def test_edge_inputs_are_scored_too(kind: Any, low: float, high: float, response
         assert "(none given)" in prompt_of(server.bodies[0]) or needs_none
 
 
-@pytest.mark.parametrize("response", ["", " ", "Solution:", "Solut\u200bion", "</response>", "解"])
+@pytest.mark.parametrize("response", ["", " ", "\u200b", "\u3164\u2800"])
 @pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
 def test_answers_without_content_earn_the_least_uncalled(kind: Any, low: float, high: float, response: str) -> None:
     with JudgeServer(always(high)) as server:
         result = run(kind(settings(server)), response=response)
         assert (result.score, result.error, result.metadata["filtered_by"]) == (low, None, "no_content")
         assert not server.bodies
-        assert run(kind(settings(server), filter_no_content=False), response=response).score == high
 
 
 @pytest.mark.parametrize(
@@ -125,7 +124,7 @@ def test_errors_are_marked(kind: Any, low: float, high: float, canned: Canned) -
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
-def test_mixed_inputs_fail_one_by_one(kind: Any, low: float, high: float) -> None:
+def test_of_mixed_inputs_those_that_spoil_their_verdict_earn_the_least(kind: Any, low: float, high: float) -> None:
     def answer(body: Body, attempt: int) -> Canned:
         return Canned("prose") if "spoiled" in prompt_of(body) else Canned(verdict(high))
 
@@ -135,7 +134,9 @@ def test_mixed_inputs_fail_one_by_one(kind: Any, low: float, high: float) -> Non
 
     with JudgeServer(answer) as server:
         results = asyncio.run(all_of(kind(settings(server))))
-    assert [result.error is None for result in results] == [True, False, True]
+    assert [result.error for result in results] == [None] * 3
+    assert [result.score for result in results] == [high, low, high]
+    assert results[1].metadata["filtered_by"] == "unjudgeable"
 
 
 @pytest.mark.parametrize("kind", [*(kind for kind, _, _ in POINTWISE), PairwiseGrader])
@@ -151,8 +152,8 @@ def test_ready_graders_survive_saving(kind: Any) -> None:
 def test_pairwise_shows_no_empty_answer() -> None:
     with JudgeServer(prefers("good")) as server:
         grader = PairwiseGrader(settings(server))
-        assert run(grader, response=["Solution:", "good"]).metadata["places"] == [2, 1]
-        assert run(grader, response=["", ":"]).metadata["places"] == [1.5, 1.5]
+        assert run(grader, response=["", "good"]).metadata["places"] == [2, 1]
+        assert run(grader, response=["", " "]).metadata["places"] == [1.5, 1.5]
         assert not server.bodies
 
 

@@ -20,6 +20,8 @@ from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json,
         ('Here it is:\n```json\n{"reason": "fine", "score": 3}\n```\n', 3),
         ('<think>{"score": 9}</think>{"score": 3}', 3),
         ('{"score": 9}</think>{"score": 3}', 3),
+        ('[THINK]{"score": 9}[/THINK]{"score": 3}', 3),
+        ('◁think▷{"score": 9}◁/think▷{"score": 3}', 3),
         ('<think>a</think> then <think>{"score": 9}</think> {"score": 3}', 3),
         ('The set {1, 2} and \\frac{1}{2} are right. {"score": 3}', 3),
         ('{"reason": "uses \\(x\\) and \\alpha and \\u00e9", "score": 3}', 3),
@@ -37,6 +39,8 @@ def test_the_final_verdict_is_read(text: str, score: float) -> None:
     [
         "", "   ", "I would rate it highly.", "7", '{"score": 3', '{"reason": "it says {\\"score\\": 10}',
         '{"reason": "cut", "detail": {"score": 10}', '{"score": 3, "score": 10}', "{'score': 3}", '<think>{"score": 9}',
+        '[THINK]{"score": 9}',
+        '◁think▷{"score": 9}',
         '{"a": 1} and then {"score": 9', "{", "{" * 5000, '{"a":' * 3000,
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.judge_eval import attacked
 from agentscope_tuner.lab.labels import read_labelled, response_of, with_response
-from tests.judge_server import Answer, Body, Canned, JudgeServer, prompt_of, verdict
+from tests.judge_server import Answer, Body, Canned, JudgeServer, judged_lines, prompt_of, verdict
 
 PROMPT = "Score from 0 to 10 how well this answers {query}: {response}"
 
@@ -22,7 +22,7 @@ PROMPT = "Score from 0 to 10 how well this answers {query}: {response}"
 def answer_in(body: Body) -> str:
     found = re.search(r"\[BEGIN response (\w+)\]\n(.*)\n\[END response \1\]", prompt_of(body), re.DOTALL)
     assert found is not None
-    return found[2]
+    return judged_lines(found[2])
 
 
 def quality(text: str) -> int:

@@ -147,20 +147,18 @@ def test_no_verdict_is_a_judge_error_and_never_a_reward(tmp_path: Path, canned: 
     assert pickle.loads(pickle.dumps(caught.value)).message == caught.value.message
 
 
-@pytest.mark.parametrize("answer", ["", ":", "Thought process:", "解"])
+@pytest.mark.parametrize("answer", ["", " \n", "\u200b", "\u3164"])
 def test_no_content_earns_the_least_without_a_call(tmp_path: Path, answer: str) -> None:
     with JudgeServer(always(10)) as server:
         got = judge(server, tmp_path).judge(TASK, output(answer))
         assert not server.bodies
         assert (got.status, got.reward, got.is_success, got.violations) == ("filtered", 0.0, False, ("no_content",))
         assert got.reason.startswith("no_content: ")
-        permissive = judge(server, tmp_path, filter_no_content=False)
-        assert permissive.compute_reward(TASK, output(answer))[0] == (1.0 if answer else 0.0)
 
 
 def test_a_group_is_judged_at_once_and_fails_one_by_one(tmp_path: Path) -> None:
     def answer(body: Body, attempt: int) -> Canned:
-        return Canned(status=401) if "\nbad\n" in prompt_of(body) else Canned(verdict(8), delay=0.1)
+        return Canned(status=401) if "| bad\n" in prompt_of(body) else Canned(verdict(8), delay=0.1)
 
     with JudgeServer(answer) as server:
         outputs = [output(text) for text in ("one", "two", "bad", "three")]
@@ -197,7 +195,7 @@ def test_a_group_is_ranked_in_one_call(tmp_path: Path) -> None:
 def test_equal_answers_get_equal_rewards_and_empty_ones_none(tmp_path: Path) -> None:
     with JudgeServer(by_length) as server:
         subject = judge(server, tmp_path, grader_mode="listwise")
-        rewards = subject.compute_rewards(TASK, [output(text) for text in ("aa", "aa", ":", "a")])
+        rewards = subject.compute_rewards(TASK, [output(text) for text in ("aa", "aa", "", "a")])
         assert [reward[0] for reward in rewards] == pytest.approx([5 / 6, 5 / 6, 0.0, 1 / 3])
         assert [reward[1] for reward in rewards] == [True, True, False, False]
         asked = len(server.bodies)

@@ -25,7 +25,7 @@ from agentscope_tuner.task_judge.tool_call_judge import ToolCallConfig
 
 MODELS: dict[str, Any] = {
     "models": None, "jury_rule": "median", "failed_jurors": "skip", "escalate": None, "base_url": None, "client": {},
-    "budget": None, "language": "en",
+    "budget": None, "language": "en", "probes": "off",
 }  # fmt: skip
 # each row: a section, what it must be given, and what the rest is then
 DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
@@ -61,7 +61,7 @@ DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
             "prompt_file": None, "template": None, "grader": None, "grader_kwargs": {}, "reads": {},
             "mode": "pointwise", "scale": None, "labels": None, "score_from": "text", "success_threshold": 0.7,
             "reward_scale": "unit", "votes": 1, "vote_rule": "median", "swap": False, "max_chars": 60_000,
-            "max_group_chars": 48_000, "filter_no_content": True,
+            "max_group_chars": 48_000,
         },
     ),
     (
@@ -73,7 +73,7 @@ DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
                 "response": "output.metadata.final_answer",
             },
             "calls": "together", "score_from": "text", "aggregation": "auto", "gate_must_haves": False,
-            "success_threshold": 0.7, "shuffle_seed": 0, "max_chars": 60_000, "filter_no_content": True,
+            "success_threshold": 0.7, "shuffle_seed": 0, "max_chars": 60_000,
         },
     ),
 ]  # fmt: skip

@@ -1,0 +1,167 @@
+"""VerifierJudge: the math judge's rules first, and a model that verifies answers for what they leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr
+
+from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
+from agentscope_tuner.graders.client.chat_model import Prompt
+from agentscope_tuner.graders.client.reply import Reply
+from agentscope_tuner.graders.client.usage import Usage, metered
+from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.graders.injection_defence import is_blank, neutralise
+from agentscope_tuner.graders.template import ChatMessage, fill
+from agentscope_tuner.task_judge.base_judge import Reward, final_answer
+from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
+from agentscope_tuner.task_judge.llm.probes import Probes
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS
+from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
+from agentscope_tuner.task_judge.llm.verifiers import PRESETS, matches
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge, asked
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+WHERE = f"{SECTION}.verifier"
+#: Why the rules' verdict may be taken to the model.
+Open = Literal["unread", "undecided", "different", "reference"]
+
+
+class VerifierConfig(StrictSection):
+    """Which verifier is asked, and about which of the rules' verdicts; the rules are set under `task_judge.math`."""
+
+    preset: Literal["general_verifier", "xverify", "compass_verifier", "omni_judge", "tinyv"]
+    model_name: str = Field(min_length=1)
+    base_url: str | None = None
+    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    #: the client's limits: see ChatSettings
+    client: dict[str, Any] = Field(default_factory=dict)
+    #: of a run: calls, tokens, cost; see RunBudget
+    budget: dict[str, Any] | None = None
+    #: ask where the rules cannot read the answer, cannot decide, find it different, or cannot read the reference
+    escalate: list[Open] = Field(default=["unread", "undecided"])
+    #: what the model is shown: the answer that the rules find, or the whole response
+    shows: Literal["answer", "response"] = "answer"
+    #: about a longer answer the model is not asked
+    max_chars: int = Field(default=4_000, ge=100)
+    #: what becomes of a model that finds answers right that say nothing
+    probes: Literal["refuse", "warn", "off"] = "refuse"
+
+
+class VerifierJudge(ModelJudge):
+    """`judge_type: verifier`; configured under `astuner.task_judge.verifier`, see VerifierConfig.
+
+    The reward is 1.0 or 0.0. What the rules find right is right, unasked. An output that states no answer is wrong,
+    unasked. The metric `verifier_asked` is 1.0 where the model was asked, so that its mean is the share asked; the
+    reason holds both verdicts. Where the answer's own text makes the model fail, the rules' verdict stands.
+
+    Raises:
+        ConfigError: the section, or that of the math judge, is wrong.
+        JudgeError: of a verdict: the model or its endpoint failed, or the reference is missing.
+    """
+
+    bounds_itself = True
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        section = task_judge_section(config)
+        self.settings = mine = validate_section(VerifierConfig, section.verifier, WHERE)
+        self.rules = MathAnswerAsJudge(config)
+        models = ModelsSection(
+            model_name=mine.model_name,
+            base_url=mine.base_url,
+            api_key=mine.api_key,
+            client={"max_tokens": 1024, **mine.client},
+            budget=mine.budget,
+        )
+        (self.model,) = build_panels(models, WHERE, section.deadline, {}).first.values()
+        self.judge_models, self.response_path, self.top_score = [self.model], USUAL_PATHS["response"], 1.0
+        self._probes = Probes(mine.probes, WHERE)
+        self.metric_names = ("verifier_asked", "verifier_right", "unread", "undecided", *Usage.metric_names())
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge."""
+        with metered() as meter:
+            rules, why = await self._by_rules(workflow_task, workflow_output)
+            shown = self._shown(workflow_output)
+            if why not in self.settings.escalate or shown is None:
+                if isinstance(rules, JudgeError):
+                    raise rules
+                return self._reward(rules, rules[1], rules.reason, why, asked=0.0, usage=meter.usage)
+            query, truth = asked(workflow_task.task) or "", str(workflow_task.task.metadata.get("answer", ""))
+            await self._probes.check(lambda text: self._shares(query, truth, text), truth)
+            told = rules.message if isinstance(rules, JudgeError) else rules.reason
+            try:
+                right = await self._verified(query, truth, shown)
+            except AnswerAtFault as exc:
+                return self._reward(rules, False, f"rules: {told}; {exc.message}", why, asked=1.0, usage=meter.usage)
+        verdict = "right" if right else "not right"
+        reason = f"rules ({why}): {told}; {self.settings.model_name}: {verdict}"
+        return self._reward(rules, right, reason, why, asked=1.0, usage=meter.usage)
+
+    async def _by_rules(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Reward | JudgeError, str]:
+        """The rules' verdict, and why it may be taken to the model; empty where it may not.
+
+        Raises:
+            JudgeError: the rules have no verdict, and a model could have none either.
+        """
+        try:
+            found = await self.rules.acompute_reward(task, output)
+        except JudgeError as exc:
+            if exc.cause is Cause.UNDECIDED:
+                return exc, "undecided"
+            if exc.cause is Cause.REFERENCE and str(task.task.metadata.get("answer") or "").strip():
+                return exc, "reference"
+            raise
+        reward = found if isinstance(found, Reward) else Reward(*found)
+        if reward[1]:
+            return reward, ""
+        return reward, next((name for name in ("unread", "undecided") if reward.metrics.get(name)), "different")
+
+    def _shown(self, output: WorkflowOutput) -> str | None:
+        """What the model is shown of an output; None where it states no answer, or a very long one."""
+        found = self.rules.find(output).text
+        if found is None or is_blank(found):
+            return None
+        text = found if self.settings.shows == "answer" else final_answer(output)
+        return text if len(text) <= self.settings.max_chars else None
+
+    async def _verified(self, query: str, truth: str, shown: str) -> bool:
+        def question(text: str) -> tuple[Prompt, Callable[[Reply], bool]]:
+            return self._prompt(query, truth, text), lambda reply: matches(self.settings.preset, reply)
+
+        answer = await ask_about(self.model, *question(shown), lambda: question(HARMLESS))
+        return answer.value
+
+    def _prompt(self, query: str, truth: str, shown: str) -> Prompt:
+        markers = self.model.settings.markers
+        safe = neutralise(shown, tokens=markers, judged=True)
+        values = {"query": neutralise(query, self.settings.max_chars, markers), "ground_truth": truth, "response": safe}
+        return Prompt([ChatMessage(content=fill(PRESETS[self.settings.preset].prompt, values))])
+
+    async def _shares(self, query: str, truth: str, text: str) -> dict[str, float]:
+        return {self.settings.model_name: float(await self._verified(query, truth, text))}
+
+    def _reward(
+        self, rules: Reward | JudgeError, right: bool, reason: str, why: str, *, asked: float, usage: Usage
+    ) -> Reward:
+        metrics = {
+            **(rules.metrics if isinstance(rules, Reward) else {}),
+            "verifier_asked": asked,
+            "verifier_right": asked * float(right),
+            "unread": float(why == "unread"),
+            "undecided": float(why == "undecided"),
+            **usage.metrics(),
+        }
+        return Reward(float(right), right, reason=" ".join(reason.split()), metrics=metrics)
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge: at most one question an output; how many the rules leave open is not known before."""
+        query, truth = asked(workflow_task.task) or "", str(workflow_task.task.metadata.get("answer", ""))
+        shown = [text for output in workflow_outputs if (text := self._shown(output)) is not None]
+        return reckoner.reckon((self.model, self._prompt(query, truth, text)) for text in shown).perhaps

@@ -1,0 +1,100 @@
+"""Judge models that pay answers which say nothing are refused or named, asked once."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.errors import Cause
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.llm.probes import EMPTY_ANSWERS
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.judge_server import Body, Canned, JudgeServer, all_met, always, judged_lines, prompt_of, verdict
+
+PROMPT = "Score from 1 to 5 how well this answers {query}:\n{response}"
+TASK = WorkflowTask(
+    task=Task(main_query="Why rain?", task_id="t", metadata={"rubrics": ["It rains"], "answer": "rain"})
+)
+OUTPUT = WorkflowOutput(metadata={"final_answer": "Because of rain."})
+
+
+def shown(body: Body) -> str:
+    return judged_lines(prompt_of(body).split("[BEGIN response ")[1].split("]\n")[1].split("\n[END")[0])
+
+
+def pays(*texts: str) -> Any:
+    return lambda body, attempt: Canned(verdict(5 if shown(body) in texts or "rain" in shown(body) else 1))
+
+
+def judge(server: JudgeServer, **options: Any) -> Any:
+    mine = {"model_name": "m", "base_url": server.url, "client": {"cache": False}, "prompt": PROMPT, **options}
+    return load_judge({"astuner": {"task_judge": {"judge_type": "llm", "llm": mine}}})
+
+
+def test_by_default_nothing_is_asked_beside_the_rows() -> None:
+    with JudgeServer(always(5)) as server:
+        assert judge(server).judge(TASK, OUTPUT).reward == 1.0
+        assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("paid", [EMPTY_ANSWERS[:1], EMPTY_ANSWERS[2:4], EMPTY_ANSWERS])
+def test_a_model_that_pays_them_is_refused_by_name_with_the_figure(paid: tuple[str, ...]) -> None:
+    with JudgeServer(pays(*(text.replace(":", "∶") for text in paid), *paid)) as server:
+        got = judge(server, probes="refuse").judge(TASK, OUTPUT)
+    assert (got.status, got.cause) == ("failed", Cause.CONFIG)
+    assert f"m pays {len(paid)} of {len(EMPTY_ANSWERS)}" in str(got.error)
+    assert f"{paid[0]!r} (1.00)" in str(got.error)
+
+
+def test_a_warning_names_it_once_and_judges_on(caplog: pytest.LogCaptureFixture) -> None:
+    with JudgeServer(always(5)) as server:
+        subject = judge(server, probes="warn")
+        assert [subject.judge(TASK, OUTPUT).reward for _ in range(3)] == [1.0] * 3
+        assert len(server.bodies) == len(EMPTY_ANSWERS) + 3
+    assert sum("m pays 6 of 6" in record.message for record in caplog.records) == 1
+
+
+def test_rows_that_come_at_once_try_the_model_once_and_an_honest_one_judges() -> None:
+    with JudgeServer(pays()) as server:
+        subject = judge(server, probes="refuse")
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _: subject.judge(TASK, OUTPUT).reward, range(8)))
+        assert found == [1.0] * 8
+        assert sum(shown(body) != "Because of rain." for body in server.bodies) == len(EMPTY_ANSWERS)
+
+
+def test_an_empty_answer_that_is_right_is_not_tried() -> None:
+    task = WorkflowTask(task=Task(main_query="Which sign?", metadata={"answer": "."}))
+    with JudgeServer(pays(".")) as server:
+        subject = judge(server, probes="refuse", prompt=PROMPT + "{ground_truth}")
+        assert subject.judge(task, WorkflowOutput(metadata={"final_answer": "."})).reward == 1.0
+
+
+def test_an_endpoint_that_fails_meanwhile_is_tried_again() -> None:
+    failing = [True]
+
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(status=401) if failing[0] else pays()(body, attempt)
+
+    with JudgeServer(answer) as server:
+        subject = judge(server, probes="refuse")
+        assert subject.judge(TASK, OUTPUT).status == "failed"
+        failing[0] = False
+        assert subject.judge(TASK, OUTPUT).reward == 1.0
+
+
+def test_task_rubrics_are_tried_too() -> None:
+    """A yes without a quote pays nothing, so that only a model which quotes the opener itself is found."""
+
+    def quotes(body: Body, attempt: int) -> Canned:
+        verdicts = [{"number": 1, "quote": shown(body), "absent": False, "met": True}]
+        return Canned(json.dumps({"verdicts": verdicts}))
+
+    for answer, status in ((quotes, "failed"), (lambda body, n: Canned(all_met(prompt_of(body))), "judged")):
+        with JudgeServer(answer) as server:
+            mine = {"model_name": "m", "base_url": server.url, "client": {"cache": False}, "probes": "refuse"}
+            subject = load_judge({"astuner": {"task_judge": {"judge_type": "task_rubrics", "task_rubrics": mine}}})
+            assert subject.judge(TASK, OUTPUT).status == status
