@@ -93,6 +93,7 @@ def _not_gamed(opinion: SecondOpinion) -> None:
     )
 
 
+_VALUES = ("rate", "most", "budget", "tolerance", "rise", "pass_at", "alpha")
 _RUN = "A folder that `log_dir` or a trainer writes, or a scored file."
 _CONF = "A YAML whose astuner.second_opinion says who is asked for second opinions, and how often."
 _OPINION = "Who gives second opinions: a stricter judge's YAML, or a file of labels as in `astuner agree`."
@@ -134,15 +135,13 @@ def watch(
 
     Alarms are printed, and written to alarms.jsonl in the run's folder, or beside its file.
     """
-    if alarms is None and (run == "-" or is_url(run) or is_pattern(run)):
-        raise fail(f"beside {run!r} no file can be put: --alarms names the one for alarms")
-    names = ("rate", "most", "budget", "tolerance", "rise", "pass_at", "alpha")
-    given = zip(names, (rate, most, budget, tolerance, rise, pass_at, alpha), strict=True)
+    beside_run = _alarms_file(run, alarms)
+    given = (rate, most, budget, tolerance, rise, pass_at, alpha)
     with config_errors(), ExitStack() as stack:
-        asked, ids = _second_opinion(conf, opinion, {key: value for key, value in given if value is not None})
+        asked, ids = _second_opinion(conf, opinion, dict(zip(_VALUES, given, strict=True)))
         found = RunWatch(asked)
         curves = _curves(stack, run, tensorboard, wandb)
-        file = stack.enter_context(AlarmsFile(alarms or beside(Path(run), "alarms")))
+        file = stack.enter_context(AlarmsFile(beside_run))
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
         try:
             rows = _rows(source, run, stack, follow=idle if follow else None)
@@ -157,10 +156,17 @@ def watch(
         raise typer.Exit(Exit.FOUND)
 
 
+def _alarms_file(run: str, named: Path | None) -> Path:
+    if named is None and (run == "-" or is_url(run) or is_pattern(run)):
+        raise fail(f"beside {run!r} no file can be put: --alarms names the one for alarms")
+    return named or beside(Path(run), "alarms")
+
+
 def _second_opinion(
     conf: Path | None, path: Path | None, given: dict[str, Any]
 ) -> tuple[SecondOpinion | None, Collection[str]]:
     """The settings of the second opinion: a configuration's section, changed by the command's options."""
+    given = {key: value for key, value in given.items() if value is not None}
     section = None if conf is None else opinion_section(resolve(conf))
     if path is None and section is None:
         if given or conf is not None:
