@@ -11,7 +11,7 @@ from typing import Any
 
 from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage, wrong_values
 from agentscope_tuner.lab.audit.subjects import Subject
-from agentscope_tuner.lab.statistics import Interval, wilson
+from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -163,6 +163,7 @@ class AttackResult:
         no_verdict: number of answers without a verdict, which were neither passed nor failed.
         seconds: wall-clock time for all answers.
         slowest: seconds of the slowest verdict.
+        interval: the 95 % interval of `rate`; a task's answers resemble each other, so under ten tasks there is none.
         worst: three answers with false verdicts, those with the worst rewards.
     """
 
@@ -174,6 +175,7 @@ class AttackResult:
     no_verdict: int
     seconds: float
     slowest: float
+    interval: Interval | None
     worst: tuple[dict[str, Any], ...]
 
     @property
@@ -181,14 +183,9 @@ class AttackResult:
         """The share of false verdicts; None without any verdict."""
         return self.false / self.answers if self.answers else None
 
-    @property
-    def interval(self) -> Interval | None:
-        """Wilson's 95 % interval of `rate`."""
-        return wilson(self.false, self.answers)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {**asdict(self), "rate": self.rate, "interval": self.interval}
+        return {**asdict(self), "rate": self.rate}
 
 
 def attacked(
@@ -233,8 +230,22 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
         no_verdict=failed,
         seconds=seconds,
         slowest=max((verdict.seconds for verdict in verdicts), default=0.0),
+        interval=clustered_share(*_by_task(asked, verdicts, false)),
         worst=tuple(_example(*item) for item in false[:_WORST]),
     )
+
+
+def _by_task(
+    asked: Sequence[tuple[Subject, str]],
+    verdicts: Sequence[Judgement],
+    false: Sequence[tuple[Subject, str, Judgement]],
+) -> tuple[list[int], list[int]]:
+    """The false verdicts, and all verdicts, of each task."""
+    wrong = Counter(subject.id for subject, _, _ in false)
+    judged = Counter(
+        subject.id for (subject, _), verdict in zip(asked, verdicts, strict=True) if verdict.reward is not None
+    )
+    return [wrong[task] for task in judged], list(judged.values())
 
 
 def passed(verdict: Judgement, pass_at: float) -> bool:

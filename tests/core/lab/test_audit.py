@@ -319,7 +319,9 @@ def test_the_command_reports_fails_over_a_rate_and_prints_json(tmp_path: Path) -
     prose = next(attack for attack in report["attacks"] if attack["name"] == "reference in prose")
     # two references stand in the data within a solution or dollars, which this judge looks for literally
     assert prose["rate"] == 0.75
-    assert prose["interval"][0] > 0.5
+    # eight tasks are too few for an interval
+    assert prose["interval"] is None
+    assert report["verdict"].startswith("The judge can be fooled")
     assert prose["worst"][0]["answer"].startswith("There were")
     assert CliRunner().invoke(app, [*command, "configs/math_lenient.yaml"]).exit_code == 0
 
