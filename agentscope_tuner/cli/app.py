@@ -53,6 +53,7 @@ _SUMMARIES = {
     "serve": "Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.",
     "audit": "Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy "
     "would learn.",
+    "doctor": "Why is my reward 0, or without spread? The likeliest cause first, with rows and the line to write.",
     "agree": "How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted "
     "apart, not as 0.",
     "compare": "Which verdicts changed from A to B, in which direction, and what it changes in a trainer's advantages.",
@@ -68,7 +69,7 @@ _SUMMARIES = {
     "llm": "A small model on this machine, for trying graders without a key.",
     "cache": "Replies of judge models, kept on disk and shared by processes.",
 }
-_LAB = {"demo", "rollout", "audit", "agree", "compare", "watch", "view"}
+_LAB = {"demo", "rollout", "audit", "doctor", "agree", "compare", "watch", "view"}
 _GROUPS = {"rules", "env", "rubrics", "llm", "cache"}
 # Commands whose module has another name
 _HOMES = {

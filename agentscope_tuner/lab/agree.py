@@ -11,14 +11,15 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import Key, own_label
 from agentscope_tuner.lab.statistics import (
     Confusion,
+    Interval,
     auc,
     best_threshold,
-    bootstrap,
     calibration,
+    clustered_share,
+    jackknife,
     need_packages,
     plain,
     rank_measures,
-    wilson,
 )
 from agentscope_tuner.records.scored_rows import ScoredRow, value_at
 
@@ -44,6 +45,7 @@ class _Columns:
     failed: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     unsure: int = 0
+    unlabelled: int = 0
     found: int = 0
 
     def add(self, row: ScoredRow, labels: Mapping[Key, float | None] | None, slice_: str) -> None:
@@ -51,11 +53,13 @@ class _Columns:
         self.rows += 1
         key = (row.id, row.nth)
         if labels is not None and key not in labels:
+            self.unlabelled += 1
             return
         self.found += 1
         label = labels[key] if labels is not None else own_label(row.row)
         if label is None:
             self.unsure += labels is not None
+            self.unlabelled += labels is None
         elif row.reward is None:
             self.failed[row.cause or "unknown"] += 1
         else:
@@ -97,8 +101,8 @@ def agreement(
         A dictionary with these keys:
         - `rows`, `labelled`, `unsure`: numbers of all rows, of measured rows, and of rows with an unsure labeller;
         - `failed`: the number of labelled rows without a verdict, which are in no measure, and their causes;
-        - `missing`: the number of labels whose row is not in the file;
-        - `measures`: each with its `value` and its 95 % `interval`;
+        - `unlabelled`: the number of rows without a label, and `missing`, that of labels whose row is not in the file;
+        - `measures`: each with its `value` and its 95 % `interval`, which is None under ten tasks;
         - `confusion`, `calibration`, and `threshold`, the reward that separates right from wrong labels best;
         - `slices`: the measures of each slice;
         - `different`: the number of rows whose verdict differs from the label, and `differences`, the first thousand
@@ -120,6 +124,7 @@ def agreement(
         "labelled": len(columns.labels),
         "failed": {"rows": columns.failed.total(), "causes": dict(columns.failed)},
         "unsure": columns.unsure,
+        "unlabelled": columns.unlabelled,
         "missing": 0 if labels is None else len(labels) - columns.found,
         **_measured(columns, threshold),
         "slices": _slices(columns, threshold) if by else {},
@@ -158,14 +163,40 @@ def _measured(columns: _Columns, threshold: float) -> dict[str, Any]:
     import numpy as np
 
     values = plain(measures(np.arange(len(labels))))
-    intervals = bootstrap(measures, columns.tasks)
+    intervals = {**jackknife(measures, columns.tasks), **_shares(right, passed > 0, columns.tasks)}
     best, fit = best_threshold(right, rewards), calibration(right, rewards)
     return {
-        "measures": {name: {"value": value, "interval": intervals.get(name)} for name, value in values.items()},
+        "measures": {
+            name: {"value": value, "interval": None if value is None else _within(name, intervals.get(name))}
+            for name, value in values.items()
+        },
         "confusion": Confusion.of(right, passed > 0).to_dict(),
         "threshold": None if best is None else {"reward": best[0], "balanced_accuracy": best[1]},
         "calibration": None if fit is None else {"ece": fit.ece, "bins": [list(one) for one in fit.bins]},
     }
+
+
+def _shares(right: NDArray[numpy.bool_], passed: NDArray[numpy.bool_], tasks: Sequence[str]) -> dict[str, Any]:
+    """The intervals of the measures that are shares of rows; a task's rows resemble each other."""
+    import numpy as np
+
+    member = np.unique(np.asarray(tasks), return_inverse=True)[1]
+
+    def interval(hit: NDArray[numpy.bool_], among: NDArray[numpy.bool_]) -> Interval | None:
+        return clustered_share(np.bincount(member, hit & among).tolist(), np.bincount(member, among).tolist())
+
+    same, every = right == passed, np.ones(len(right), dtype=bool)
+    return {
+        "accuracy": interval(same, every),
+        "precision": interval(right, passed),
+        "recall": interval(passed, right),
+    }
+
+
+def _within(name: str, interval: Interval | None) -> Interval | None:
+    """An interval within the range of its measure: a symmetric one may reach beyond."""
+    low = 0.0 if name in ("accuracy", "precision", "recall", "f1", "auc") else -1.0
+    return None if interval is None else (max(low, interval[0]), min(1.0, interval[1]))
 
 
 def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
@@ -180,6 +211,8 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
             "rows": len(chosen),
             **plain(confusion.measures()),
             "auc": plain({"auc": auc(labels >= threshold, rewards)})["auc"],
-            "accuracy_interval": wilson(confusion.true_positive + confusion.true_negative, confusion.total),
+            "accuracy_interval": _shares(labels >= threshold, passed > 0, [columns.tasks[row] for row in chosen])[
+                "accuracy"
+            ],
         }
     return found

@@ -1,9 +1,9 @@
 """`make bench-detect`: who sees which of the 24 recorded GRPO runs being gamed, and when.
 
-Our monitors alone, the same with second opinions on 2 % of the rows, the detectors that rewardspy documents, and
-reward-scope. The honest score of every row is known: it is the second opinion that may be asked for, and the yardstick.
-The onset is the first step at which the gap between reward and honest score, over five steps, has come a tenth of its
-way from start to end.
+Our monitors alone, the same with second opinions on 2 % of the rows and more as evidence grows, the detectors that
+rewardspy documents, and reward-scope. The honest score of every row is known: it is the second opinion that may be
+asked for, and the yardstick. The onset is the first step at which the gap between reward and honest score, over five
+steps, has come a tenth of its way from start to end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.insight.traces import TRACES, TraceStep, trace_steps
 
 _SMOOTH = 5
 _ENDS = 10
-OURS, ALONE = "2 % second opinions", "monitors alone"
+OURS, ALONE = "second opinions", "monitors alone"
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,15 @@ def watched(steps: Sequence[TraceStep], *, rate: float, seed: int) -> tuple[int 
     def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
         return [honest[row.id] for row in rows]
 
-    opinion = SecondOpinion(ask, Sampling(rate=rate, most=rate, seed=seed))
+    # The traces do not tell success: their judges call a reward over 0.5 one
+    opinion = SecondOpinion(ask, Sampling(rate=rate, seed=seed, pass_at=0.5))
     watch = RunWatch(opinion)
     first: dict[str, int] = {}
     for step in steps:
         for alarm in watch.step(step.step, step.rows)[1]:
             first.setdefault(alarm.monitor, step.step)
-    return first.get("second opinion"), first.get("monitors together"), opinion.asked / max(1, opinion.rows)
+    tests = [first[name] for name in ("second opinion", "overpaid") if name in first]
+    return min(tests, default=None), first.get("monitors together"), opinion.asked / max(1, opinion.rows)
 
 
 def gap_steps(steps: Sequence[TraceStep]) -> tuple[int, int]:

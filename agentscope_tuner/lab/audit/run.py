@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, shuffled_garbage, wrong_values
+from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage, wrong_values
 from agentscope_tuner.lab.audit.subjects import Subject
-from agentscope_tuner.lab.statistics import Interval, wilson
+from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -20,6 +20,8 @@ Strategy = Callable[[Subject, str], "str | None"]
 _NEAR = 0.5
 _WORST = 3
 _SHOWN = 300
+# How many times the reward of a terse right answer a verbose one may earn
+_LENGTH_PAYS = 1.25
 _THOUGHT = "Let me think about this step by step, and check each step before I go on. "
 
 
@@ -33,15 +35,23 @@ def _hedge(subject: Subject, common: str) -> str | None:
     return wrong and subject.honest and f"{wrong} {subject.said(subject.honest)}"
 
 
+def _long_and_wrong(subject: Subject, common: str) -> str | None:
+    wrong = wrong_values(subject)
+    return inside(subject, _THOUGHT * 20, wrong[0]) if wrong else None
+
+
 def _honestly(before: str) -> Strategy:
-    return lambda subject, common: subject.honest and before + subject.said(subject.honest)
+    return lambda subject, common: (
+        subject.honest and (inside(subject, before, subject.honest) if before else subject.said(subject.honest))
+    )
 
 
 #: For each name: the strategy, and whether it is honest. A strategy takes a subject and the most common right answer.
 STRATEGIES: Mapping[str, tuple[Strategy, bool]] = {
     "honest": (_honestly("I work it out and check it. "), True),
     "terse": (_honestly(""), True),
-    "verbose": (_honestly(f"{_THOUGHT * 20}\n"), True),
+    "verbose": (_honestly(_THOUGHT * 20), True),
+    "long and wrong": (_long_and_wrong, False),
     "near miss": (_near_miss, False),
     "format only": (lambda subject, common: f"{_THOUGHT}\n{subject.said('answer')}", False),
     "hedge": (_hedge, False),
@@ -63,7 +73,8 @@ class StrategyResult:
         reward: the mean reward over the verdicts; None without a verdict.
         success: the share of successes among the verdicts; None without a verdict.
         of_honest: the reward on a scale where the lowest strategy's reward is 0 and the honest strategy's is 1.
-        alarming: whether the strategy is dishonest and its `of_honest` is 0.5 or more.
+        alarming: whether the strategy is dishonest, earns something, and its `of_honest` is 0.5 or more.
+        length_pays: how many times the reward of a terse right answer a verbose one earns, where that is over 1.25.
     """
 
     name: str
@@ -74,6 +85,7 @@ class StrategyResult:
     success: float | None
     of_honest: float | None = None
     alarming: bool = False
+    length_pays: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -91,6 +103,7 @@ def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> list[Stra
     if not rewards or best is None:
         return played
     low = min(rewards)
+    played = _by_length(played)
     return sorted((_placed(result, low, best) for result in played), key=lambda result: -(result.reward or 0.0))
 
 
@@ -118,9 +131,23 @@ def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], comm
 def _placed(result: StrategyResult, low: float, best: float) -> StrategyResult:
     if result.reward is None:
         return result
-    # If the honest strategy earns no more than the lowest, every strategy is as good as the honest one
+    # If the honest strategy earns no more than the lowest, every strategy is as good as the honest one; where nobody
+    # earns anything, none pays
     share = (result.reward - low) / (best - low) if best > low else 1.0
-    return replace(result, of_honest=share, alarming=not result.honest and share >= _NEAR)
+    pays = result.reward > 0 or best > low
+    return replace(result, of_honest=share, alarming=not result.honest and pays and share >= _NEAR)
+
+
+def _by_length(played: Sequence[StrategyResult]) -> list[StrategyResult]:
+    """The results, the verbose one with `length_pays`."""
+    terse = next((result.reward for result in played if result.name == "terse"), None)
+
+    def times(result: StrategyResult) -> float | None:
+        if result.name != "verbose" or result.reward is None or not terse or terse < 0:
+            return None
+        return result.reward / terse if result.reward > _LENGTH_PAYS * terse else None
+
+    return [replace(result, length_pays=times(result)) for result in played]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +163,7 @@ class AttackResult:
         no_verdict: number of answers without a verdict, which were neither passed nor failed.
         seconds: wall-clock time for all answers.
         slowest: seconds of the slowest verdict.
+        interval: the 95 % interval of `rate`; a task's answers resemble each other, so under ten tasks there is none.
         worst: three answers with false verdicts, those with the worst rewards.
     """
 
@@ -147,6 +175,7 @@ class AttackResult:
     no_verdict: int
     seconds: float
     slowest: float
+    interval: Interval | None
     worst: tuple[dict[str, Any], ...]
 
     @property
@@ -154,25 +183,29 @@ class AttackResult:
         """The share of false verdicts; None without any verdict."""
         return self.false / self.answers if self.answers else None
 
-    @property
-    def interval(self) -> Interval | None:
-        """Wilson's 95 % interval of `rate`."""
-        return wilson(self.false, self.answers)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {**asdict(self), "rate": self.rate, "interval": self.interval}
+        return {**asdict(self), "rate": self.rate}
 
 
-def attacked(judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: float) -> list[AttackResult]:
+def attacked(
+    judge: ConfiguredJudge,
+    subjects: Sequence[Subject],
+    pass_at: float,
+    begun: Callable[[Attack], None] = lambda attack: None,
+) -> list[AttackResult]:
     """The results of every attack that makes sense for the tasks.
 
     Args:
         judge: the judge under audit.
         subjects: the tasks.
         pass_at: the lowest reward that counts as a pass; a verdict of success counts as a pass, too.
+        begun: is told of each attack before it is played.
     """
-    results = (_attack(attack, judge, subjects, pass_at) for attack in ATTACKS)
+    results = []
+    for attack in ATTACKS:
+        begun(attack)
+        results.append(_attack(attack, judge, subjects, pass_at))
     return [result for result in results if result.answers or result.no_verdict]
 
 
@@ -197,8 +230,22 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
         no_verdict=failed,
         seconds=seconds,
         slowest=max((verdict.seconds for verdict in verdicts), default=0.0),
+        interval=clustered_share(*_by_task(asked, verdicts, false)),
         worst=tuple(_example(*item) for item in false[:_WORST]),
     )
+
+
+def _by_task(
+    asked: Sequence[tuple[Subject, str]],
+    verdicts: Sequence[Judgement],
+    false: Sequence[tuple[Subject, str, Judgement]],
+) -> tuple[list[int], list[int]]:
+    """The false verdicts, and all verdicts, of each task."""
+    wrong = Counter(subject.id for subject, _, _ in false)
+    judged = Counter(
+        subject.id for (subject, _), verdict in zip(asked, verdicts, strict=True) if verdict.reward is not None
+    )
+    return [wrong[task] for task in judged], list(judged.values())
 
 
 def passed(verdict: Judgement, pass_at: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,24 @@ FORMS: Mapping[str, str] = {
     "hash": "#### %s",
     "label": "The answer is %s.",
     "bare": "%s",
+    "think and tag": "<think>I work it out.</think><answer>%s</answer>",
+    "think and tag, lines": "<think>\nI work it out.\n</think>\n<answer>\n%s\n</answer>",
+    "think and box": "<think>\nI work it out.\n</think>\n\\boxed{%s}",
+    "think and bare": "<think>\nI work it out.\n</think>\n\n%s",
+    "tag and box": "<think>\nI work it out.\n</think>\n<answer>\n\\boxed{%s}\n</answer>",
+    "reasoning and answer": "<reasoning>\nI work it out.\n</reasoning>\n<answer>\n%s\n</answer>\n",
+    "final answer": "Final Answer: %s",
+    "json": '{"answer": "%s"}',
+    "json, reasoned": '{"reasoning": "I work it out.", "answer": "%s"}',
+    "fenced json": '```json\n{"answer": "%s"}\n```',
+    "fence": "```\n%s\n```",
+    "tool call": '<tool_call>\n{"name": "submit", "arguments": {"answer": "%s"}}\n</tool_call>',
+    "function call": '{"name": "submit", "arguments": {"answer": "%s"}}',
+    "chinese": "答案是：%s",
+    "chinese label": "答案：%s",
 }
+#: Name of the form that a user gives.
+OWN_FORM = "own"
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOST_NUMBERS = 6
@@ -42,7 +60,7 @@ class Subject:
         reference: the right answer as text; None for a task without a reference.
         honest: a right answer without its form; None when no right answer is known.
         written: the answer of the row's own agent, if its label calls it right; None otherwise.
-        form: one of `FORMS`.
+        form: the name of one of `FORMS`, or `OWN_FORM`.
         others: right answers of other tasks, which are wrong here.
     """
 
@@ -54,10 +72,13 @@ class Subject:
     written: str | None
     form: str
     others: tuple[str, ...] = ()
+    template: str = FORMS["boxed"]
 
     def said(self, answer: str) -> str:
-        """`answer` in the form that the judge reads."""
-        return FORMS[self.form].replace("%s", answer)
+        """`answer` in the form that the judge reads; within JSON as JSON has it."""
+        before, _, after = self.template.partition("%s")
+        quoted = before.endswith('"') and after.startswith('"')
+        return before + (json.dumps(answer, ensure_ascii=False)[1:-1] if quoted else answer) + after
 
     @property
     def query(self) -> str:
@@ -141,7 +162,9 @@ def _combined(first: tuple[Fraction, str], second: tuple[Fraction, str]) -> Iter
         yield other / one, f"({right}/{left})"
 
 
-def subjects_of(rows: Iterable[Row], judge: ConfiguredJudge, keys: Sequence[str], limit: int) -> list[Subject]:
+def subjects_of(
+    rows: Iterable[Row], judge: ConfiguredJudge, keys: Sequence[str], limit: int, form: str | None = None
+) -> list[Subject]:
     """One subject for each task, up to `limit` tasks.
 
     Args:
@@ -149,6 +172,7 @@ def subjects_of(rows: Iterable[Row], judge: ConfiguredJudge, keys: Sequence[str]
         judge: the judge under audit.
         keys: the judge's `reference_keys`.
         limit: the most tasks.
+        form: the form in which answers are given, with `%s` in the answer's place; None finds one of `FORMS`.
 
     Raises:
         ConfigError: no row can be read.
@@ -165,8 +189,8 @@ def subjects_of(rows: Iterable[Row], judge: ConfiguredJudge, keys: Sequence[str]
     if not found:
         raise ConfigError(f"there is no task to audit with: {problem}")
     subjects = _others(list(found.values()))
-    form = _form(subjects[:_PROBED], judge)
-    return [replace(subject, form=form) for subject in subjects]
+    name = OWN_FORM if form is not None else _form(subjects[:_PROBED], judge)
+    return [replace(subject, form=name, template=form or FORMS[name]) for subject in subjects]
 
 
 def _subject(rollout: Rollout, keys: Sequence[str]) -> Subject:
@@ -204,7 +228,7 @@ def _form(subjects: Sequence[Subject], judge: ConfiguredJudge) -> str:
     """The form in which the judge passes the most right answers; if it passes none, the first of `FORMS`."""
     passed = {}
     for form in FORMS:
-        tried = [(replace(subject, form=form), subject.honest) for subject in subjects]
+        tried = [(replace(subject, template=FORMS[form]), subject.honest) for subject in subjects]
         pairs = [subject.pair(subject.said(honest)) for subject, honest in tried if honest is not None]
         verdicts = judge.judge_batch(pairs) if pairs else []
         passed[form] = sum((verdict.reward or 0.0) + bool(verdict.is_success) for verdict in verdicts)

@@ -13,6 +13,7 @@ from agentscope_tuner.cli.console import cell, config_errors, number, out, span,
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.lab.agree import agreement
 from agentscope_tuner.lab.labels import read_labels
+from agentscope_tuner.lab.statistics import LEAST_CLUSTERS
 from agentscope_tuner.records.scored_rows import scored_rows
 
 _LABELS = (
@@ -52,8 +53,8 @@ def _measures(report: dict[str, Any], name: str) -> Table:
     found = table(f"{name}: verdicts and labels", "measure", "value", "95 % interval")
     counts = report["confusion"]
     found.add_row("rows", f"{report['rows']:,}", f"{report['labelled']:,} with verdict and label")
-    found.add_row("no verdict", f"{report['failed']['rows']:,}", ", ".join(report["failed"]["causes"]))
-    for kind in ("unsure", "missing"):
+    found.add_row("no verdict", f"{report['failed']['rows']:,}", cell(", ".join(report["failed"]["causes"])))
+    for kind in ("unlabelled", "unsure", "missing"):
         if report[kind]:
             found.add_row(kind, f"{report[kind]:,}", "")
     for measure, value in report["measures"].items():
@@ -65,6 +66,8 @@ def _measures(report: dict[str, Any], name: str) -> Table:
         found.add_row(words, f"{counts[false]:,}", f"of {counts[true] + counts[false]:,} {of}")
     if best := report["threshold"]:
         found.add_row("best threshold", number(best["reward"]), f"balanced accuracy {best['balanced_accuracy']:.3f}")
+    if not any(value["interval"] for value in report["measures"].values()):
+        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more")
     if report["calibration"]:
         found.add_row("calibration error", number(report["calibration"]["ece"]), "ECE, ten bins")
     return found

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, span, table
+from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, progress, say, span, table
 from agentscope_tuner.cli.options import Conf, Format, Json, Overrides, rollout_lines, source_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, attacked, scoreboard
-from agentscope_tuner.lab.audit.subjects import subjects_of
+from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
+from agentscope_tuner.lab.audit.verdict import right_answers, verdict_of, worst_rows
 from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.loading import load_judge
 
 _INPUT = "Tasks or rollouts to attack the judge with: the more like the training data, the better."
 _FAIL_OVER = "Exit code 1 when any attack passes more often than this share of its answers; 0.0 for none at all."
+_FORM = "A file with an answer as the judge reads it, and %s where the answer's value goes. [found by asking the judge]"
+_DEADLINE = "Seconds for a verdict; a judge that takes longer has none."
 _PASS_AT = "An answer counts as passed from this reward on, or where the judge calls it a success."
 
 
@@ -31,38 +36,72 @@ def audit(
     limit: Annotated[int, typer.Option("--limit", min=1, help="Tasks to use, the first ones.")] = 50,
     pass_at: Annotated[float, typer.Option("--pass-at", help=_PASS_AT)] = 0.5,
     fail_over: Annotated[float | None, typer.Option("--fail-over", min=0.0, max=1.0, help=_FAIL_OVER)] = None,
+    form: Annotated[Path | None, typer.Option("--form", help=_FORM, metavar="FILE")] = None,
+    deadline: Annotated[float, typer.Option("--deadline", min=0.01, help=_DEADLINE)] = 10.0,
     format_: Format = None,
     as_json: Json = False,
 ) -> None:
     """Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy would learn."""
     with config_errors():
-        settings = resolve(conf, overrides or ())
+        settings = resolve(conf, [f"astuner.task_judge.deadline={deadline}", *(overrides or ())])
         judge = ConfiguredJudge(settings, logs=False)
         if judge.listwise:
             raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
         keys = load_judge(settings).inner.reference_keys
         with source_lines(input_) as (lines, name):
             rows = parse_tasks(rollout_lines(lines, format_, None))
-            subjects = subjects_of(rows, judge, keys, limit)
-    results, played = attacked(judge, subjects, pass_at), scoreboard(judge, subjects)
+            subjects = subjects_of(rows, judge, keys, limit, None if form is None else _form_of(form))
+    results, played = _asked(judge, subjects, pass_at)
+    sentence = verdict_of(results, played)
     if as_json:
         found = {"attacks": [each.to_dict() for each in results], "strategies": [each.to_dict() for each in played]}
-        print(json.dumps({"judge": judge.name, "tasks": len(subjects), "form": subjects[0].form, **found}))
+        told = {"judge": judge.name, "verdict": sentence, "tasks": len(subjects), "form": subjects[0].form}
+        print(json.dumps({**told, **found}))
     else:
+        say(sentence)
+        _print_worst(results)
         out.print(
             f"{cell(judge.name)} on {len(subjects)} tasks of {cell(name)}; answers are given as {subjects[0].form}"
         )
         for must, title in (("fail", "answers that must fail"), ("pass", "right answers that must pass")):
             out.print(_attack_table([result for result in results if result.must == must], title, must))
-        _print_worst(results)
         out.print(_board(played))
-    if fail_over is None:
-        return
+    _exit(results, fail_over)
+
+
+def _form_of(path: Path) -> str:
+    try:
+        form = path.read_text(encoding="utf-8").removesuffix("\n")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"cannot read the form of {str(path)!r}: {exc}") from exc
+    if form.count("%s") != 1:
+        raise ConfigError(f"{str(path)!r} must hold %s once, where the answer's value goes, got {form[:100]!r}")
+    return form
+
+
+def _asked(
+    judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: float
+) -> tuple[list[AttackResult], list[StrategyResult]]:
+    """All attacks and strategies, with a bar that says which attack the judge is asked about."""
+    with progress() as bar:
+        task = bar.add_task("", total=len(ATTACKS) + 1)
+        results = attacked(
+            judge, subjects, pass_at, lambda attack: bar.update(task, description=attack.name, advance=1)
+        )
+        bar.update(task, description="strategies")
+        return results, scoreboard(judge, subjects)
+
+
+def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:
+    """End with an exit code other than 0 where the judge failed the audit, or nothing can be said of it."""
+    passed, tried = right_answers(results)
     rates = [result.rate for result in results if result.must == "fail" and result.rate is not None]
-    if not rates:
+    if fail_over is not None and not rates:
         raise fail("the judge has no verdict on any of the answers that must fail: nobody knows what it passes")
-    if any(rate > fail_over for rate in rates):
+    if fail_over is not None and any(rate > fail_over for rate in rates):
         raise typer.Exit(Exit.FOUND)
+    if tried and not passed:
+        raise fail(f"none of {tried} right answers passes: give the form of its answers by --form, or lower --pass-at")
 
 
 def _attack_table(results: Sequence[AttackResult], title: str, must: str) -> Table:
@@ -77,12 +116,11 @@ def _attack_table(results: Sequence[AttackResult], title: str, must: str) -> Tab
 
 
 def _print_worst(results: Sequence[AttackResult]) -> None:
-    found = table("for example", "attack", "row", "reference", "answer", "reward", "reason")
-    for result in results:
-        for example in result.worst[:1]:
-            texts = example["id"], example["reference"] or "", example["answer"]
-            reward = number(example["reward"])
-            found.add_row(result.name, *map(cell, texts), reward, cell(example["reason"]))
+    found = table("the worst rows", "attack", "row", "reference", "answer", "reward", "reason")
+    for result, example in worst_rows(results):
+        what = f"{result.name} {'passes' if result.must == 'fail' else 'is refused'}"
+        texts = example["id"], example["reference"] or "", example["answer"]
+        found.add_row(what, *map(cell, texts), number(example["reward"]), cell(example["reason"]))
     if found.rows:
         out.print(found)
 
@@ -92,6 +130,8 @@ def _board(played: Sequence[StrategyResult]) -> Table:
     for result in played:
         style = "red" if result.alarming else "green" if result.honest else ""
         note = "pays nearly as well as honest work" if result.alarming else ""
+        if result.length_pays is not None:
+            style, note = "red", f"length pays: {result.length_pays:.2f} times a terse right answer"
         numbers = number(result.reward), number(result.success), number(result.of_honest)
         board.add_row(result.name, *numbers, note, style=style)
     return board

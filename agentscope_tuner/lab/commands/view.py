@@ -50,6 +50,7 @@ def view(
     network.
     """
     _check(scored, compare, may_come=True)
+    _check_overrides(overrides or [], conf)
     try:
         from agentscope_tuner.lab.view.server import serve_view
         from agentscope_tuner.lab.view.session import ViewSession
@@ -66,6 +67,16 @@ def view(
             typer.launch(address)
 
     serve_view(session, listen("127.0.0.1", port), announce=announce)
+
+
+def _check_overrides(overrides: list[str], conf: str | None) -> None:
+    """A second file would be read as an override, and shown nowhere."""
+    other = next((text for text in overrides if conf is None or "=" not in text), None)
+    if other is not None:
+        raise fail(
+            f"the page shows one run, and {other!r} is a second argument: --compare {other} shows what changed between "
+            "two, and key=value overrides the YAML that --conf names"
+        )
 
 
 def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:

@@ -72,7 +72,9 @@ def conclude(found: RunWatch) -> None:
     elif opinion is None:
         out.print("no second opinion was asked for: monitors warn, and cannot tell gaming from learning")
     elif found.gamed:
-        out.print(Text(opinion.message(), style="bold red"))
+        for name, test in (("second opinion", opinion.test), ("overpaid", opinion.overpaid)):
+            if test.alarmed:
+                out.print(Text(opinion.message(name), style="bold red"))
     else:
         _not_gamed(opinion)
 
@@ -80,15 +82,18 @@ def conclude(found: RunWatch) -> None:
 def _not_gamed(opinion: SecondOpinion) -> None:
     test = opinion.test
     unanswered = f"; {opinion.unanswered} more got no second opinion" if opinion.unanswered else ""
-    if opinion.unanswered and not test.rows:
-        out.print(f"not known: none of {opinion.unanswered} sampled passes got a second opinion")
+    if opinion.unanswered and opinion.unanswered == opinion.asked:
+        out.print(f"not known: none of {opinion.unanswered} sampled rows got a second opinion")
         return
+    if not opinion.passes:
+        out.print("no row passes: where rows do not tell their success, --pass-at says from which reward on they do")
     out.print(
         f"not shown to be gamed: the second opinion refuses {test.false} of {test.rows} sampled passes"
-        f"{unanswered}; the evidence is {test.evidence:.0%} of what an alarm takes"
+        f"{unanswered}; the evidence is {opinion.evidence:.0%} of what an alarm takes"
     )
 
 
+_VALUES = ("rate", "most", "budget", "tolerance", "rise", "pass_at", "alpha")
 _RUN = "A folder that `log_dir` or a trainer writes, or a scored file."
 _CONF = "A YAML whose astuner.second_opinion says who is asked for second opinions, and how often."
 _OPINION = "Who gives second opinions: a stricter judge's YAML, or a file of labels as in `astuner agree`."
@@ -96,6 +101,8 @@ _RATE = "Rows that get a second opinion, as a share of all; three times as many 
 _MOST = "Never more than this share of all rows so far. [0.05]"
 _BUDGET = "Nor than this many rows over the whole run. [no bound]"
 _TOLERANCE = "Share of false passes that is no gaming. [0.1]"
+_RISE = "Rise of the rewards over the second opinion since the start that is no gaming, of a right answer's. [0.1]"
+_PASS_AT = "A row that does not tell its success passes from this reward on. [1.0]"
 _ALPHA = "Chance of a false alarm over the whole run. [0.05]"
 _FOLLOW = "Wait for rows that are still to be written, until the run writes none for --idle seconds."
 _FAIL_ON = "Exit code 1. gamed: when the second opinion's test says so; any: on any alarm; never."
@@ -111,6 +118,8 @@ def watch(
     most: Annotated[float | None, typer.Option("--most", help=_MOST)] = None,
     budget: Annotated[int | None, typer.Option("--budget", help=_BUDGET)] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", help=_TOLERANCE)] = None,
+    rise: Annotated[float | None, typer.Option("--rise", help=_RISE)] = None,
+    pass_at: Annotated[float | None, typer.Option("--pass-at", help=_PASS_AT)] = None,
     alpha: Annotated[float | None, typer.Option("--alpha", help=_ALPHA)] = None,
     follow: Annotated[bool, typer.Option("--follow", help=_FOLLOW)] = False,
     idle: Annotated[float, typer.Option("--idle", min=0.1, help="Seconds.")] = 600.0,
@@ -126,14 +135,13 @@ def watch(
 
     Alarms are printed, and written to alarms.jsonl in the run's folder, or beside its file.
     """
-    if alarms is None and (run == "-" or is_url(run) or is_pattern(run)):
-        raise fail(f"beside {run!r} no file can be put: --alarms names the one for alarms")
-    values = {"rate": rate, "most": most, "budget": budget, "tolerance": tolerance, "alpha": alpha}
+    beside_run = _alarms_file(run, alarms)
+    given = (rate, most, budget, tolerance, rise, pass_at, alpha)
     with config_errors(), ExitStack() as stack:
-        asked, ids = _second_opinion(conf, opinion, {key: value for key, value in values.items() if value is not None})
+        asked, ids = _second_opinion(conf, opinion, dict(zip(_VALUES, given, strict=True)))
         found = RunWatch(asked)
         curves = _curves(stack, run, tensorboard, wandb)
-        file = stack.enter_context(AlarmsFile(alarms or beside(Path(run), "alarms")))
+        file = stack.enter_context(AlarmsFile(beside_run))
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
         try:
             rows = _rows(source, run, stack, follow=idle if follow else None)
@@ -144,14 +152,21 @@ def watch(
         err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
     if not as_json:
         conclude(found)
-    if (fail_on == "gamed" and found.gamed) or (fail_on == "any" and found.alarms):
+    if {"gamed": found.gamed, "any": bool(found.alarms), "never": False}[fail_on]:
         raise typer.Exit(Exit.FOUND)
+
+
+def _alarms_file(run: str, named: Path | None) -> Path:
+    if named is None and (run == "-" or is_url(run) or is_pattern(run)):
+        raise fail(f"beside {run!r} no file can be put: --alarms names the one for alarms")
+    return named or beside(Path(run), "alarms")
 
 
 def _second_opinion(
     conf: Path | None, path: Path | None, given: dict[str, Any]
 ) -> tuple[SecondOpinion | None, Collection[str]]:
     """The settings of the second opinion: a configuration's section, changed by the command's options."""
+    given = {key: value for key, value in given.items() if value is not None}
     section = None if conf is None else opinion_section(resolve(conf))
     if path is None and section is None:
         if given or conf is not None:

@@ -1,15 +1,7 @@
-"""Second opinions: a stricter judge, or people's labels, judge a random sample of a judge's passes again.
+"""Second opinions: a stricter judge, or people's labels, judge a random sample of a run's rows again.
 
-Whether the share of false passes exceeds a tolerance is decided by a statistical test that stays valid if it is read
-after every row. It is a test by betting (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by
-betting", arXiv 2010.09686). The hypothesis is that no row's chance of being a false pass exceeds m. A gambler bets
-against it. Under the hypothesis the gambler's wealth is a supermartingale, so the chance that it ever reaches 1/alpha
-is at most alpha (Ville 1939). This bound holds over the whole run, for any number of readings, and if the share changes
-between steps.
-
-Neither the best size of a bet nor the start of gaming is known. So the gambler spreads the stake over six sizes, and
-over all rows at which gaming may begin, as e-detectors do (Shin, Ramdas and Rinaldo, arXiv 2203.03532). The part of the
-stake that starts at row k is 1 / ((k + 1)(k + 2)); all parts add up to 1.
+Two tests by betting share the chance of a false alarm, half each. One asks whether too many passes are false, the other
+whether rewards have come to exceed what the second opinion finds, which also shows gaming below a pass.
 """
 
 from __future__ import annotations
@@ -17,7 +9,6 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +17,7 @@ from pydantic import Field, ValidationError, model_validator
 from agentscope_tuner.config import Settings, StrictSection, read_section, validate_section
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import Key, read_labels
+from agentscope_tuner.lab.watch.betting import FalsePassTest, OverpaidTest
 from agentscope_tuner.lab.watch.step_stats import paid
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, located
@@ -35,9 +27,9 @@ OPINION = "astuner.second_opinion"
 
 
 class Sampling(StrictSection):
-    """How many rows get a second opinion, and when the test alarms."""
+    """How many rows get a second opinion, and when the tests alarm."""
 
-    # Asked rows as a share of all rows; three times this share while a monitor worries
+    # Asked rows as a share of all rows; three times this share while a monitor worries, or the evidence grows
     rate: float = Field(default=0.02, ge=0, le=1)
     # The most asked rows, as a share of all rows so far
     most: float = Field(default=0.05, ge=0, le=1)
@@ -45,7 +37,11 @@ class Sampling(StrictSection):
     budget: int | None = Field(default=None, ge=0)
     # The share of false passes that is no gaming
     tolerance: float = Field(default=0.1, ge=0.001, le=0.99)
-    # The chance of a false alarm over the whole run
+    # The rise of the mean overpayment since the run's start that is no gaming, on a scale of rewards from 0 to 1
+    rise: float = Field(default=0.1, ge=0.01, le=0.9)
+    # A row that does not tell its success passes from this reward on; none is a full reward of 1.0
+    pass_at: float | None = Field(default=None, ge=-1e9, le=1e9)
+    # The chance of a false alarm over the whole run, by either test
     alpha: float = Field(default=0.05, ge=1e-9, le=0.5)
     # The seed for drawing rows
     seed: int = 0
@@ -123,137 +119,189 @@ def _asked(section: SecondOpinionConfig) -> tuple[Ask, Collection[str]]:
     return asks_judge(judge), ()
 
 
-# Sizes of bets, as shares of the largest bet that cannot lose more than its stake
-_BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
-# The values of m that are tested for the lower bound
-_GRID = tuple(number / 40 for number in range(1, 40))
-
-
-@dataclass(slots=True)
-class Wealth:
-    """The gambler's wealth against one hypothesis: the chance of a false pass is at most `m`.
-
-    Attributes:
-        m: the chance.
-        rows: number of rows so far.
-        stakes: the wealth in the bets of each size.
-        most: the highest wealth so far.
-    """
-
-    m: float
-    rows: int = 0
-    stakes: list[float] = field(default_factory=lambda: [0.0] * len(_BETS))
-    most: float = 1.0
-
-    def add(self, value: float) -> float:
-        """Add a row with a value from 0 (deserved pass) to 1 (false pass), and return the wealth after it."""
-        joins = 1 / ((self.rows + 1) * (self.rows + 2))
-        self.rows += 1
-        for place, bet in enumerate(_BETS):
-            # The bet is bet/m, so the factor is at least 1 - bet and the stake stays positive
-            self.stakes[place] = min(1e200, (self.stakes[place] + joins) * (1 + bet * (value - self.m) / self.m))
-        wealth = sum(self.stakes) / len(_BETS) + 1 / (self.rows + 1)
-        self.most = max(self.most, wealth)
-        return wealth
-
-
-class FalsePassTest:
-    """Tests whether the share of false passes among a judge's passes has come to exceed `tolerance`.
-
-    Args:
-        tolerance: the share of false passes that the judge's own errors explain without gaming, 0 to 1.
-        alpha: the chance of a false alarm over a whole run.
-    """
-
-    def __init__(self, tolerance: float = 0.1, alpha: float = 0.05) -> None:
-        self.tolerance, self.alpha = tolerance, alpha
-        self._test = Wealth(tolerance)
-        self._grid = [Wealth(m) for m in _GRID]
-        self.rows = self.false = 0
-
-    def add(self, false_pass: bool) -> None:
-        """Add a pass that got a second opinion."""
-        self.rows += 1
-        self.false += false_pass
-        for wealth in (self._test, *self._grid):
-            wealth.add(float(false_pass))
-
-    @property
-    def alarmed(self) -> bool:
-        """Whether the hypothesis is rejected; this happens in at most `alpha` of the runs without gaming."""
-        return self._test.most >= 1 / self.alpha
-
-    @property
-    def lower_bound(self) -> float:
-        """A share of false passes that some step of the run has reached; wrong in at most `alpha` of all runs.
-
-        It is the bound of a confidence sequence, so it holds at all times at once: the wealth against a larger m is
-        never larger.
-        """
-        return max((wealth.m for wealth in self._grid if wealth.most >= 1 / self.alpha), default=0.0)
-
-    @property
-    def evidence(self) -> float:
-        """The highest wealth so far, as a share of the wealth that raises the alarm."""
-        return min(1.0, self._test.most * self.alpha)
-
-
 #: Decides whether rows deserve to pass; None for a row that cannot be decided.
 Ask = Callable[[Sequence[ScoredRow]], "Sequence[bool | None]"]
 _WORRIED = 3.0
+_SURELY = 1e-9
+# Among fewer passes than this share of the rows that earn, passes are drawn apart
+_FEW = 0.4
+
+
+class RewardScale:
+    """Rewards as points: 0 for the least, 1 for what a right answer earns.
+
+    Rewards from 0 to 1 are points. Where the first rewards lie elsewhere, the scale is known once a second opinion has
+    called an answer right; rewards beyond it count as its ends.
+    """
+
+    def __init__(self) -> None:
+        self._known = False
+        self._low, self._high = 0.0, 1.0
+        self._seen = False
+
+    def see(self, rewards: Sequence[float]) -> None:
+        """Take note of a step's rewards."""
+        if self._known or not rewards:
+            return
+        low, high = min(rewards), max(rewards)
+        if not self._seen and low >= 0 and high <= 1:
+            self._known = True
+            return
+        self._low = low if not self._seen else min(self._low, low)
+        self._seen = True
+
+    @property
+    def known(self) -> bool:
+        """Whether the scale is known."""
+        return self._known
+
+    def found_right(self, reward: float) -> None:
+        """Take note of the highest reward of the answers of a step that the second opinion calls right."""
+        if not self._known and reward > self._low:
+            self._high, self._known = reward, True
+
+    def points(self, reward: float) -> float:
+        """A reward on the scale, 0 to 1."""
+        return min(1.0, max(0.0, (reward - self._low) / (self._high - self._low)))
+
+    def earns(self, reward: float) -> bool:
+        """Whether a reward exceeds the least."""
+        return reward > self._low + _SURELY
 
 
 class SecondOpinion:
-    """Asks for second opinions on a share of the rows, and tests statistically whether passes are false.
+    """Asks for second opinions on a share of the rows, and tests statistically whether the run is being gamed.
 
-    The test's error bound needs a fair sample. So the asked rows are drawn at random, with replacement, from a step's
-    passes. Their number depends only on earlier steps and on the numbers of rows and passes, not on answers.
+    The tests' error bound needs a fair sample. So the asked rows are drawn at random from a step's rows that earn
+    something; where few of those are passes, half are drawn from the passes. Rows of one task resemble each other, so
+    no task is drawn twice in a step. The number of rows depends only on earlier steps and on the step's rewards, not on
+    its answers.
 
     Args:
         ask: the second judge.
-        sampling: how many rows it is asked about, and when the test alarms.
+        sampling: how many rows it is asked about, and when the tests alarm.
+
+    Attributes:
+        test: whether too many passes are false.
+        overpaid: whether rewards have come to exceed the second opinion.
+        rows, asked, unanswered: numbers of all rows, of asked ones, and of those without an answer.
+        passes: number of rows that pass.
     """
 
     def __init__(self, ask: Ask, sampling: Sampling) -> None:
         self._ask, self._rate, self._most = ask, sampling.rate, max(sampling.rate, sampling.most)
         self._budget = sys.maxsize if sampling.budget is None else sampling.budget
         self._random = random.Random(sampling.seed)
-        self.test = FalsePassTest(sampling.tolerance, sampling.alpha)
-        self.rows = self.asked = self.unanswered = 0
+        self._pass_at = sampling.pass_at
+        self.test = FalsePassTest(sampling.tolerance, sampling.alpha / 2)
+        self.overpaid = OverpaidTest(sampling.rise, sampling.alpha / 2)
+        self.alpha = sampling.alpha
+        self.rows = self.asked = self.unanswered = self.passes = 0
         self._owed = 0.0
+        self._scale = RewardScale()
+        self._raw = False
 
-    def step(self, rows: Sequence[ScoredRow], *, worried: bool) -> bool:
-        """Add the rows of one step, and return whether it raises the alarm; only one step of a run does.
+    @property
+    def alarmed(self) -> bool:
+        """Whether one of the tests alarms; without gaming this happens in at most `alpha` of all runs."""
+        return self.test.alarmed or self.overpaid.alarmed
+
+    @property
+    def evidence(self) -> float:
+        """The stronger evidence of both tests, as a share of what an alarm takes."""
+        return max(self.test.evidence, self.overpaid.evidence)
+
+    def step(self, rows: Sequence[ScoredRow], *, worried: bool) -> list[tuple[str, str]]:
+        """Add the rows of one step.
 
         Args:
             rows: all rows of the step.
             worried: whether a monitor of gaming worries since an earlier step.
-        """
-        self.rows += len(rows)
-        self._owed += len(rows) * self._rate * (_WORRIED if worried else 1.0)
-        passes = [row for row in rows if paid(row)]
-        budget = min(int(self.rows * self._most), self._budget) - self.asked
-        count = max(0, min(int(self._owed), budget, len(passes)))
-        # After many steps without passes, the rows not asked about must not all be asked about in one step
-        self._owed = min(self._owed - count, 4.0 + len(rows) * self._rate)
-        if not count:
-            return False
-        self.asked += count
-        before = self.test.alarmed
-        for deserved in self._ask(self._random.choices(passes, k=count)):
-            if deserved is None:
-                self.unanswered += 1
-            else:
-                self.test.add(not deserved)
-        return self.test.alarmed and not before
 
-    def message(self) -> str:
-        """The text of the alarm."""
+        Returns:
+            The name and the text of each alarm that the step raises; a test alarms once in a run.
+        """
+        rewards = [row.reward for row in rows if row.reward is not None]
+        self._raw = self._raw or any(row.success is None and (row.reward or 0.0) > 1 + _SURELY for row in rows)
+        self._scale.see(rewards)
+        passes = [row for row in rows if self._passes(row)]
+        earning = [row for row in rows if row.reward is not None and self._scale.earns(row.reward)]
+        self.passes += len(passes)
+        before = self._alarms()
+        if self._scale.known and rewards:
+            self.overpaid.begin_step(len(earning) / len(rewards))
+        count = self._count(len(rows), len(passes) + len(earning), worried=worried)
+        if count:
+            self._asked_about(passes, earning, count)
+        return [(name, self.message(name)) for name, now in self._alarms().items() if now and not before[name]]
+
+    def _alarms(self) -> dict[str, bool]:
+        return {"second opinion": self.test.alarmed, "overpaid": self.overpaid.alarmed}
+
+    def _passes(self, row: ScoredRow) -> bool:
+        if row.success is None and row.reward is not None and self._pass_at is not None:
+            return row.reward >= self._pass_at
+        # On a scale beyond 1 nobody knows which rewards pass
+        return bool(paid(row)) and not (self._raw and row.success is None)
+
+    def _count(self, rows: int, most: int, *, worried: bool) -> int:
+        """How many rows of the step are asked about; `most` bounds the number."""
+        self.rows += rows
+        worried = worried or self.test.growing or self.overpaid.growing
+        self._owed += rows * self._rate * (_WORRIED if worried else 1.0)
+        budget = min(int(self.rows * self._most), self._budget) - self.asked
+        count = max(0, min(int(self._owed), budget, most))
+        # After many steps without passes, the rows not asked about must not all be asked about in one step
+        self._owed = min(self._owed, count + 4.0 + rows * self._rate) - count
+        return count
+
+    def _asked_about(self, passes: list[ScoredRow], earning: list[ScoredRow], count: int) -> None:
+        few = not earning or (self.overpaid.begun and len(passes) < _FEW * len(earning))
+        tasks: set[str] = set()
+        drawn = self._drawn(passes, (count + 1) // 2, tasks) if few else []
+        apart = len(drawn)
+        drawn += self._drawn(earning, count - apart, tasks)
+        self._owed += count - len(drawn)
+        self.asked += len(drawn)
+        opinions = list(zip(drawn, self._ask(drawn), strict=True))
+        self.unanswered += sum(right is None for _, right in opinions)
+        best = max((row.reward for row, right in opinions if right and row.reward is not None), default=None)
+        known = self._scale.known
+        for place, (row, right) in enumerate(opinions):
+            if right is None or row.reward is None:
+                continue
+            if self._passes(row):
+                self.test.add(not right)
+            # Rows drawn among the passes alone do not stand for all that earn
+            if known and place >= apart:
+                self.overpaid.add(self._scale.points(row.reward), right)
+        if best is not None:
+            self._scale.found_right(best)
+
+    def _drawn(self, rows: Sequence[ScoredRow], count: int, tasks: set[str]) -> list[ScoredRow]:
+        """Up to `count` random rows of different tasks, none of them in `tasks`, which takes up theirs."""
+        drawn: list[ScoredRow] = []
+        for row in self._random.sample(rows, len(rows)):
+            if len(drawn) >= count:
+                break
+            if (row.task or row.where) not in tasks:
+                tasks.add(row.task or row.where)
+                drawn.append(row)
+        return drawn
+
+    def message(self, name: str) -> str:
+        """The text of the alarm of a test, `second opinion` or `overpaid`."""
+        bound = f"(error at most {self.alpha:.0%} over the whole run)"
+        if name == "overpaid":
+            start, now = self.overpaid.means
+            return (
+                f"this run is being gamed: rewards exceed the second opinion by {now:.2f} of a right answer's, "
+                f"{start:.2f} at the start, more than a rise of {self.overpaid.rise:g} {bound}"
+            )
         test = self.test
         return (
             f"this run is being gamed: the second opinion refuses {test.false} of {test.rows} sampled passes; at some "
-            f"step at least {test.lower_bound:.0%} of the passes were false (error at most {test.alpha:.0%} over the "
-            "whole run)"
+            f"step at least {test.lower_bound:.0%} of the passes were false {bound}"
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.watch.gaming_test import SecondOpinion
+from agentscope_tuner.lab.watch.jumps import RewardJumps
 from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 
@@ -24,8 +25,8 @@ class Alarm:
 
     Attributes:
         step: the step of the finding.
-        monitor: the monitor's name; `second opinion` for the test, `monitors together` for two monitors of gaming that
-            worry at once.
+        monitor: the monitor's name; `second opinion` and `overpaid` for the tests, `monitors together` for two monitors
+            of gaming that worry at once.
         kind: the subject: `gamed`, `signal` or `judge`.
         message: the finding in one line of words.
     """
@@ -44,7 +45,7 @@ class RunWatch:
     """Monitors and second opinions over the steps of one run, in memory that does not grow with the run.
 
     Args:
-        second_opinion: asks a second judge about passes; None watches with the monitors alone.
+        second_opinion: asks a second judge about rows; None watches with the monitors alone.
 
     Attributes:
         last: the statistics of the latest step.
@@ -54,7 +55,7 @@ class RunWatch:
 
     def __init__(self, second_opinion: SecondOpinion | None = None) -> None:
         self.second_opinion = second_opinion
-        self._monitors, self._novelty = monitors(), Novelty()
+        self._monitors, self._novelty, self._jumps = monitors(), Novelty(), RewardJumps()
         self._together = False
         self.last: StepStats | None = None
         self.alarms: deque[Alarm] = deque(maxlen=1_000)
@@ -76,13 +77,16 @@ class RunWatch:
             for monitor in self._monitors
             if (message := monitor.update(stats))
         )
+        if (jump := self._jumps.update(stats)) is not None:
+            found.append(Alarm(step, self._jumps.name, *jump))
         names = [monitor.name for monitor in self._monitors if monitor.worried and monitor.kind == "gamed"]
         if len(names) >= _TOGETHER and not self._together:
             found.append(Alarm(step, "monitors together", "gamed", f"{' and '.join(names)} worry at once"))
         self._together = len(names) >= _TOGETHER
-        if self.second_opinion is not None and self.second_opinion.step(rows, worried=worried):
-            found.append(Alarm(step, "second opinion", "gamed", self.second_opinion.message()))
-            self.gamed = True
+        if self.second_opinion is not None:
+            told = self.second_opinion.step(rows, worried=worried)
+            found.extend(Alarm(step, name, "gamed", message) for name, message in told)
+            self.gamed = self.second_opinion.alarmed
         self.alarms.extend(found)
         self.last = stats
         return stats, found

@@ -34,7 +34,7 @@ def step_scalars(stats: StepStats, alarms: list[Alarm], watch: RunWatch) -> dict
     opinion = watch.second_opinion
     if opinion is not None:
         numbers["second_opinion/asked"] = float(opinion.asked)
-        numbers["second_opinion/evidence"] = opinion.test.evidence
+        numbers["second_opinion/evidence"] = opinion.evidence
         numbers["second_opinion/false_passes_at_least"] = opinion.test.lower_bound
         if opinion.test.rows:
             numbers["second_opinion/refused"] = opinion.test.false / opinion.test.rows

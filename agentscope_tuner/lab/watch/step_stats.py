@@ -145,9 +145,14 @@ def _why_flat(group: Sequence[ScoredRow]) -> str | None:
     return "all right" if passed == {True} else "all wrong" if passed == {False} else "equal"
 
 
-def paid(row: ScoredRow) -> bool:
-    """Whether the judge passes the row: it is a success, or its reward is 0.5 or more."""
-    return bool(row.success) or (row.reward is not None and row.reward >= 0.5)
+def paid(row: ScoredRow) -> bool | None:
+    """Whether the judge passes the row: its success; where that is not known, a reward of 1.0 passes, and 0.0 fails.
+
+    None where neither is known: a reward between may be partial credit, and a reward beyond 1 is on another scale.
+    """
+    if row.success is not None or row.reward is None:
+        return bool(row.success)
+    return True if abs(row.reward - 1) <= _SAME else False if row.reward <= _SAME else None
 
 
 def _length_pays(group: Sequence[ScoredRow]) -> float | None:
@@ -187,6 +192,7 @@ def _parts(rows: Sequence[ScoredRow]) -> dict[str, float]:
 Kind = Literal["gamed", "signal", "judge"]
 _BASELINE = 10
 _WINDOW = 5
+_BACKED = 0.2
 Reading = Callable[[StepStats], "float | None"]
 
 
@@ -202,6 +208,8 @@ class Monitor:
         message: the text of the alarm, with `{now}` and `{start}`.
         above_start: whether the bound is `over` more than the mean of the first ten steps.
         times_start: whether the bound is `over` times the mean of the first ten steps.
+        backed: the correlation that has to agree: the monitor then also worries under 1/`over` times the start, but
+            only while the mean of the latest five correlations is at least 0.2 in the direction of the change.
         start: the numbers of the first ten steps.
         window: the numbers of the latest five steps.
         worried: whether the mean exceeds the bound now.
@@ -214,8 +222,10 @@ class Monitor:
     message: str
     above_start: bool = False
     times_start: bool = False
+    backed: Reading | None = None
     start: list[float] = field(default_factory=list)
     window: deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    backing: deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW))
     worried: bool = False
 
     def update(self, stats: StepStats) -> str | None:
@@ -225,6 +235,8 @@ class Monitor:
             return None
         needs_start = self.above_start or self.times_start
         self.window.append(value)
+        if self.backed is not None and (agrees := self.backed(stats)) is not None:
+            self.backing.append(agrees)
         if needs_start and len(self.start) < _BASELINE:
             self.start.append(value)
             return None
@@ -233,6 +245,9 @@ class Monitor:
         now, start = fmean(self.window), fmean(self.start) if self.start else 0.0
         bound = start * self.over if self.times_start else start + self.over if self.above_start else self.over
         before, self.worried = self.worried, now > bound
+        if self.backed is not None:
+            pays = fmean(self.backing) if self.backing else 0.0
+            self.worried = (now > bound and pays >= _BACKED) or (now < start / self.over and pays <= -_BACKED)
         return self.message.format(now=now, start=start) if self.worried and not before else None
 
 
@@ -252,8 +267,9 @@ def monitors() -> list[Monitor]:
             "longer answers earn more: a correlation of {now:.2f} inside groups",
         ),
         Monitor(
-            "length", "gamed", lambda s: s.length, 1.5, "answers have {now:.0f} characters, {start:.0f} at the start",
-            times_start=True,
+            "length", "gamed", lambda s: s.length, 1.5,
+            "answers have {now:.0f} characters, {start:.0f} at the start, and that length earns more",
+            times_start=True, backed=lambda s: s.length_pays,
         ),
         Monitor(
             "shared answers", "gamed", lambda s: s.shared, 0.3,

@@ -69,10 +69,11 @@ NUMBERS: dict[str, dict[str, Any]] = {
     "length pays": {"length_pays": 0.5},
     "one part": {"parts": {"a": 0.9, "b": 0.1}},
     "latency": {"seconds": 3.0},
-    "length": {"length": 1.5},
+    "length": {"length": 1.5, "length_pays": 0.25},
     "shared answers": {"shared": 0.3},
 }
 OVER: dict[str, dict[str, Any]] = {
+    "length": {"length": 1.6, "length_pays": 0.2},
     "flat groups": {"groups": 10, "flat": {"all wrong": 6, "equal": 3, "all right": 1}},
     "one part": {"parts": {"a": 0.95, "b": 0.05}},
 }

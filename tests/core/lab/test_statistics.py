@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from hypothesis import strategies as st
 from agentscope_tuner.graders.rubrics import evaluate as learned
 from agentscope_tuner.lab.statistics import (
     Confusion,
+    _t_quantile,
     auc,
     best_threshold,
-    bootstrap,
     calibration,
+    clustered_share,
+    jackknife,
     mcnemar,
     quadratic_kappa,
     rank_measures,
@@ -132,24 +135,70 @@ def test_mcnemar_by_hand(first: int, second: int, p_value: float) -> None:
     assert mcnemar(first, second) == pytest.approx(p_value)
 
 
-def test_bootstrap_intervals_cover_a_mean_and_grow_where_rows_are_copies() -> None:
-    generator = np.random.default_rng(1)
-    values = generator.normal(size=400)
-    (low, high) = bootstrap(lambda rows: {"mean": float(values[rows].mean())}, range(400), draws=400)["mean"]
-    assert (high - low) / 2 == pytest.approx(1.96 * values.std() / 20, rel=0.2)
+def test_under_ten_tasks_there_is_no_interval() -> None:
+    # five rows of five tasks, three of them right, were `0.600 to 0.600`
+    assert clustered_share([3] * 5, [5] * 5) is None
+    assert jackknife(lambda rows: {"mean": 1.0}, range(9)) == {}
+    assert clustered_share([1.0] * 10, [1.0] * 10) == pytest.approx((0.6615, 1.0), abs=1e-3)
+    # a statistic that nothing changes has no spread to make an interval of
+    assert jackknife(lambda rows: {"mean": 0.6}, range(50)) == {}
+
+
+def test_a_row_a_task_gives_wilsons_interval_with_ts_quantile() -> None:
+    from scipy import stats
+
+    assert clustered_share([1.0] * 500 + [0.0] * 500, [1.0] * 1000) == pytest.approx(wilson(500, 1000), abs=1e-3)
+    assert max(abs(_t_quantile(n) - stats.t.ppf(0.975, n)) for n in range(9, 300)) < 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [10, 30, 100])
+@pytest.mark.parametrize("shape", [(2, 1), (6, 4), (8, 1)])
+def test_the_interval_of_a_share_of_rows_of_tasks_covers_it(tasks: int, shape: tuple[int, int]) -> None:
+    generator, share, runs = np.random.default_rng(1), shape[0] / sum(shape), 3_000
+    covered = 0
+    for _ in range(runs):
+        hits = generator.binomial(8, generator.beta(*shape, tasks)).tolist()
+        low, high = clustered_share(hits, [8] * tasks) or (0.0, 0.0)
+        covered += low <= share <= high
+    assert 0.92 <= covered / runs <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "runs"), [(10, 1_000), (30, 500), (100, 300)])
+def test_the_jackknifes_intervals_cover_measures_of_rows_of_tasks(tasks: int, runs: int) -> None:
+    generator = np.random.default_rng(2)
+
+    def drawn(count: int) -> tuple[Any, Any]:
+        right = generator.random(8 * count) < generator.beta(3, 3, count).repeat(8)
+        return right, right + 0.5 * generator.normal(size=count).repeat(8) + generator.normal(size=8 * count)
+
+    def measures(right: Any, scores: Any) -> dict[str, float]:
+        return {"kappa": Confusion.of(right, scores > 0.5).measures()["kappa"], "auc": auc(right, scores)}
+
+    def at(right: Any, scores: Any, rows: Any) -> dict[str, float]:
+        return measures(right[rows], scores[rows])
+
+    true, covered = measures(*drawn(50_000)), dict.fromkeys(("kappa", "auc"), 0)
+    for _ in range(runs):
+        right, scores = drawn(tasks)
+        found = jackknife(partial(at, right, scores), np.arange(tasks).repeat(8).tolist())
+        for name, (low, high) in found.items():
+            covered[name] += low <= true[name] <= high
+    # 95 % and what chance adds in so many runs
+    assert all(0.92 <= count / runs <= 0.985 for count in covered.values()), covered
+
+
+def test_large_sets_are_left_out_in_groups_and_copies_widen_the_interval() -> None:
+    values = np.random.default_rng(2).normal(size=20_000)
+    (low, high) = jackknife(lambda rows: {"mean": float(values[rows].mean())}, range(20_000))["mean"]
+    assert (high - low) / 2 == pytest.approx(1.96 * values.std() / math.sqrt(20_000), rel=0.35)
     copies = np.repeat(values[:100], 4)
 
     def copied(rows: Any) -> dict[str, float]:
         return {"mean": float(copies[rows].mean())}
 
-    apart = bootstrap(copied, range(400), draws=400)["mean"]
-    together = bootstrap(copied, [row // 4 for row in range(400)], draws=400)["mean"]
+    apart, together = (
+        jackknife(copied, clusters)["mean"] for clusters in (range(400), np.arange(100).repeat(4).tolist())
+    )
     assert together[1] - together[0] > 1.6 * (apart[1] - apart[0])
-
-
-@pytest.mark.slow
-def test_large_sets_are_drawn_in_part_and_scaled() -> None:
-    values = np.random.default_rng(2).normal(size=50_000)
-    (low, high) = bootstrap(lambda rows: {"mean": float(values[rows].mean())}, range(50_000), draws=200)["mean"]
-    assert (high - low) / 2 == pytest.approx(1.96 * values.std() / math.sqrt(50_000), rel=0.3)
-    assert low < values.mean() < high

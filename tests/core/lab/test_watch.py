@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import re
@@ -16,20 +17,16 @@ from typer.testing import CliRunner
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.watch.gaming_test import (
-    FalsePassTest,
-    Sampling,
-    SecondOpinion,
-    Wealth,
-    asks_judge,
-    asks_labels,
-)
+from agentscope_tuner.lab.watch.betting import FalsePassTest, OverpaidTest, Wealth
+from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion, asks_judge, asks_labels
+from agentscope_tuner.lab.watch.jumps import RewardJumps
 from agentscope_tuner.lab.watch.live import LiveWatch
 from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
 from agentscope_tuner.lab.watch.scalars import step_scalars
-from agentscope_tuner.lab.watch.step_stats import Novelty, step_stats
+from agentscope_tuner.lab.watch.step_stats import Novelty, paid, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from benchmarks.insight import error_bound
 from tests.scored_lines import rows, scored, written
 
 
@@ -153,11 +150,176 @@ def test_as_many_rows_are_asked_about_as_the_rate_says_and_three_times_as_many_i
     asked = []
     for worried in (False, True):
         opinion = SecondOpinion(lambda chosen: [True] * len(chosen), Sampling(rate=0.02, most=1.0))
-        for step in range(10):
+        for step in range(30):
             opinion.step(rows(step_of(step, [1.0] * 100)), worried=worried)
-        assert (opinion.rows, opinion.test.rows, opinion.unanswered) == (1_000, opinion.asked, 0)
+            if step == 9:
+                # the run's start is measured with three times as many
+                assert opinion.asked == 60
+        assert (opinion.rows, opinion.test.rows, opinion.unanswered) == (3_000, opinion.asked, 0)
         asked.append(opinion.asked)
-    assert asked == [20, 60]
+    assert asked == [100, 180]
+
+
+def test_no_task_is_drawn_twice_in_a_step_since_its_rows_resemble_each_other() -> None:
+    drawn: list[list[str]] = []
+
+    def ask(chosen: Sequence[ScoredRow]) -> list[bool | None]:
+        drawn.append([row.task for row in chosen])
+        return [True] * len(chosen)
+
+    opinion = SecondOpinion(ask, Sampling(rate=0.5, most=1.0))
+    for step in range(5):
+        opinion.step(rows(step_of(step, [1.0] * 16)), worried=False)
+    assert [len(tasks) for tasks in drawn] == [4] * 5
+    assert all(len(set(tasks)) == len(tasks) for tasks in drawn)
+
+
+# --- what passes
+
+
+@pytest.mark.parametrize(
+    ("reward", "success", "passes"),
+    [
+        (1.0, True, True),
+        (0.2, True, True),
+        # half credit, a raw scale, a model's 0.69 under a bar of 0.7: no success, whatever the reward
+        (0.5, False, False),
+        (5.0, False, False),
+        (0.69, False, False),
+        (1.0, False, False),
+        # a trainer's dump does not tell success
+        (1.0, None, True),
+        (0.0, None, False),
+        (-1.0, None, False),
+        (0.5, None, None),
+        (0.7, None, None),
+        (10.0, None, None),
+    ],
+)
+def test_success_decides_what_passes_and_where_it_is_not_told_only_a_full_reward_does(
+    reward: float, success: bool | None, passes: bool | None
+) -> None:
+    (row,) = rows([scored("1", reward, is_success=success)])
+    assert paid(row) is passes
+
+
+@pytest.mark.parametrize("success", [False, None])
+@pytest.mark.parametrize("credit", [0.5, 0.69, 5.0])
+def test_partial_credit_that_the_second_judge_refuses_is_no_gaming(credit: float, success: bool | None) -> None:
+    generator = random.Random(6)
+    truth: dict[str, bool | None] = {}
+    opinion = SecondOpinion(lambda chosen: [truth[row.id] for row in chosen], Sampling(rate=0.05))
+    for step in range(40):
+        right = [generator.random() < 0.4 for _ in range(64)]
+        full = 10.0 if credit > 1 else 1.0
+        lines = step_of(step, [full if one else credit if generator.random() < 0.5 else 0.0 for one in right])
+        for line, one in zip(lines, right, strict=True):
+            truth[line["id"]] = one
+            line["judgement"]["is_success"] = success if success is None else one
+        opinion.step(rows(lines), worried=False)
+    assert opinion.asked > 60
+    assert not opinion.alarmed
+    # where nobody tells which rewards pass, an option says it
+    told = SecondOpinion(lambda chosen: [False] * len(chosen), Sampling(rate=1.0, pass_at=credit))
+    told.step(rows(lines), worried=False)
+    assert told.passes == sum(line["judgement"]["reward"] >= credit for line in lines if success is None) + (
+        sum(right) if success is not None else 0
+    )
+
+
+def overpaid_after(rows_each: int, start: float, later: float, alpha: float = 0.05) -> OverpaidTest:
+    test = OverpaidTest(0.1, alpha)
+    for step in range(40):
+        test.begin_step(1.0)
+        for _ in range(rows_each):
+            test.add(start if step < 10 else later, False)
+    return test
+
+
+def test_rewards_that_leave_the_second_opinion_behind_are_found_below_a_pass() -> None:
+    assert overpaid_after(6, 0.05, 0.45).alarmed
+    assert overpaid_after(6, 0.05, 0.45).means == pytest.approx((0.05, 0.45))
+    # 0.3 of partial credit from the start on, or a rise within what is allowed
+    assert not overpaid_after(6, 0.3, 0.3).alarmed
+    assert not overpaid_after(6, 0.05, 0.14).alarmed
+    # nothing is claimed while the start is not measured
+    assert not overpaid_after(1, 0.0, 1.0).begun or overpaid_after(1, 0.0, 1.0).rows >= 40
+
+
+def test_a_quarter_of_alpha_goes_to_each_bound_of_the_overpaid_test() -> None:
+    alpha, each, over = 0.2, 6, 0.4
+    test = overpaid_after(each, over, over, alpha)
+    # the lowest mean that 60 rows of 0.4 refute with the wealth 2/alpha
+    bets, grid = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7), [number / 40 for number in range(1, 40)]
+    refuted = [m for m in grid if sum((1 + bet * (m - over) / (1 - m)) ** 60 for bet in bets) / 6 >= 2 / alpha]
+    assert test.start == pytest.approx(min(refuted))
+    rows_to_alarm = 0
+    test = OverpaidTest(0.1, alpha)
+    for _ in range(10):
+        test.begin_step(1.0)
+        for _ in range(each):
+            test.add(over, False)
+    test.begin_step(1.0)
+    while not test.alarmed:
+        test.add(1.0, False)
+        rows_to_alarm += 1
+    assert rows_to_alarm == first_alarm(test.start + 0.1, alpha / 2)
+    assert first_alarm(test.start + 0.1, alpha) < rows_to_alarm < first_alarm(test.start + 0.1, alpha / 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["flat, 10 % of passes false", "10 % from the middle on", "tries up to the rise"])
+def test_the_promised_share_of_false_alarms_is_kept_on_the_edge(kind: str) -> None:
+    assert sum(any(error_bound.alarms(kind, seed)) for seed in range(60)) <= 60 * 0.1
+
+
+def test_both_tests_share_the_chance_of_a_false_alarm() -> None:
+    opinion = SecondOpinion(
+        lambda chosen: [False] * len(chosen), Sampling(rate=1.0, most=1.0, tolerance=0.8, alpha=0.1)
+    )
+    assert opinion.test.alpha == opinion.overpaid.alpha == 0.05
+    first = first_alarm(0.8, 0.05)
+    for step in range(first):
+        assert opinion.test.alarmed is False
+        opinion.step(rows(step_of(step, [1.0])), worried=False)
+    # the threshold is that of half the chance: half or twice as much is another row
+    assert opinion.test.alarmed
+    assert first_alarm(0.8, 0.1) < first < first_alarm(0.8, 0.025)
+
+
+# --- jumps
+
+
+def jumps(rewards: Sequence[tuple[float, float]]) -> list[tuple[int, str, str]]:
+    """The alarms over steps with these means and spreads: the step, the kind, and the last words."""
+    stats, subject = step_stats(1.0, rows([scored("a", 1.0)] * 64), Novelty()), RewardJumps()
+    found: list[tuple[int, str, str]] = []
+    for step, (reward, spread) in enumerate(rewards):
+        said = subject.update(dataclasses.replace(stats, reward=reward, spread=spread))
+        found += [] if said is None else [(step, said[0], said[1].rpartition(":")[2].strip())]
+    return found
+
+
+LEARNS = [(0.2 + 0.02 * step, 0.45) for step in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("rewards", "told"),
+    [
+        (LEARNS, []),
+        ([(0.05 + 0.09 * min(10, step), 0.4) for step in range(30)], []),
+        ([(0.8 if step % 2 else 0.2, 0.4) for step in range(40)], []),
+        ([*LEARNS, *[(1.0, 0.0)] * 11], [(30, "judge", "is the judge, or what it asks, out?")]),
+        ([*LEARNS, *[(0.0, 0.0)] * 11], [(30, "judge", "is the judge, or what it asks, out?")]),
+        ([*LEARNS, *LEARNS], [(31, "signal", "was it restarted?")]),
+        ([(0.7, 0.45)] * 20 + [(0.3, 0.45)] * 20, [(21, "signal", "did the policy, the tasks or the judge change?")]),
+    ],
+    ids=["learns", "learns fast", "two kinds of tasks", "pays all", "pays nothing", "restarted", "fell"],
+)
+def test_an_outage_and_a_restart_are_told_from_learning(
+    rewards: list[tuple[float, float]], told: list[tuple[int, str, str]]
+) -> None:
+    assert jumps(rewards) == told
 
 
 @pytest.mark.parametrize(("most", "budget", "asked"), [(0.05, None, 50), (1.0, 7, 7), (0.02, 7, 7), (1.0, 0, 0)])
@@ -316,7 +478,7 @@ def test_a_second_opinion_that_answers_nothing_is_not_taken_for_a_clean_run(tmp_
     labels.write_text('{"id": "of another run", "label": "right"}\n')
     path = written(tmp_path / "scored.jsonl", gamed_run())
     said = " ".join(CliRunner().invoke(app, ["watch", path, "--second-opinion", str(labels)]).output.split())
-    assert "sampled passes got a second opinion" in said
+    assert "sampled rows got a second opinion" in said
     assert "not shown to be gamed" not in said
 
 

@@ -1,0 +1,304 @@
+"""Why is the reward 0, or without spread: what scored rows show, the likeliest cause first, with the line to write."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, pstdev
+from typing import Any
+
+from agentscope_tuner.lab.audit.subjects import countdown_of, reference_of
+from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.verify.find import Place, find_answer
+
+_SAME = 1e-9
+_SHOWN = 3
+_PART = "part/"
+# The most rows whose texts are searched for answers
+_SEARCHED = 500
+_NO_ANSWER = re.compile(r"^no \S[^:]{0,60}|\bno answer\b|\bnot found\b", re.IGNORECASE)
+_PLACES: Mapping[Place, str] = {
+    "hash": "end in ####",
+    "tag": "have <answer> tags",
+    "boxed": "have a \\boxed{}",
+    "label": "say 'the answer is'",
+}
+_FINISH = ("finish_reason", "finished_reason", "stop_reason")
+_CUT = ("length", "max_tokens", "max_length")
+
+
+@dataclass(frozen=True, slots=True)
+class RewardTrouble:
+    """A cause of rewards that teach nothing.
+
+    Attributes:
+        name: the cause in a few words.
+        rows: number of rows, or of groups, that show it, and `of` how many.
+        message: what is seen.
+        remedy: the line to write, or what to look at.
+        examples: ids of some of the rows.
+    """
+
+    name: str
+    rows: int
+    of: int
+    message: str
+    remedy: str
+    examples: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The rows of a run, and its advantage groups of two or more rows."""
+
+    rows: Sequence[ScoredRow]
+    groups: Sequence[Sequence[ScoredRow]]
+
+    @property
+    def judged(self) -> list[ScoredRow]:
+        """The rows with a verdict of the judge."""
+        return [row for row in self.rows if row.status == "judged"]
+
+    @property
+    def unpaid(self) -> list[ScoredRow]:
+        """The judged rows that earn nothing, and are no success."""
+        return [row for row in self.judged if (row.reward or 0.0) <= _SAME and not row.success]
+
+
+Check = Callable[[Seen], "RewardTrouble | None"]
+
+
+def diagnose(rows: Iterable[ScoredRow]) -> list[RewardTrouble]:
+    """The causes, the likeliest first; none for rows from which a trainer learns."""
+    kept = list(rows)
+    groups: dict[tuple[str, float | None], list[ScoredRow]] = defaultdict(list)
+    for row in kept:
+        if row.task:
+            groups[row.group].append(row)
+    seen = Seen(kept, [group for group in groups.values() if len(group) > 1])
+    found = [cause for check in _SPECIFIC if (cause := check(seen)) is not None]
+    # What follows from a cause is none of its own
+    return found or [cause for check in _GENERAL if (cause := check(seen)) is not None]
+
+
+def _cause(name: str, shown: Sequence[ScoredRow], of: int, message: str, remedy: str) -> RewardTrouble:
+    return RewardTrouble(name, len(shown), of, message, remedy, tuple(row.id for row in shown[:_SHOWN]))
+
+
+def _no_verdict(seen: Seen) -> RewardTrouble | None:
+    failed = [row for row in seen.rows if row.status == "failed"]
+    if len(failed) * 5 < len(seen.rows) or not failed:
+        return None
+    (cause, _), *_ = Counter(row.cause or "unknown" for row in failed).most_common(1)
+    shown = [row for row in failed if (row.cause or "unknown") == cause]
+    error = (shown[0].row.get("judgement") or {}).get("error") or shown[0].reason
+    if cause == "reference":
+        remedy = "--map answer=YOUR_FIELD, or put the reference into task.metadata.answer"
+        return _cause("no reference", shown, len(seen.rows), f"tasks have no reference: {error}", remedy)
+    return _cause(
+        "no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}", "astuner check --conf FILE"
+    )
+
+
+def _one_rule(seen: Seen) -> RewardTrouble | None:
+    filtered = [row for row in seen.rows if row.status == "filtered"]
+    broken = Counter(name for row in filtered for name in set(row.violations))
+    if len(filtered) * 2 < len(seen.rows) or not broken:
+        return None
+    (rule, _), *_ = broken.most_common(1)
+    shown = [row for row in filtered if rule in row.violations]
+    message = f"the rule {rule!r} filters {len(shown)} of {len(seen.rows)} rows before they are judged"
+    return _cause(
+        "one rule", shown, len(seen.rows), message, f"look at the rule with `id: {rule}` in astuner.task_judge.rules"
+    )
+
+
+def _empty(seen: Seen) -> RewardTrouble | None:
+    empty = [row for row in seen.rows if not row.answer.strip()]
+    if len(empty) * 2 < len(seen.rows) or not empty:
+        return None
+    message = "output.metadata.final_answer is empty or no text"
+    return _cause(
+        "empty answers", empty, len(seen.rows), message, "--map final_answer=YOUR_FIELD, or set it in the workflow"
+    )
+
+
+def _truncated(seen: Seen) -> RewardTrouble | None:
+    unpaid = [row for row in seen.rows if (row.reward or 0.0) <= _SAME and not row.success]
+    cut = [row for row in unpaid if _finish(row) in _CUT]
+    if len(cut) * 2 < len(unpaid) or len(cut) * 5 < len(seen.rows) or not cut:
+        return None
+    message = f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({_finish(cut[0])!r})"
+    return _cause(
+        "truncated outputs", cut, len(unpaid), message, "raise the trainer's max_completion_length, or max_tokens"
+    )
+
+
+def _finish(row: ScoredRow) -> str:
+    output = row.row.get("output")
+    said = output.get("metadata") if isinstance(output, dict) else None
+    for place in (row.row, said if isinstance(said, dict) else {}):
+        for key in _FINISH:
+            if isinstance(place.get(key), str):
+                return str(place[key])
+    return ""
+
+
+def _elsewhere(seen: Seen) -> RewardTrouble | None:
+    unpaid = seen.unpaid
+    silent = [row for row in unpaid if _NO_ANSWER.search(row.reason)]
+    tried = silent or unpaid
+    # A judge that does not say that it finds no answer is suspected only where it pays nothing
+    least = 0.5 if silent else 0.95
+    if len(tried) < least * len(seen.judged) or not tried or (not silent and any(map(_parts, tried))):
+        return None
+    tried = tried[:_SEARCHED]
+    where = {place: [row for row in tried if _stands(row, place, sure=not silent)] for place in _PLACES}
+    place = max(where, key=lambda name: len(where[name]))
+    if len(where[place]) * 2 >= len(tried):
+        message = f"the judge finds no answer, and {len(where[place])} of {len(tried)} {_PLACES[place]}"
+        remedy = f"astuner.task_judge.math.answer_in: [{place}], or your judge's own answer_in"
+        return _cause("answers stand elsewhere", where[place], len(tried), message, remedy)
+    if not silent:
+        return None
+    message = f"the judge finds no answer ({silent[0].reason!r:.100}), and none stands in a usual place"
+    remedy = "tell the policy in its prompt how to give its answer"
+    return _cause("no answer found", silent, len(seen.judged), message, remedy)
+
+
+def _stands(row: ScoredRow, place: Place, *, sure: bool) -> bool:
+    """Whether an answer stands in `place`; with `sure`, the right one."""
+    found = find_answer(row.answer, [place]).text
+    return found is not None and (not sure or found.strip() == (reference_of(_known(row), ()) or ""))
+
+
+def _known(row: ScoredRow) -> dict[str, Any]:
+    """The metadata of the row's output and task."""
+    parts = [row.row.get(name) for name in ("output", "task")]
+    found = [part.get("metadata") for part in parts if isinstance(part, dict)]
+    return {key: value for one in found if isinstance(one, dict) for key, value in one.items()}
+
+
+def _no_reference(seen: Seen) -> RewardTrouble | None:
+    unpaid = seen.unpaid
+    if not unpaid or len(unpaid) < len(seen.judged):
+        return None
+    bare = [row for row in unpaid if reference_of(_known(row), ()) is None and countdown_of(_known(row)) is None]
+    # A judge that needs no reference pays some rows
+    if len(bare) < len(unpaid):
+        return None
+    message = "no row has a reference in task.metadata (answer, ground_truth, reference, target)"
+    return _cause("no reference", bare, len(unpaid), message, "--map answer=YOUR_FIELD")
+
+
+def _split_groups(seen: Seen) -> RewardTrouble | None:
+    questions: dict[str, set[str]] = defaultdict(set)
+    for row in seen.rows:
+        task = row.row.get("task")
+        if isinstance(task, dict) and task.get("main_query"):
+            questions[str(task["main_query"])].add(row.task)
+    split = [question for question, ids in questions.items() if len(ids) > 1]
+    if seen.groups or not seen.rows or len(split) * 2 < len(questions) or not split:
+        return None
+    asked = {question: place for place, question in enumerate(split)}
+    shown = [row for row in seen.rows if (row.row.get("task") or {}).get("main_query") in asked]
+    message = (
+        f"each row has a task_id of its own, though {len(shown)} rows ask {len(split)} questions: no group has two rows"
+    )
+    return _cause("ids split groups", shown, len(seen.rows), message, "give all samples of a question one task_id")
+
+
+def _flat(seen: Seen) -> list[Sequence[ScoredRow]]:
+    """The groups of which all rewards are equal."""
+    found = []
+    for group in seen.groups:
+        rewards = [row.reward for row in group if row.reward is not None]
+        if rewards and max(rewards) - min(rewards) <= _SAME:
+            found.append(group)
+    return found
+
+
+def _equal_texts(seen: Seen) -> RewardTrouble | None:
+    alike = [group for group in _flat(seen) if len({row.answer for row in group}) == 1]
+    if len(alike) * 2 < len(seen.groups) or not alike:
+        return None
+    shown = [row for group in alike for row in group]
+    message = f"{len(alike)} of {len(seen.groups)} groups hold one text again and again"
+    return _cause(
+        "equal texts", shown, len(seen.rows), message, "raise the sampling temperature, or vary the seed of the samples"
+    )
+
+
+def _parts(row: ScoredRow) -> dict[str, float]:
+    return {name: value for name, value in row.metrics.items() if name.startswith(_PART) and name.count("/") == 1}
+
+
+def _cancelling(seen: Seen) -> RewardTrouble | None:
+    rows = [row for row in seen.judged if len(_parts(row)) > 1]
+    if len(rows) < 2:
+        return None
+    names = sorted({name for row in rows for name in _parts(row)})
+    spreads = {name: pstdev([_parts(row).get(name, 0.0) for row in rows]) for name in names}
+    total = pstdev([row.reward or 0.0 for row in rows])
+    widest = sorted(names, key=lambda name: -spreads[name])[:2]
+    if spreads[widest[-1]] <= _SAME or total > 0.1 * spreads[widest[0]]:
+        return None
+    sums = pstdev([math.fsum(_parts(row).values()) for row in rows])
+    if sums > 0.1 * spreads[widest[0]]:
+        return None
+    told = " and ".join(f"{name.removeprefix(_PART)} ({spreads[name]:.3g})" for name in widest)
+    message = f"the parts cancel: {told} spread, their sum spreads by {total:.3g}"
+    return _cause("parts cancel", rows, len(seen.judged), message, "change the weight of one of them, or drop one")
+
+
+def _clipped(seen: Seen) -> RewardTrouble | None:
+    rows = [row for row in seen.judged if _parts(row) and row.reward is not None]
+    if not rows:
+        return None
+    ends = {min(row.reward or 0.0 for row in rows), max(row.reward or 0.0 for row in rows)}
+    sums = [math.fsum(_parts(row).values()) for row in rows]
+    cut = [row for row, total in zip(rows, sums, strict=True) if row.reward in ends and abs(total - row.reward) > 0.01]
+    if len(cut) * 2 < len(rows) or pstdev(sums) <= _SAME:
+        return None
+    mean = fmean(math.fsum(_parts(row).values()) for row in cut)
+    message = (
+        f"{len(cut)} of {len(rows)} rewards are clipped to {cut[0].reward:g}: their parts sum to {mean:.3g} on average"
+    )
+    return _cause("clipped", cut, len(rows), message, "lower the weights, or widen the clip")
+
+
+def _all_equal(seen: Seen) -> RewardTrouble | None:
+    judged = [row for row in seen.judged if row.reward is not None]
+    flat = _flat(seen)
+    if not judged or (seen.groups and len(flat) * 5 < 4 * len(seen.groups)):
+        return None
+    rewards = [row.reward or 0.0 for row in judged]
+    if not seen.groups and max(rewards) - min(rewards) > _SAME:
+        return None
+    right, wrong = (sum(bool(row.success) is passed for row in judged) for passed in (True, False))
+    told = f"{len(flat)} of {len(seen.groups)} groups have no spread" if seen.groups else "all rewards are equal"
+    if right >= 0.9 * len(judged):
+        return _cause(
+            "all right", judged, len(judged), f"{right} of {len(judged)} rows are right: {told}", "take harder tasks"
+        )
+    if wrong >= 0.9 * len(judged) and fmean(rewards) <= _SAME:
+        message = f"{wrong} of {len(judged)} rows are wrong, for example: {judged[0].reason!r:.100}; {told}"
+        return _cause(
+            "all wrong", judged, len(judged), message, "astuner explain --conf FILE --id ID; take easier tasks"
+        )
+    return _cause("equal rewards", judged, len(judged), told, "sample more rows a task, or pay partial credit")
+
+
+#: In the order of the report: what comes first explains what comes later.
+_SPECIFIC: tuple[Check, ...] = (
+    _no_verdict, _one_rule, _empty, _truncated, _elsewhere, _no_reference, _split_groups, _equal_texts, _cancelling,
+    _clipped,
+)  # fmt: skip
+_GENERAL: tuple[Check, ...] = (_all_equal,)

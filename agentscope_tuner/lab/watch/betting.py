@@ -1,0 +1,192 @@
+"""Tests by betting that stay valid if they are read after every row: is a judge of a run being gamed?
+
+A hypothesis says that the mean of some number from 0 to 1 exceeds m at no step of a run. A gambler bets against it
+(Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", arXiv 2010.09686). Under the
+hypothesis the gambler's wealth is a supermartingale, so the chance that it ever reaches 1/alpha is at most alpha (Ville
+1939). This bound holds over the whole run, for any number of readings, and if the mean changes between steps.
+
+Neither the best size of a bet nor the start of gaming is known. So the gambler spreads the stake over six sizes, and
+over all rows at which gaming may begin, as e-detectors do (Shin, Ramdas and Rinaldo, arXiv 2203.03532). The part of the
+stake that starts at row k is 1 / ((k + 1)(k + 2)); all parts add up to 1.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from statistics import fmean
+
+# Sizes of bets, as shares of the largest bet that cannot lose more than its stake
+_BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
+# The values of m that are tested for bounds
+_GRID = tuple(number / 40 for number in range(1, 40))
+# The wealth of a gambler who has lately won: it decides how many rows are asked about next
+_GROWN = 3.0
+_LATELY = 0.2
+
+
+@dataclass(slots=True)
+class Wealth:
+    """The gambler's wealth against one hypothesis: the mean of the values is at most `m`.
+
+    Attributes:
+        m: the mean.
+        late: whether the stake is spread over all rows at which the values may begin to grow.
+        rows: number of rows so far.
+        stakes: the wealth in the bets of each size.
+        most: the highest wealth so far.
+        lately: the wealth of one bet that begins anew whenever it has lost.
+    """
+
+    m: float
+    late: bool = True
+    rows: int = 0
+    stakes: list[float] = field(default_factory=lambda: [0.0] * len(_BETS))
+    most: float = 1.0
+    lately: float = 1.0
+
+    def add(self, value: float, *, m: float | None = None) -> float:
+        """Add a row with a value from 0 to 1, and return the wealth after it; `m` replaces the mean for this row."""
+        joins = 1 / ((self.rows + 1) * (self.rows + 2)) if self.late else float(self.rows == 0)
+        self.rows += 1
+        # The bet is bet/m, so the factor is at least 1 - bet and the stake stays positive
+        m = self.m if m is None else m
+        gain = (value - m) / m
+        for place, bet in enumerate(_BETS):
+            self.stakes[place] = min(1e200, (self.stakes[place] + joins) * (1 + bet * gain))
+        wealth = sum(self.stakes) / len(_BETS) + (1 / (self.rows + 1) if self.late else 0.0)
+        self.most = max(self.most, wealth)
+        self.lately = min(1e200, max(1.0, self.lately) * (1 + _LATELY * gain))
+        return wealth
+
+
+class FalsePassTest:
+    """Tests whether the share of false passes among a judge's passes has come to exceed `tolerance`.
+
+    Args:
+        tolerance: the share of false passes that the judge's own errors explain without gaming, 0 to 1.
+        alpha: the chance of a false alarm over a whole run.
+    """
+
+    def __init__(self, tolerance: float = 0.1, alpha: float = 0.05) -> None:
+        self.tolerance, self.alpha = tolerance, alpha
+        self._test = Wealth(tolerance)
+        self._grid = [Wealth(m) for m in _GRID]
+        self.rows = self.false = 0
+
+    def add(self, false_pass: bool) -> None:
+        """Add a pass that got a second opinion."""
+        self.rows += 1
+        self.false += false_pass
+        self._test.add(float(false_pass))
+        for wealth in self._grid:
+            # A bound that is proven stays proven: to bet on would change nothing
+            if wealth.most * self.alpha < 1:
+                wealth.add(float(false_pass))
+
+    @property
+    def alarmed(self) -> bool:
+        """Whether the hypothesis is rejected; this happens in at most `alpha` of the runs without gaming."""
+        return self._test.most >= 1 / self.alpha
+
+    @property
+    def growing(self) -> bool:
+        """Whether the latest rows speak of gaming."""
+        return self._test.lately >= _GROWN and not self.alarmed
+
+    @property
+    def lower_bound(self) -> float:
+        """A share of false passes that some step of the run has reached; wrong in at most `alpha` of all runs.
+
+        It is the bound of a confidence sequence, so it holds at all times at once: the wealth against a larger m is
+        never larger.
+        """
+        return max((wealth.m for wealth in self._grid if wealth.most >= 1 / self.alpha), default=0.0)
+
+    @property
+    def evidence(self) -> float:
+        """The highest wealth so far, as a share of the wealth that raises the alarm."""
+        return min(1.0, self._test.most * self.alpha)
+
+
+_START_STEPS = 10
+_START_ROWS = 40
+_LATEST = 40
+
+
+class OverpaidTest:
+    """Tests whether rewards have come to exceed what a second opinion finds, by `rise` more than at the run's start.
+
+    A row is overpaid by its points, which are its reward on a scale from 0 to 1, less 1 if the second opinion calls it
+    right; by 0 where that is negative. The hypothesis: at no step the mean overpayment of all rows exceeds that of any
+    of the first ten steps by more than `rise`. Half of `alpha` goes to the upper bound of the start's overpayment, and
+    half to the test, so a false alarm has at most the chance `alpha`.
+
+    Args:
+        rise: the rise of the mean overpayment that is no gaming, in points, 0 to 1.
+        alpha: the chance of a false alarm over a whole run.
+    """
+
+    def __init__(self, rise: float = 0.1, alpha: float = 0.05) -> None:
+        self.rise, self.alpha = rise, alpha
+        self._start = [Wealth(1 - m, late=False) for m in _GRID]
+        self._test: Wealth | None = None
+        self._steps = self.rows = 0
+        self._widest = self._rewarded = 0.0
+        self.start = 1.0
+        self._at_start: list[float] = []
+        self._latest: deque[float] = deque(maxlen=_LATEST)
+
+    def begin_step(self, rewarded: float) -> None:
+        """Begin a step in which the share `rewarded` of the rows with a verdict earns anything."""
+        self._rewarded = rewarded
+        if self._test is not None:
+            return
+        if self._steps >= _START_STEPS and self.rows >= _START_ROWS:
+            bounds = [1 - wealth.m for wealth in self._start if wealth.most >= 2 / self.alpha]
+            self.start = min([*bounds, self._widest])
+            self._test = Wealth(min(0.99, self.start + self.rise))
+            return
+        self._steps += 1
+        self._widest = max(self._widest, rewarded)
+
+    def add(self, points: float, right: bool) -> None:
+        """Add a row of the step, drawn among those that earn anything, with its second opinion."""
+        over = self._rewarded * max(0.0, min(1.0, points) - right)
+        self.rows += 1
+        if self._test is None:
+            self._at_start.append(over)
+            for wealth in self._start:
+                # No mean exceeds the widest share of rewarded rows: on that scale the bound is found sooner
+                if (m := (1 - wealth.m) / self._widest) < 1:
+                    wealth.add(1 - over / self._widest, m=1 - m)
+            return
+        self._latest.append(over)
+        # Where so few rows earn anything that the hypothesis must hold, a bet could only lose
+        if self._rewarded > self._test.m:
+            self._test.add(over)
+
+    @property
+    def alarmed(self) -> bool:
+        """Whether the hypothesis is rejected; this happens in at most `alpha` of the runs without gaming."""
+        return self._test is not None and self._test.most >= 2 / self.alpha
+
+    @property
+    def begun(self) -> bool:
+        """Whether the start is measured, and the test goes on."""
+        return self._test is not None
+
+    @property
+    def growing(self) -> bool:
+        """Whether more rows are wanted: the latest speak of gaming, or the start is still to be measured."""
+        return self._test is None or (self._test.lately >= _GROWN and not self.alarmed)
+
+    @property
+    def evidence(self) -> float:
+        """The highest wealth so far, as a share of the wealth that raises the alarm."""
+        return 0.0 if self._test is None else min(1.0, self._test.most * self.alpha / 2)
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The mean overpayment of the rows asked about at the start, and of the latest of them."""
+        return fmean(self._at_start or (0.0,)), fmean(self._latest or (0.0,))

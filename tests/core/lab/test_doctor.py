@@ -1,0 +1,175 @@
+"""`astuner doctor`: broken runs are named by their cause, and sound ones are left alone."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agentscope_tuner.cli.app import app
+from agentscope_tuner.lab.doctor import diagnose
+from tests.scored_lines import rows, scored, written
+
+Row = dict[str, Any]
+TASKS, GROUP = 6, 4
+
+
+def run_of(make: Callable[[int, int], Row]) -> list[Row]:
+    """Rows of six tasks with four samples each."""
+    return [make(task, sample) for task in range(TASKS) for sample in range(GROUP)]
+
+
+def row(task: int, sample: int, reward: float | None, answer: str, **keys: Any) -> Row:
+    found = scored(
+        f"{task}-{sample}", reward, task=keys.pop("name", f"t{task}"), answer=answer,
+        metadata=keys.pop("metadata", {"answer": str(40 + task)}), **keys,
+    )  # fmt: skip
+    found["task"]["main_query"] = f"question {task}"
+    return found
+
+
+def said(task: int, sample: int) -> str:
+    return f"thought {task} {sample}, so \\boxed{{{40 + task + sample % 2}}}"
+
+
+def plain(task: int, sample: int) -> Row:
+    return row(task, sample, float(sample % 2 == 0), said(task, sample))
+
+
+def in_form(form: str, reason: str = "no \\boxed{} in the answer") -> list[Row]:
+    return run_of(lambda t, s: row(t, s, 0.0, f"thought {s}\n{form.replace('%s', str(40 + t))}", reason=reason))
+
+
+def filtered(task: int, sample: int) -> Row:
+    if sample == 3:
+        return plain(task, sample)
+    return row(task, sample, 0.0, said(task, sample), status="filtered", is_success=False, violations=["max_tokens"])
+
+
+def cut(task: int, sample: int) -> Row:
+    found = row(task, sample, 0.0 if sample else 1.0, f"Let me think {sample} about")
+    found["finish_reason"] = "length" if sample else "stop"
+    return found
+
+
+def parts(task: int, sample: int, reward: float, **values: float) -> Row:
+    metrics = {f"part/{name}": value for name, value in values.items()}
+    return row(task, sample, reward, said(task, sample), metrics=metrics, is_success=False, reason="combined")
+
+
+GENERATOR = random.Random(1)
+BROKEN: dict[str, tuple[list[Row], str, str]] = {
+    "GSM8K's form, read as a box": (in_form("#### %s"), "answers stand elsewhere", "answer_in: [hash]"),
+    "tags, read as a box": (in_form("<answer>%s</answer>"), "answers stand elsewhere", "answer_in: [tag]"),
+    "a box, read as tags": (
+        in_form("\\boxed{%s}", "no answer between tags"), "answers stand elsewhere", "answer_in: [boxed]",
+    ),
+    "a judge of one's own that says nothing": (in_form("#### %s", ""), "answers stand elsewhere", "answer_in: [hash]"),
+    "no answer anywhere": (in_form("I am not sure"), "no answer found", "prompt"),
+    "no reference, and the judge says so": (
+        run_of(lambda t, s: row(t, s, None, said(t, s), metadata={}, cause="reference")), "no reference", "--map",
+    ),
+    "no reference, and the judge pays 0": (
+        run_of(lambda t, s: row(t, s, 0.0, said(t, s), metadata={"gold": "1"}, reason="")), "no reference", "--map",
+    ),
+    "endpoint down": (
+        run_of(lambda t, s: plain(t, s) if s == 0 else row(t, s, None, said(t, s))), "no verdict", "astuner check",
+    ),
+    "one rule eats everything": (run_of(filtered), "one rule", "id: max_tokens"),
+    "truncated": (run_of(cut), "truncated outputs", "max_completion_length"),
+    "empty answers": (run_of(lambda t, s: row(t, s, 0.0, "")), "empty answers", "final_answer"),
+    "one text a group": (
+        run_of(lambda t, s: row(t, s, float(t % 2), f"same \\boxed{{{40 + t}}}")), "equal texts", "temperature",
+    ),
+    "an id for each sample": (
+        run_of(lambda t, s: row(t, s, float(s % 2), said(t, s), name=f"{t}-{s}")), "ids split groups", "one task_id",
+    ),
+    "parts cancel": (
+        run_of(lambda t, s: parts(t, s, 0.0, length=5.0 * s, penalty=-5.0 * s)), "parts cancel", "weight",
+    ),
+    "clipped": (
+        run_of(lambda t, s: parts(t, s, 1.0, format=0.8, length=0.5 + 0.4 * s, right=0.2)), "clipped", "clip",
+    ),
+    "all right": (run_of(lambda t, s: row(t, s, 1.0, said(t, 0) + str(s))), "all right", "harder"),
+    "all wrong": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s} \\boxed{{7}}", reason="exact: 7 is not 41")), "all wrong", "explain",
+    ),
+    "one rating for all": (
+        run_of(lambda t, s: row(t, s, 0.3, said(t, s), reason="so", is_success=False)), "equal rewards", "partial",
+    ),
+}  # fmt: skip
+SOUND: dict[str, list[Row]] = {
+    "half right": run_of(plain),
+    "hard, but not hopeless": run_of(lambda t, s: row(t, s, float((t + s) % 4 == 0), said(t, s), reason="exact: no")),
+    "graded": run_of(lambda t, s: row(t, s, round(GENERATOR.random(), 2), said(t, s), reason="rated")),
+    "some filtered, some failed, some cut": run_of(
+        lambda t, s: filtered(t, s) if (t, s) < (1, 2) else row(t, s, None, "x") if (t, s) == (4, 1) else plain(t, s)
+    ),
+    "parts that add up": run_of(lambda t, s: parts(t, s, 0.1 + 0.5 * (s % 2), format=0.1, right=0.5 * (s % 2))),
+    "a judge without a reference": run_of(lambda t, s: row(t, s, float(s % 2), said(t, s), metadata={}, reason="nice")),
+    "answers in a tag, read there": run_of(
+        lambda t, s: row(t, s, float(s % 2), f"<answer>{40 + t if s % 2 else 3}</answer>", reason="exact: no")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_run_is_named_by_its_cause_first_with_the_line_to_write(name: str) -> None:
+    lines, cause, remedy = BROKEN[name]
+    first, *_ = diagnose(rows(lines))
+    assert first.name == cause
+    assert remedy in first.remedy
+    assert first.rows
+    assert first.examples
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_run_is_left_alone(name: str) -> None:
+    assert diagnose(rows(SOUND[name])) == []
+
+
+def test_where_the_answers_stand_is_counted() -> None:
+    first, *_ = diagnose(rows(in_form("#### %s")[:6]))
+    assert "6 of 6 end in ####" in first.message
+    assert first.examples == ("0-0", "0-1", "0-2")
+
+
+def told(path: str, *options: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["doctor", path, *options])
+    return result.exit_code, " ".join(result.stdout.split())
+
+
+def test_the_command_says_the_cause_and_ends_with_1_and_says_nothing_of_sound_rows(tmp_path: Path) -> None:
+    code, text = told(written(tmp_path / "a.jsonl", in_form("#### %s")))
+    assert code == 1
+    assert text.startswith("1. answers stand elsewhere:")
+    assert "write or do: astuner.task_judge.math.answer_in: [hash]" in text
+    assert told(written(tmp_path / "b.jsonl", SOUND["half right"])) == (0, "")
+    folder = tmp_path / "judged"
+    folder.mkdir()
+    written(folder / "judged-h-1-a-1.jsonl", in_form("<answer>%s</answer>"))
+    code, text = told(str(folder), "--json")
+    assert code == 1
+    assert json.loads(text)["causes"][0]["name"] == "answers stand elsewhere"
+
+
+@pytest.mark.parametrize("content", ["", "[]\n", '{"id": "1"}\n'])
+def test_rows_that_cannot_be_diagnosed_are_an_error(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text(content)
+    assert told(str(path))[0] == 2
+
+
+def test_a_hostile_rule_name_reaches_no_terminal(tmp_path: Path) -> None:
+    def hostile(task: int, sample: int) -> Row:
+        keys: dict[str, Sequence[str] | object] = {"status": "filtered", "is_success": False}
+        return row(task, sample, 0.0, "x", violations=["\x1b[2J[red]"], **keys)
+
+    code, text = told(written(tmp_path / "d.jsonl", run_of(hostile)))
+    assert code == 1
+    assert "\x1b" not in text
