@@ -153,6 +153,13 @@ class BaseJudge:
         """
         return type(self).compute_rewards is not BaseJudge.compute_rewards
 
+    def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
+        """Whether one output to this task may be ranked without its group, because the task brings other answers.
+
+        It is asked where `ranks_groups`; without it a single rollout, or a group of one, is refused.
+        """
+        return False
+
     def check_group(self, tasks: Sequence[Task]) -> str | None:
         """Why rollouts of `tasks`, which share an id, must not be judged as one advantage group; None where they may.
 

@@ -66,6 +66,11 @@ class CombinedJudge(AsksJudges):
         """True if a part ranks."""
         return self._ranks
 
+    def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
+        """See BaseJudge: where every part that ranks may."""
+        ranking = [part.judge.inner for part in self.parts if part.judge.traits.ranks]
+        return all(judge.ranks_alone(workflow_task) for judge in ranking)
+
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. Cheap parts are asked here; a loop is needed from the first part that waits."""
         found = PartVerdicts(self.paid)

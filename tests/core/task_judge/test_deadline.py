@@ -103,7 +103,8 @@ TABLE = [(judge, asked) for judge in ["Blocks", "Awaits"] for asked in ASKED] + 
     (judge, asked)
     for judge in ["Swallows", "BlocksItsLoop", "RanksForEver", "RanksLazily"]
     for asked in FEW
-    if not (judge == "RanksLazily" and asked not in {"judge_group", "ajudge_group"})
+    # one rollout alone has no rank
+    if not (judge.startswith("Ranks") and asked not in {"judge_group", "ajudge_group"})
 ]
 
 
@@ -226,7 +227,7 @@ def test_a_judge_inside_another_has_its_deadline(mode: str, hanging: str) -> Non
     task = WorkflowTask(task=Task(task_id="t1", metadata={"kind": "slow"}))
     started = time.monotonic()
     with pytest.raises(DeadlineError, match=r"no verdict within 0\.1 s"):
-        judge.compute_reward(task, QUICK)
+        judge.compute_rewards(task, [QUICK] * 2)
     assert time.monotonic() - started < SECONDS + GRACE
 
 
@@ -380,7 +381,7 @@ SCRIPT = """
 import asyncio, sys
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_judge
 task, output = WorkflowTask(task=Task(task_id="t1")), WorkflowOutput(metadata={"final_answer": "hang"})
-for name in ["Blocks", "Swallows", "BlocksItsLoop", "RanksForEver"]:
+for name in ["Blocks", "Swallows", "BlocksItsLoop"]:
     section = {"judge_protocol": f"tests.hanging_judges->{name}", "deadline": 0.1}
     judge = load_judge({"astuner": {"task_judge": section}})
     print(judge.judge(task, output).cause, *[verdict.cause for verdict in judge.judge_group(task, [output])])
@@ -394,7 +395,7 @@ def test_the_program_ends_while_abandoned_verdicts_hang() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[3]
     )
-    assert (done.returncode, done.stdout.split()) == (0, ["deadline"] * 12), done.stderr
+    assert (done.returncode, done.stdout.split()) == (0, ["deadline"] * 9), done.stderr
 
 
 def test_no_thread_is_left_that_can_be_ended() -> None:
