@@ -64,7 +64,8 @@ def error_of(call: Callable[[], Any]) -> str:
 
 
 def errors_of(judgements: list[Judgement]) -> list[str]:
-    assert {(judgement.reward, judgement.cause) for judgement in judgements} == {(None, Cause.DEADLINE)}
+    assert {judgement.reward for judgement in judgements} == {None}
+    assert {judgement.cause for judgement in judgements} <= {Cause.DEADLINE, Cause.BREAKER}
     return [str(judgement.error) for judgement in judgements]
 
 
@@ -244,6 +245,7 @@ def test_too_many_abandoned_verdicts_are_refused_at_once(caplog: pytest.LogCaptu
     assert time.monotonic() - started < 0.5 + GRACE
     refused = [judgement for judgement in judgements if "max_abandoned allows no more" in str(judgement.error)]
     assert len(refused) >= 60
+    assert {judgement.cause for judgement in refused} == {Cause.BREAKER}
     assert set(errors_of(judgements)) == {str(judgement.error) for judgement in judgements}
     assert "SomeHang, task 't1': no verdict within 0.5 s: its thread cannot be ended" in caplog.text
     assert "of at most 8)" in caplog.text
