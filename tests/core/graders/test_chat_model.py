@@ -214,7 +214,9 @@ def test_where_nobody_listens_a_verdict_fails_in_seconds_and_the_next_at_once() 
     assert time.monotonic() - started < REFUSED_SECONDS + 1
     assert caught.value.cause is Cause.ENDPOINT
     before = time.monotonic()
-    with pytest.raises(GraderError, match="not asked: one verdict failed, the last one of: .*connection refused") as caught:
+    with pytest.raises(
+        GraderError, match=r"not asked: one verdict failed, the last one of: .*connection refused"
+    ) as caught:
         ask(asked, "another question")
     assert time.monotonic() - before < 0.5
     assert caught.value.cause is Cause.BREAKER

@@ -31,7 +31,9 @@ class ShortestWins(BaseJudge):
     ) -> list[tuple[float, bool]]:
         lengths = [len(one.metadata["final_answer"]) for one in workflow_outputs]
         worse = [sum(other > length for other in lengths) for length in lengths]
-        return [(n / max(len(lengths) - 1, 1), length == min(lengths)) for n, length in zip(worse, lengths, strict=True)]
+        return [
+            (n / max(len(lengths) - 1, 1), length == min(lengths)) for n, length in zip(worse, lengths, strict=True)
+        ]
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         return self.compute_rewards(workflow_task, [workflow_output])[0]
@@ -142,5 +144,5 @@ def test_no_trainer_is_paid_a_constant_for_it(adapter: str, tmp_path: Path, monk
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "stand_ins"))
     path = tmp_path / "judge.yaml"
     path.write_text(f"astuner: {{task_judge: {{judge_protocol: {__name__}->ShortestWins}}}}", encoding="utf-8")
-    with pytest.raises(JudgeError, match="no rank|ranks a group|ranks whole groups|a judge that ranks"):
+    with pytest.raises(JudgeError, match=r"no rank|ranks a group|ranks whole groups|a judge that ranks"):
         ADAPTERS[adapter](str(path))
