@@ -29,8 +29,9 @@ _MOST_SHOWN = 20
 class FailingRun:
     """Counts the verdicts of one judge in a trainer's process, logs those that fail, and stops a run without any.
 
-    It stops when every row of the first batch fails for what no later batch mends (`reference`, `input`, `config`), when
-    the judge is asked no more because its breaker is open, and after `MOST_BATCHES` batches in a row without a verdict.
+    It stops when every row of the first batch fails for what no later batch mends (`reference`, `input`, `config`),
+    when the judge is asked no more because its breaker is open, and after `MOST_BATCHES` batches in a row without a
+    verdict.
     Rows that a rule filters are no verdict of the judge, and no failure.
 
     Args:

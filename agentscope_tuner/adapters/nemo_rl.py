@@ -19,7 +19,7 @@ import ray
 import torch
 from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
 
-from agentscope_tuner.adapters.rollout import as_rollout, batch_metrics, truth_of, without_end_markers
+from agentscope_tuner.adapters.rollout import as_rollout, batch_metrics, last_turn, truth_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -77,5 +77,5 @@ def _pair(log: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> Pair:
     asked = next((place for place, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
     said = messages[asked:]
     if said and isinstance(said[-1]["content"], str):
-        said[-1]["content"] = without_end_markers(said[-1]["content"])
+        said[-1]["content"] = last_turn(said[-1]["content"])
     return as_rollout(messages[:asked], said, {**row, **truth_of(row, "ground_truth", "answer")})

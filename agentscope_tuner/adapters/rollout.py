@@ -10,9 +10,9 @@ from agentscope_tuner.records.formats.sample import (
     as_rollout,
     final_text,
     ground_truth_metadata,
+    last_turn,
     message_text,
     truth_of,
-    without_end_markers,
 )
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -25,10 +25,10 @@ __all__ = [
     "current_step",
     "final_text",
     "ground_truth_metadata",
+    "last_turn",
     "message_text",
     "named_metrics",
     "truth_of",
-    "without_end_markers",
 ]
 
 

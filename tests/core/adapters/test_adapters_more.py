@@ -17,7 +17,7 @@ import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
-from agentscope_tuner.adapters.rollout import without_end_markers
+from agentscope_tuner.adapters.rollout import last_turn
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
 LONGEST = "tests.core.adapters.test_adapters->Longest"
@@ -256,4 +256,4 @@ def test_a_wrong_configuration_stops_before_training(build: Any) -> None:
     ("text", "plain"), [("42<|im_end|></s>", "42"), ("42", "42"), ("<|im_end|> 42", "<|im_end|> 42"), ("</s>", "")]
 )
 def test_markers_after_a_turn_are_no_part_of_the_answer(text: str, plain: str) -> None:
-    assert without_end_markers(text) == plain
+    assert last_turn(text) == plain
