@@ -37,21 +37,30 @@ class FailingRun:
     Args:
         judge: the judge, for its name and for what its reference is called.
         stops: whether to stop; the failures are logged in any case.
+        rows: how many rows make a batch, where a trainer asks about a few at a time.
     """
 
-    def __init__(self, judge: ConfiguredJudge, *, stops: bool = True) -> None:
-        self._judge, self._stops = judge, stops
+    def __init__(self, judge: ConfiguredJudge, *, stops: bool = True, rows: int = 1) -> None:
+        self._judge, self._stops, self._rows = judge, stops, rows
+        self._waiting: tuple[list[Pair], list[Judgement]] = [], []
         self._reached = False
         self._empty_batches = 0
         self._causes: Counter[str] = Counter()
         self._told = 0
 
     def add(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
-        """Count a batch.
+        """Count a batch, or a part of one.
 
         Raises:
             JudgeError: the run must stop; the message names the columns that the rows have.
         """
+        if self._rows > 1:
+            self._waiting[0].extend(pairs)
+            self._waiting[1].extend(judgements)
+            at_once = any(judgement.cause is Cause.BREAKER for judgement in judgements)
+            if len(self._waiting[1]) < self._rows and not at_once:
+                return
+            (pairs, judgements), self._waiting = self._waiting, ([], [])
         failed = [judgement for judgement in judgements if judgement.status == "failed"]
         if any(judgement.status == "judged" for judgement in judgements):
             self._reached, self._empty_batches = True, 0

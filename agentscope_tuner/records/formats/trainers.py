@@ -170,19 +170,22 @@ def read_slime(row: Mapping[str, Any]) -> Pair:
     return pair(prompt, required(row, "response"), row.get("label", row.get("answer")), own)
 
 
-def as_pair(sample: Any) -> Pair:
+def as_pair(sample: Any, answer: str | None = None) -> Pair:
     """A `Sample` as a task and its output: the label is the ground truth; the sample's metadata are added.
+
+    Args:
+        sample: slime's or miles' own.
+        answer: the policy's last turn, where the response holds several turns.
 
     Raises:
         JudgeError: the sample has no prompt or response of slime's type.
     """
     metadata = getattr(sample, "metadata", None)
-    return pair(
-        getattr(sample, "prompt", None),
-        getattr(sample, "response", None),
-        getattr(sample, "label", None),
-        metadata if isinstance(metadata, Mapping) else {},
-    )
+    own = dict(metadata) if isinstance(metadata, Mapping) else {}
+    if (index := getattr(sample, "group_index", None)) is not None:
+        own = {"task_id": f"group/{index}", **own}
+    response = getattr(sample, "response", None) if answer is None else answer
+    return pair(getattr(sample, "prompt", None), response, getattr(sample, "label", None), own)
 
 
 def decode_slime_request(payload: Mapping[str, Any]) -> Pair:
