@@ -85,6 +85,8 @@ class BaseJudge:
         reads_own_reward: whether the judge passes on the reward that the workflow set on its output.
         metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which need the same metrics for every
             sample; `astuner.task_judge.metric_names` names others.
+        component_names: the parts that its reward is made of, each with its own reward under `part/<name>` in the
+            metrics of a verdict.
         asks: the judges that it asks, each a `TaskJudge`, by name; see `combined.asks_judges`.
     """
 
@@ -94,6 +96,7 @@ class BaseJudge:
     takes_kwargs: ClassVar[bool] = True
     reads_own_reward: bool = False
     metric_names: tuple[str, ...] = ()
+    component_names: tuple[str, ...] = ()
     asks: Mapping[str, Any] = MappingProxyType({})
 
     def __init_subclass__(cls, **keywords: Any) -> None:

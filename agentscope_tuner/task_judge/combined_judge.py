@@ -55,6 +55,7 @@ class CombinedJudge(AsksJudges):
         self.stages = in_stages(self.parts)
         self._required = [part.name for part in self.parts if not part.may_fail]
         self._must_succeed = frozenset(part.name for part in self.parts if part.counts and not part.may_fail)
+        self.component_names = tuple(part.name for part in self.parts if part.counts)
         self.metric_names = tuple(dict.fromkeys(name for part in self.parts for name in part.metric_names()))
         # A user's function of the parts is foreign code, so it is watched
         self.bounds_itself = self.bounds_itself and self._function is None

@@ -267,9 +267,10 @@ def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
 
 def _last_message(output: list[Mapping[str, Any]]) -> str:
     """The text of the last item, when it is the assistant's message: an episode that ends in a call has no answer."""
-    if not output or output[-1].get("type", "message") != "message":
+    last = output[-1] if output else {}
+    if not output or last.get("type", "message") != "message" or last.get("role", "assistant") != "assistant":
         return ""
-    return message_text(output[-1].get("content"))
+    return message_text(last.get("content"))
 
 
 def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:

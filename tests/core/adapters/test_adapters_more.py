@@ -100,6 +100,20 @@ def said(*turns: str) -> list[dict[str, Any]]:
 
 
 class TestMsSwift:
+    def test_a_tools_last_words_are_not_the_answer(self, tmp_path: Path) -> None:
+        # ms-swift's `completions` are the last messages, whoever wrote them
+        turns = [{"role": "user", "content": "6*7?"}, {"role": "assistant", "content": "<tool_call>"}]
+        messages = [[*turns, {"role": "tool", "content": "42"}], [*turns, {"role": "assistant", "content": "42"}]]
+        assert self.ask(settings(tmp_path), ["42", "42"], messages=messages) == [0.0, 1.0]
+
+    @pytest.mark.parametrize("judge", ["tests.core.adapters.test_adapters->Echo", LONGEST])
+    def test_the_awaited_twin_gives_the_same(self, judge: str, tmp_path: Path) -> None:
+        config, answers = settings(tmp_path, judge), ["42", "41", "x", "42"]
+        named = {"messages": [said(text) for text in answers], "answer": ["42"] * 4}
+        twin = ms_swift.async_orm(config)()
+        assert asyncio.run(twin(answers, **named)) == ms_swift.orm(config)()(answers, **named)
+        assert type(twin).__name__ == type(ms_swift.orm(config)()).__name__
+
     def ask(self, config: str, completions: list[str], args: Any = None, **columns: Any) -> Any:
         named = {"messages": [said(text) for text in completions], "trainer_state": object(), **columns}
         named.setdefault("answer", ["42"] * len(completions))
