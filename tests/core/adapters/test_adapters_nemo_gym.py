@@ -117,8 +117,7 @@ PARTS = """astuner:
     rules: [{id: not_empty, kind: non_empty, target: output, action: mark_bad}]
     parts:
       right: {judge_protocol: tests.core.adapters.test_adapters->Echo, weight: 1.0%s}
-      brief: {judge_protocol: agentscope_tuner.task_judge.length_judge->LengthJudge, weight: 0.5, when: right.is_success,
-              judge_kwargs: {hard: 10, unit: chars, soft: 5}}
+      brief: {judge_protocol: tests.core.adapters.test_adapters->Echo, weight: 0.5, when: right.is_success}
       seen: {judge_protocol: agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge, weight: 0,
              optional: true}
 """
