@@ -51,6 +51,8 @@ class Cause(StrEnum):
     WORKER = "worker"
     #: The sandbox in which a policy's program runs: it could not be made, was killed from outside, or starved.
     SANDBOX = "sandbox"
+    #: Nothing was asked: so many verdicts failed or hang that the judge is left alone. The message names the last one.
+    BREAKER = "breaker"
     #: The run was interrupted before the verdict. Nothing needs mending: a resumed run judges the row.
     INTERRUPTED = "interrupted"
 

@@ -20,7 +20,7 @@ import httpx
 from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall
 from agentscope_tuner._http.limiter import Limiter, pace_of
 from agentscope_tuner._http.limits import HttpLimits, Peer
-from agentscope_tuner._http.retry import Retries, is_busy, retry_after
+from agentscope_tuner._http.retry import Retries, is_busy, is_refused, retry_after
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError
 
@@ -105,6 +105,7 @@ class HttpExchange:
             weakref.WeakKeyDictionary()
         )
         self._current = 0
+        self._answered = False
         self._homes: OrderedDict[str, int] = OrderedDict()
         self._token = limits.token
         self._read_token = read_token
@@ -134,6 +135,7 @@ class HttpExchange:
             token, asked = self._token, 0.0
             try:
                 answer = await self._send(call, end, place)
+                self._answered = True
                 asked = answer.retry_after if answer.status in _PASSING_STATUS else 0.0
                 result = call.parse(answer)
             except BadAnswer as exc:
@@ -153,9 +155,11 @@ class HttpExchange:
             if failure.passing and home is None and len(waits) < len(self._urls) and clock() < end:
                 place = (place + 1) % len(self._urls)
                 continue
-            pause = retries.pause(end - clock(), min(waits)) if failure.passing else None
+            # Where an address has answered before, it may be starting again: the deadline decides
+            refused = not self._answered and is_refused(failure.cause)
+            pause = retries.pause(end - clock(), min(waits), refused=refused) if failure.passing else None
             if pause is None:
-                out_of_time = failure.passing and not retries.exhausted
+                out_of_time = failure.passing and not retries.exhausted and not refused
                 raise self._final(failure.error, out_of_time, seconds, tries) from failure.cause
             waits = []
             level = logging.WARNING if retries.tried == _TRIES_BEFORE_A_WARNING else logging.INFO

@@ -1,12 +1,14 @@
 """When a request is sent again. Every client of the package shares this.
 
 Retries end with the call's deadline. A fixed number of tries would give up a busy endpoint long before the caller's
-time is over. So an endpoint that answers 429 with Retry-After is asked until it answers, or until the deadline.
+time is over. So an endpoint that answers 429 with Retry-After is asked until it answers, or until the deadline. Only an
+endpoint that never answered, and where nobody listens, is given up in seconds: its URL is wrong, or it was not started.
 """
 
 from __future__ import annotations
 
 import random
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +17,8 @@ from email.utils import parsedate_to_datetime
 
 FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 10.0
+#: Seconds that a call waits for an endpoint which refuses connections and has never answered.
+REFUSED_SECONDS = 5.0
 # Seconds: the longest pause that a header may ask for
 _LONGEST_RETRY_AFTER = 86_400.0
 
@@ -23,6 +27,15 @@ def backoff(attempt: int, first: float = FIRST_PAUSE) -> float:
     """Seconds between try `attempt` (from 1) and the next: `first`, doubled with each try, 10 at most."""
     # the exponent is bounded too: 2.0**1024 is an OverflowError
     return min(_LONGEST_PAUSE, first * 2.0 ** min(attempt - 1, 64))
+
+
+def is_refused(exc: BaseException | None) -> bool:
+    """Whether nobody listens at the address, or the host's name is unknown: found without waiting."""
+    while exc is not None:
+        if isinstance(exc, ConnectionRefusedError | socket.gaierror):
+            return True
+        exc = exc.__cause__
+    return False
 
 
 def is_busy(status: int, asked: float) -> bool:
@@ -95,13 +108,15 @@ class Retries:
         self._most = min((n for n in (most, TEST_MODE.most_tries) if n is not None), default=None)
         self.tried = 0
         self.exhausted = False
+        self._waited_refused = 0.0
 
-    def pause(self, remaining: float, asked: float = 0.0) -> float | None:
+    def pause(self, remaining: float, asked: float = 0.0, *, refused: bool = False) -> float | None:
         """Counts a try that failed.
 
         Args:
             remaining: seconds until the call's deadline.
             asked: seconds that the endpoint's Retry-After asks for.
+            refused: whether nobody listens at an endpoint that has never answered; see `REFUSED_SECONDS`.
 
         Returns:
             Seconds to wait before the next try; None when no try or no time is left.
@@ -113,6 +128,9 @@ class Retries:
         if asked:
             # The endpoint knows the best pause. But a pause of 1 ms would mean a thousand requests a second
             seconds = max(asked, self._first)
+        if refused:
+            remaining = min(remaining, REFUSED_SECONDS - self._waited_refused)
+            self._waited_refused += seconds
         if self.exhausted or seconds >= remaining:
             return None
         return seconds if TEST_MODE.most_tries is None else 0.0

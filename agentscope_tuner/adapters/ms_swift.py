@@ -6,8 +6,8 @@ A file of three lines, `my_rewards.py`:
     from agentscope_tuner.adapters.ms_swift import orm
     orms["math_judge"] = orm("configs/math.yaml")
 
-A failed verdict raises, which ends the step: ms-swift sums with nansum and masks nothing, so a missing reward would
-count as 0, whether there is one reward function or several.
+`async_orm` is the same for judges that wait for a model. A failed verdict raises, which ends the step: ms-swift sums
+with nansum and masks nothing, so a missing reward would count as 0, whether there is one reward function or several.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.rollout import as_rollout, current_step, truth_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
@@ -23,6 +24,16 @@ from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Keys that ms-swift adds to the columns of the data set
 _SWIFT_ONLY = frozenset({"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated"})
+
+
+def async_orm(config: str | Path) -> Callable[..., Any]:
+    """`orm` as ms-swift's AsyncORM: awaited together with its other async reward functions.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    path = located(config)
+    return type(judge_for(path).name, (_AsyncReward,), {"path": path})
 
 
 def orm(config: str | Path) -> Callable[..., Any]:
@@ -56,12 +67,17 @@ class _Reward:
         Raises:
             JudgeError: no verdict on one completion, unless `on_error: zero` was configured.
         """
+        judge, pairs, rows = self._asked(completions, columns)
+        judgements = self._ranked(judge, pairs, rows) if judge.listwise else judge.judge_batch(pairs)
+        return [judge.reward_or_raise(judgement) for judgement in judgements]
+
+    def _asked(
+        self, completions: Sequence[str], columns: Mapping[str, Any]
+    ) -> tuple[ConfiguredJudge, list[Pair], list[dict[str, Any]]]:
         judge = judge_for(self.path)
         judge.step = current_step(columns.get("trainer_state"))
         rows = [_row(columns, place, len(completions)) for place in range(len(completions))]
-        pairs = [_pair(completion, row) for completion, row in zip(completions, rows, strict=True)]
-        judgements = self._ranked(judge, pairs, rows) if judge.listwise else judge.judge_batch(pairs)
-        return [judge.reward_or_raise(judgement) for judgement in judgements]
+        return judge, [_pair(completion, row) for completion, row in zip(completions, rows, strict=True)], rows
 
     def _ranked(
         self, judge: ConfiguredJudge, pairs: Sequence[Pair], rows: Sequence[Mapping[str, Any]]
@@ -82,6 +98,20 @@ class _Reward:
         return [verdicts[place] for place in range(len(pairs))]
 
 
+class _AsyncReward(_Reward):
+    """The same, awaited: ms-swift knows it by its coroutine."""
+
+    async def __call__(self, completions: Sequence[str], **columns: Any) -> list[float]:  # type: ignore[override]
+        """As `_Reward.__call__`."""
+        judge, pairs, rows = self._asked(completions, columns)
+        if judge.listwise:
+            # Ranking is a call that blocks
+            judgements = await loops.in_thread(self._ranked, judge, pairs, rows)
+        else:
+            judgements = await judge.ajudge_batch(pairs)
+        return [judge.reward_or_raise(judgement) for judgement in judgements]
+
+
 def _row(columns: Mapping[str, Any], place: int, count: int) -> dict[str, Any]:
     """A completion's values. Arguments that are no column of the batch, such as `trainer_state`, stay out."""
     return {key: values[place] for key, values in columns.items() if isinstance(values, list) and len(values) == count}
@@ -92,6 +122,9 @@ def _pair(completion: str, row: Mapping[str, Any]) -> Pair:
     prompt = messages
     while prompt and prompt[-1].get("role") in ("assistant", "tool", "tool_response"):
         prompt = prompt[:-1]
+    if messages and messages[-1].get("role") != "assistant":
+        # ms-swift hands over the last message, whoever wrote it: a tool's words are not the policy's answer
+        completion = ""
     metadata = {key: value for key, value in row.items() if key not in _SWIFT_ONLY}
     # ms-swift's own reward functions look for `solution`
     task, output = as_rollout(prompt, completion, {**metadata, **truth_of(metadata, "answer", "solution")})

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import named_metrics
+from agentscope_tuner.adapters.rollout import components_of, named_metrics
+from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request as decode_request
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -25,8 +26,10 @@ def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgemen
     """The request's fields again, with `reward`, `mask_sample`, `failure_kind` and `failure_reason`.
 
     `is_success`, `filtered`, `judge_seconds` and the judge's own metrics are added: NeMo-Gym averages numbers that a
-    verifier adds.
+    verifier adds. A combined judge's parts are `reward_components`, as in its BaseMultiRewardVerifyResponse; where one
+    of them has no verdict, the sample is masked.
     """
+    parts, judgement = _components(judge, judgement)
     reward = judge.reward(judgement)
     failed = judgement.status == "failed"
     return {
@@ -39,8 +42,20 @@ def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgemen
         "is_success": float(bool(judgement.is_success)),
         "filtered": float(judgement.status == "filtered"),
         "judge_seconds": judgement.seconds,
+        **({"reward_components": parts} if parts else {}),
         **(_masked(payload, judgement) if reward is None else {}),
     }
+
+
+def _components(judge: ConfiguredJudge, judgement: Judgement) -> tuple[dict[str, float], Judgement]:
+    """The named rewards of a verdict, and the verdict: a failed one where a part has none."""
+    without = dict.fromkeys(judge.component_names, 0.0)
+    if judgement.reward is None:
+        return without, judgement
+    try:
+        return components_of(judge, judgement), judgement
+    except JudgeError as error:
+        return without, Judgement.failed(error, seconds=judgement.seconds)
 
 
 def _masked(payload: Mapping[str, Any], judgement: Judgement) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -65,4 +65,4 @@ def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
 
 def _pair(prediction: str, label: Any, query: Any) -> Pair:
     asked = query if isinstance(query, str | list) else ""
-    return as_rollout(asked, without_end_markers(prediction), ground_truth_metadata(label))
+    return as_rollout(asked, last_turn(prediction), ground_truth_metadata(label))

@@ -20,7 +20,7 @@ import torch
 from openrlhf.utils.agent import AgentInstanceBase
 
 from agentscope_tuner.adapters.openrlhf import encode_response
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, without_end_markers
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn
 from agentscope_tuner.task_judge.batch import judge_for, located
 
 
@@ -60,7 +60,7 @@ class JudgedAgent(AgentInstanceBase):  # type: ignore[misc]  # openrlhf is absen
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        said = without_end_markers(str(states["action_text"]))
+        said = last_turn(str(states["action_text"]))
         self._messages.append({"role": "assistant", "content": said})
         answer = await self.feedback(states)
         if answer is not None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import (
     Prompt,
     as_rollout,
     final_text,
     ground_truth_metadata,
+    last_turn,
     message_text,
     truth_of,
-    without_end_markers,
 )
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -21,14 +22,15 @@ __all__ = [
     "Prompt",
     "as_rollout",
     "batch_metrics",
+    "components_of",
     "constant_metrics",
     "current_step",
     "final_text",
     "ground_truth_metadata",
+    "last_turn",
     "message_text",
     "named_metrics",
     "truth_of",
-    "without_end_markers",
 ]
 
 
@@ -68,6 +70,32 @@ def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, flo
     and trainer, share a name.
     """
     return {f"{judge.name}/{metric}": value for metric, value in judgement.metrics.items()}
+
+
+def components_of(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
+    """The named rewards that a verdict is made of, always the same names: the parts of a combined judge that count.
+
+    A part that its condition left out adds nothing and is 0.0; a rollout that a rule filtered has the rule's reward in
+    each.
+
+    Raises:
+        JudgeError: a part has no verdict, though the whole has one (the part is optional), so that its reward cannot be
+            named.
+    """
+    if judgement.status == "filtered" and judgement.reward is not None:
+        return dict.fromkeys(judge.component_names, judgement.reward)
+    found: dict[str, float] = {}
+    for name in judge.component_names:
+        value = judgement.metrics.get(f"part/{name}")
+        if value is None and not judgement.metrics.get(f"part/{name}/skipped"):
+            raise JudgeError(
+                f"part {name!r} has no verdict, and a reward of its own would be no 0.0: a part whose reward the "
+                "trainer takes by its name cannot be optional",
+                judge=judge.name,
+                cause=judgement.cause or Cause.CONFIG,
+            )
+        found[name] = 0.0 if value is None else value
+    return found
 
 
 def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: float = math.nan) -> dict[str, float]:

@@ -5,61 +5,145 @@ A file of two lines, `my_rm.py`, for `--custom-rm-path my_rm.reward`:
     from agentscope_tuner.adapters.slime import custom_rm
     reward = custom_rm("configs/math.yaml")
 
-A failed verdict raises, and that ends the rollout: slime has no mask for a sample without a reward. Over HTTP it is a
-status 503, which slime asks again nine times, then raises.
+A failed verdict raises, and that ends the rollout. With `custom_rm(…, on_failed="leave")` it is a sample whose reward
+is None, for one of two that leave it out: `drop_unjudged`, by `--dynamic-sampling-filter-path`, drops its group, and
+slime samples another; `mask_unjudged`, by `--custom-reward-post-process-path`, takes the sample out of its group's
+baseline and out of the loss. With neither, slime fails on the None. A run without verdicts is stopped.
+
+Over HTTP a failed verdict is a status 503, which slime asks again nine times, then raises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from statistics import fmean, stdev
+from typing import Any, Literal
 
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.adapters.failing import FailingRun
+from agentscope_tuner.adapters.groups import why_useless
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.trainers import as_pair
 from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, judge_for, located
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
-__all__ = ["as_pair", "custom_rm", "decode_request", "encode_response"]
+__all__ = [
+    "as_pair",
+    "custom_rm",
+    "decode_request",
+    "drop_unjudged",
+    "drop_useless",
+    "encode_response",
+    "last_turn_of",
+    "mask_unjudged",
+]
 
 CustomRM = Callable[..., Coroutine[Any, Any, Any]]
+# Rows that count as a batch of a run without verdicts: slime asks about one sample, or one group, at a time
+_BATCH_ROWS = 64
+_NORMALISED = ("grpo", "gspo", "reinforce_plus_plus_baseline")
 
 
-def custom_rm(config: str | Path) -> CustomRM:
+def custom_rm(
+    config: str | Path, *, on_failed: Literal["raise", "leave"] = "raise", stop_when_failing: bool = True
+) -> CustomRM:
     """The async function `(args, sample_or_samples)` that slime awaits; the judge is loaded now, once for each process.
 
     A judge that ranks needs the whole group: `--group-rm`.
 
+    Args:
+        config: the judge's YAML.
+        on_failed: what a failed verdict does: `raise`, or `leave` the reward None, for `drop_unjudged` or
+            `mask_unjudged`.
+        stop_when_failing: whether a run without verdicts is stopped; see `adapters.failing`.
+
     Raises:
-        ConfigError: the judge cannot be loaded.
+        ConfigError: the judge cannot be loaded, or another `on_failed`.
     """
+    if on_failed not in ("raise", "leave"):
+        raise ConfigError(f"on_failed must be 'raise' or 'leave', got {on_failed!r}")
     path = located(config)
-    judge_for(path)
+    run = FailingRun(judge_for(path), stops=stop_when_failing, rows=_BATCH_ROWS)
 
-    async def reward(args: Any, samples: Any, **slime_only: object) -> float | list[float]:
-        """The reward of a `Sample`, or the rewards of a list of samples, in order.
+    async def reward(args: Any, samples: Any, **slime_only: object) -> Any:
+        """The reward of a sample, of a list of them, or of the lists into which samples were fanned out, in its shape.
 
-        Each sample's metadata gets the verdict under `judgement`, for dumps and logs.
+        Each sample's metadata gets the verdict under `judgement`, for dumps, logs and filters.
 
         Raises:
-            JudgeError: no verdict, unless `on_error: zero` was configured.
+            JudgeError: no verdict, unless it is left or `on_error: zero` was configured; or a run without verdicts.
         """
         judge = judge_for(path)
-        alone = not isinstance(samples, Sequence)
-        asked = [samples] if alone else list(samples)
-        judgements = await _judged(judge, asked)
+        asked = list(_flat([samples]))
+        if judge.listwise and isinstance(samples, Sequence) and any(isinstance(one, Sequence) for one in samples):
+            raise JudgeError(
+                f"{judge.name} ranks the samples of a prompt, and these were fanned out into several each: judge them "
+                "with a judge that does not rank",
+                cause=Cause.CONFIG,
+            )
+        pairs = [as_pair(sample, last_turn_of(args, sample)) for sample in asked]
+        judgements = await _judged(judge, asked, pairs)
         for sample, judgement in zip(asked, judgements, strict=True):
             if isinstance(getattr(sample, "metadata", None), dict):
                 sample.metadata["judgement"] = judgement.to_dict()
-        rewards = [judge.reward_or_raise(judgement) for judgement in judgements]
-        return rewards[0] if alone else rewards
+        if on_failed == "leave":
+            run.add(pairs, judgements)
+        given = judge.reward if on_failed == "leave" else judge.reward_or_raise
+        return _in_shape(samples, iter([given(judgement) for judgement in judgements]))
 
     return reward
 
 
-async def _judged(judge: ConfiguredJudge, samples: Sequence[Any]) -> list[Judgement]:
-    pairs = [as_pair(sample) for sample in samples]
+def _flat(samples: Iterable[Any]) -> Iterator[Any]:
+    for sample in samples:
+        if isinstance(sample, Sequence):
+            yield from _flat(sample)
+        else:
+            yield sample
+
+
+def _in_shape(samples: Any, rewards: Iterator[float | None]) -> Any:
+    if not isinstance(samples, Sequence):
+        return next(rewards)
+    return [_in_shape(sample, rewards) for sample in samples]
+
+
+def last_turn_of(args: Any, sample: Any) -> str | None:
+    """The policy's last turn of a sample whose loss mask tells that others wrote a part of its response; else None.
+
+    It is `metadata["final_answer"]`, where the generate function left it, else what follows the last masked token.
+
+    Raises:
+        JudgeError: the mask does not tell turns apart, because it also hides what an older policy wrote.
+    """
+    metadata, mask = getattr(sample, "metadata", None), getattr(sample, "loss_mask", None)
+    named = metadata.get("final_answer") if isinstance(metadata, dict) else None
+    if isinstance(named, str):
+        return named
+    if not mask or all(mask) or not any(mask):
+        return None
+    if getattr(args, "partial_rollout", False) and getattr(args, "mask_offpolicy_in_partial_rollout", False):
+        raise JudgeError(
+            "the loss mask hides the tools' texts and an older policy's alike (mask_offpolicy_in_partial_rollout): "
+            "let the generate function leave the policy's last turn in sample.metadata['final_answer']",
+            cause=Cause.CONFIG,
+        )
+    ids = list(sample.tokens)[-len(mask) :]
+    start = len(mask)
+    while start and mask[start - 1]:
+        start -= 1
+    return str(_tokenizer(str(args.hf_checkpoint)).decode(ids[start:], skip_special_tokens=True))
+
+
+@cache
+def _tokenizer(path: str) -> Any:
+    return import_module("transformers").AutoTokenizer.from_pretrained(path, trust_remote_code=True)
+
+
+async def _judged(judge: ConfiguredJudge, samples: Sequence[Any], pairs: Sequence[Pair]) -> list[Judgement]:
     if not judge.listwise:
         return await judge.ajudge_batch(pairs)
     groups: dict[object, list[int]] = {}
@@ -75,6 +159,77 @@ async def _judged(judge: ConfiguredJudge, samples: Sequence[Any]) -> list[Judgem
         found = await judge.ajudge_group([pairs[place] for place in places])
         verdicts.update(zip(places, found, strict=True))
     return [verdicts[place] for place in range(len(samples))]
+
+
+def drop_unjudged(args: Any, samples: Sequence[Any], **slime_only: object) -> Any:
+    """For `--dynamic-sampling-filter-path`: drops a group with a sample that has no verdict."""
+    return _kept(args, None if all(sample.reward is not None for sample in _flat(samples)) else "no_verdict")
+
+
+def drop_useless(args: Any, samples: Sequence[Any], **slime_only: object) -> Any:
+    """For `--dynamic-sampling-filter-path`: drops a group without a verdict, all right, all wrong, or of equal rewards.
+
+    Raises:
+        JudgeError: a sample was not judged by `custom_rm`.
+    """
+    judgements = [Judgement.from_dict((sample.metadata or {}).get("judgement")) for sample in _flat(samples)]
+    known = [judgement for judgement in judgements if judgement is not None]
+    if len(known) < len(judgements):
+        raise JudgeError(
+            "a sample has no metadata['judgement']: drop_useless reads what adapters.slime.custom_rm leaves there",
+            cause=Cause.CONFIG,
+        )
+    return _kept(args, why_useless(known))
+
+
+def _kept(args: Any, why: str | None) -> Any:
+    for package in ("slime", "miles"):
+        try:
+            types = import_module(f"{package}.rollout.filter_hub.base_types")
+        except ModuleNotFoundError:
+            continue
+        return types.DynamicFilterOutput(keep=why is None, reason=why)
+    # What both took before they had a type for it
+    return why is None
+
+
+def mask_unjudged(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
+    """For `--custom-reward-post-process-path`: slime's own normalisation over the samples that have a verdict.
+
+    A sample without one is taken out of the loss by `remove_sample`; its group's mean stands for it in the logs.
+
+    Returns:
+        The raw and the normalised rewards.
+
+    Raises:
+        JudgeError: no sample of the whole rollout has a verdict.
+    """
+    raw = [None if sample.reward is None else float(sample.get_reward_value(args)) for sample in samples]
+    if all(value is None for value in raw):
+        raise JudgeError("no sample of this rollout has a verdict: it would train on nothing", cause=Cause.JUDGE)
+    overall = fmean(value for value in raw if value is not None)
+    normalises = args.advantage_estimator in _NORMALISED and args.rewards_normalization
+    by_std = args.advantage_estimator in _NORMALISED[:2] and args.grpo_std_normalization
+    shown, advantages = [0.0] * len(raw), [0.0] * len(raw)
+    for places in _groups(args, samples).values():
+        known = [value for place in places if (value := raw[place]) is not None]
+        mean = fmean(known) if known else overall
+        scale = (stdev(known) if len(known) > 1 else 0.0) + 1e-6 if by_std else 1.0
+        for place in places:
+            value = raw[place]
+            if value is None:
+                samples[place].remove_sample = True
+            shown[place] = mean if value is None else value
+            advantages[place] = (shown[place] - mean) / scale if normalises else shown[place]
+    return shown, advantages
+
+
+def _groups(args: Any, samples: Sequence[Any]) -> dict[object, list[int]]:
+    groups: dict[object, list[int]] = {}
+    for place, sample in enumerate(samples):
+        index = sample.group_index
+        groups.setdefault(place // args.n_samples_per_prompt if index is None else index, []).append(place)
+    return groups
 
 
 def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:

@@ -7,23 +7,57 @@
         reward_kwargs: {config: configs/math.yaml}
 
 A failed verdict raises, and the `naive` and `dapo` reward managers let that end the run. Do not use `rate_limited`: it
-turns exceptions and timeouts into a reward of 0.0, and this package cannot prevent that.
+turns exceptions and timeouts into a reward of 0.0, and this package cannot prevent that. An older verl is refused when
+this module is imported, which is before training: its `prime` manager makes 0.0 of every exception.
+
+verl hands over all turns of an episode as one text, with what tools said in it. Only the last turn is judged: the agent
+loop `LastTurnToolAgentLoop` of `adapters.verl_agent` leaves it in `extra_info["final_answer"]`.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, constant_metrics, ground_truth_metadata
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, constant_metrics, ground_truth_metadata, last_turn
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.records.formats.sample import is_chat
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 _ON_FAILED = ("raise", "mask")
+_OLDEST = (0, 9)
+# What verl's agent loop adds to a row's `extra_info`: the judge gets it as the question and the answer
+_READ = frozenset({"raw_prompt", "final_answer"})
+# Further ones, which differ between the samples of one prompt
+_OF_A_SAMPLE = frozenset(
+    {"num_turns", "turn_scores", "tool_rewards", "rollout_reward_scores", "min_global_steps", "max_global_steps"}
+)
+# Turns as verl counts them: the prompt's, and the policy's one answer
+_ONE_ANSWER = 2
+
+
+def check_version(version: str) -> None:
+    """Refuses a verl that would make 0.0 of every verdict.
+
+    Raises:
+        ConfigError: it is older than 0.9; the message holds the line to write.
+    """
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    # A build without a version is the user's own
+    if numbers and numbers < _OLDEST:
+        raise ConfigError(
+            f"verl {version} is older than 0.9: its prime manager turns every verdict into 0.0, and its naive manager "
+            "awaits no reward function. Write: pip install 'verl>=0.9'"
+        )
+
+
+# Looked up, not imported: verl has loaded itself where this is its reward function
+check_version(str(getattr(sys.modules.get("verl"), "__version__", "")))
 
 
 async def compute_score(
@@ -43,7 +77,9 @@ async def compute_score(
         solution_str: the response, decoded.
         ground_truth: a text or a number, which becomes `task.metadata["answer"]`; or a record, whose fields go into
             `task.metadata`.
-        extra_info: becomes the rest of the metadata; its `question` is the query, its `index` the rest of the id.
+        extra_info: becomes the rest of the metadata; its `question`, else the last user message of its `raw_prompt`,
+            is the query, its `index` the rest of the id. Where its `num_turns` says that the policy had several turns,
+            its `final_answer` is the last of them, and the response is not read.
         config: the judge's YAML, for `reward_kwargs`.
         on_failed: `raise`, or `mask` for a score of NaN where the installed verl leaves NaN out of its advantages.
         verl_only: arguments that verl adds (`reward_router_address` …); not used.
@@ -53,7 +89,8 @@ async def compute_score(
         judge's `metric_names`, always all of them, because verl takes the keys of a batch from its first sample.
 
     Raises:
-        JudgeError: no verdict, unless masked or `on_error: zero` was configured.
+        JudgeError: no verdict, unless masked or `on_error: zero` was configured; or a response of several turns, whose
+            last one nobody names.
         ConfigError: the judge cannot be loaded, or the installed verl does not mask; raised before any training step.
     """
     judge = _judge(config, on_failed)
@@ -79,13 +116,46 @@ def _judge(config: str, on_failed: str) -> ConfiguredJudge:
 
 def _pair(data_source: str, solution: str, ground_truth: object, extra_info: Mapping[str, Any] | None) -> Pair:
     info = dict(extra_info or {})
+    own = {key: value for key, value in info.items() if key not in _READ}
     # GSM8K's extra_info has an `answer` of its own, the worked solution: the ground truth goes last and wins
-    metadata = {"data_source": data_source, **info, **ground_truth_metadata(ground_truth)}
+    truth = ground_truth_metadata(ground_truth)
+    metadata = {"data_source": data_source, **own, **truth}
     # an empty cell names no row: None, or NaN
     if (index := info.get("index")) is not None and index == index:
         metadata.setdefault("task_id", f"{data_source}/{index}")
-    question = info.get("question")
-    return as_rollout(question if isinstance(question, str) else "", solution, metadata)
+    question = question_of(info)
+    # An agent loop may add any field for a sample, so that only prompt and truth surely are the whole group's
+    row = {key: value for key, value in own.items() if key not in _OF_A_SAMPLE}
+    shared = (data_source, truth) if question else (data_source, truth, row)
+    return as_rollout(question, answer_of(info, solution), metadata, shared=shared)
+
+
+def question_of(info: Mapping[str, Any]) -> Prompt:
+    """What the policy was asked: the row's `question`, else the chat messages that the agent loop sent."""
+    question, messages = info.get("question"), info.get("raw_prompt")
+    if isinstance(question, str) and question:
+        return question
+    turns = list(messages) if messages is not None and not isinstance(messages, str) else []
+    return turns if is_chat(turns) else ""
+
+
+def answer_of(info: Mapping[str, Any], solution: str) -> str:
+    """The policy's last turn.
+
+    Raises:
+        JudgeError: `solution` holds several turns, and `final_answer` does not name the last one.
+    """
+    turns, named = info.get("num_turns"), info.get("final_answer")
+    if turns is None or turns != turns or int(turns) <= _ONE_ANSWER:
+        return last_turn(solution)
+    if not isinstance(named, str):
+        raise JudgeError(
+            f"verl hands over {int(turns)} turns as one text, and what tools and users said in it is not the policy's "
+            "answer: let the agent loop leave the last turn in extra_info['final_answer'], as "
+            "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop does (agent_loop_config_path)",
+            cause=Cause.CONFIG,
+        )
+    return last_turn(named)
 
 
 def _score(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict[str, float]:

@@ -22,6 +22,8 @@ from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, Workflow
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
+# The row or the configuration has to be mended
+_STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
 # The most characters of a logged answer
 _LOGGED_CHARS = 2000
 
@@ -186,7 +188,7 @@ async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> d
         # JSON has no NaN
         return openrlhf.encode_response(served.judge, judgement, unmeasured=0.0)
     except JudgeError as exc:
-        raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
+        raise _no_verdict(exc) from exc
 
 
 async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
@@ -201,7 +203,14 @@ async def to_slime(served: Served, data: dict[str, Any], ends_at: float) -> floa
     try:
         return slime.encode_response(served.judge, judgement)
     except JudgeError as exc:
-        raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
+        raise _no_verdict(exc) from exc
+
+
+def _no_verdict(error: JudgeError) -> Refusal:
+    """The error status of a failed verdict: 422 where the same question cannot have a verdict later, either."""
+    if error.cause in _STANDING:
+        return Refusal(422, f"no verdict: {error}")
+    return Refusal(503, f"no verdict: {error}", retry_after=_RETRY_SECONDS)
 
 
 WIRES: Mapping[str, Wire] = dict(zip(WIRE_NAMES, (native, to_openrlhf, to_nemo_gym, to_slime), strict=True))

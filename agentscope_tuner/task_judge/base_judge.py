@@ -85,6 +85,8 @@ class BaseJudge:
         reads_own_reward: whether the judge passes on the reward that the workflow set on its output.
         metric_names: the names in its rewards' `metrics`, for verl and OpenRLHF, which need the same metrics for every
             sample; `astuner.task_judge.metric_names` names others.
+        component_names: the parts that its reward is made of, each with its own reward under `part/<name>` in the
+            metrics of a verdict.
         asks: the judges that it asks, each a `TaskJudge`, by name; see `combined.asks_judges`.
     """
 
@@ -94,6 +96,7 @@ class BaseJudge:
     takes_kwargs: ClassVar[bool] = True
     reads_own_reward: bool = False
     metric_names: tuple[str, ...] = ()
+    component_names: tuple[str, ...] = ()
     asks: Mapping[str, Any] = MappingProxyType({})
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -152,6 +155,13 @@ class BaseJudge:
         A judge that ranks only when it is configured to overrides this, too.
         """
         return type(self).compute_rewards is not BaseJudge.compute_rewards
+
+    def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
+        """Whether one output to this task may be ranked without its group, because the task brings other answers.
+
+        It is asked where `ranks_groups`; without it a single rollout, or a group of one, is refused.
+        """
+        return False
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:
         """Why rollouts of `tasks`, which share an id, must not be judged as one advantage group; None where they may.

@@ -55,6 +55,7 @@ class CombinedJudge(AsksJudges):
         self.stages = in_stages(self.parts)
         self._required = [part.name for part in self.parts if not part.may_fail]
         self._must_succeed = frozenset(part.name for part in self.parts if part.counts and not part.may_fail)
+        self.component_names = tuple(part.name for part in self.parts if part.counts)
         self.metric_names = tuple(dict.fromkeys(name for part in self.parts for name in part.metric_names()))
         # A user's function of the parts is foreign code, so it is watched
         self.bounds_itself = self.bounds_itself and self._function is None
@@ -65,6 +66,11 @@ class CombinedJudge(AsksJudges):
     def ranks_groups(self) -> bool:
         """True if a part ranks."""
         return self._ranks
+
+    def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
+        """See BaseJudge: where every part that ranks may."""
+        ranking = [part.judge.inner for part in self.parts if part.judge.traits.ranks]
+        return all(judge.ranks_alone(workflow_task) for judge in ranking)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. Cheap parts are asked here; a loop is needed from the first part that waits."""

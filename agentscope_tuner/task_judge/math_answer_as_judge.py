@@ -60,7 +60,8 @@ class MathAnswerAsJudge(BaseJudge):
         task = workflow_task.task
         truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
-            # wrong whatever the reference is, which is not looked at
+            # wrong whatever the reference is, if there is one
+            reference(truth)
             return Reward(0.0, False, reason=found.where)
         settings, question = self._settings, asked(task)
         if found.is_plain() and settings.equivalence != "exact":
@@ -81,7 +82,8 @@ class MathAnswerAsJudge(BaseJudge):
             return self.compute_reward(workflow_task, workflow_output)
         truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
-            # wrong whatever the reference is, which is not looked at
+            # wrong whatever the reference is, if there is one
+            reference(truth)
             return Reward(0.0, False, reason=found.where)
         question = asked(task)
         compared = partial(

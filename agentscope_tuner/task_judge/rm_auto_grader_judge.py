@@ -87,6 +87,10 @@ class AutoGraderJudge(ModelJudge):
         """True with `grader_mode: listwise`."""
         return self.settings.grader_mode == "listwise"
 
+    def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
+        """See BaseJudge: among the task's `metadata["candidates"]`; a task without them is refused by their reader."""
+        return True
+
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. A judge that ranks needs other answers to this task: its `metadata["candidates"]`."""
         if self.ranks_groups():

@@ -51,6 +51,11 @@ class RoutedJudge(AsksJudges):
         """True if a route ranks."""
         return self._ranks
 
+    def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
+        """See BaseJudge: where the task's route does not rank, or may."""
+        judge = self.asks[self.route(workflow_task.task)]
+        return not judge.traits.ranks or judge.inner.ranks_alone(workflow_task)
+
     def route(self, task: Task, output: WorkflowOutput | None = None) -> str:
         """The name of the route that an output to `task` takes.
 

@@ -28,7 +28,7 @@ class SandboxBreaker:
         if left > 0:
             raise JudgeError(
                 f"{self._failures} sandboxes failed in a row, the last: {self._last}; the next try is in {left:.0f} s",
-                cause=Cause.SANDBOX,
+                cause=Cause.BREAKER,
             )
         self._next_try = time.monotonic() + self._rest_seconds
 

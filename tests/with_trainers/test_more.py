@@ -20,7 +20,7 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
-from agentscope_tuner import JudgeError
+from agentscope_tuner import ConfigError, JudgeError
 from agentscope_tuner.adapters import areal, ms_swift, slime
 from agentscope_tuner.errors import DeadlineError
 from tests.with_trainers.judges import HANGING, config, hanging, in_time
@@ -152,6 +152,12 @@ class TestMsSwift:
         with pytest.raises(JudgeError, match="the judge model did not answer"):
             self.rewards(answers, ms_swift.orm(failing)(), *([brevity] if beside else []))
 
+    def test_its_own_code_awaits_the_async_twin(self, math_judge: str, failing: str) -> None:
+        function = ms_swift.async_orm(math_judge)(args=SimpleNamespace(num_generations=2))
+        assert self.rewards([RIGHT, WRONG], function).tolist() == [[1.0], [0.0]]
+        with pytest.raises(JudgeError, match="the judge model did not answer"):
+            self.rewards(GROUP, ms_swift.async_orm(failing)())
+
     def test_a_judge_that_hangs_fails_the_step_in_time(self, hangs: str) -> None:
         import swift.rl_core.data
         import swift.rl_core.grpo_algorithm  # noqa: F401 - imports are not the verdict's time
@@ -206,6 +212,53 @@ class TestMiles:
 
         task, output = slime.as_pair(Sample(prompt="6*7?", response="42</s>", label="42", metadata={"level": 2}))
         assert (task.task.metadata["level"], output.metadata["final_answer"]) == (2, "42")
+
+    def test_the_loss_mask_tells_the_policys_last_turn(self, math_judge: str, tmp_path: Path) -> None:
+        from miles.utils.types import Sample
+        from tokenizers import Tokenizer, models
+        from transformers import PreTrainedTokenizerFast
+
+        vocabulary = {text: place for place, text in enumerate(["<unk>", "6*7?", "<call>", RIGHT, WRONG, "unknown"])}
+        tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>").save_pretrained(tmp_path / "tokenizer")
+        args = SimpleNamespace(hf_checkpoint=str(tmp_path / "tokenizer"))
+
+        def reward(*turns: tuple[str, int]) -> Any:
+            sample = Sample(prompt="6*7?", response=" ".join(text for text, _ in turns), label="42", group_index=0)
+            sample.tokens = [vocabulary["6*7?"], *(vocabulary[text] for text, _ in turns)]
+            sample.loss_mask, sample.response_length = [mask for _, mask in turns], len(turns)
+            return asyncio.run(slime.custom_rm(math_judge)(args, sample))
+
+        # what the tool said was the last box of the text, and earned 1.0
+        assert reward(("<call>", 1), (RIGHT, 0), ("unknown", 1)) == 0.0
+        assert reward((WRONG, 1), (WRONG, 0), (RIGHT, 1)) == 1.0
+        assert reward((RIGHT, 1), (RIGHT, 0)) == 0.0
+        assert reward((RIGHT, 1)) == 1.0
+
+    def test_its_own_training_data_leave_out_what_has_no_verdict(
+        self, failing: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from miles.rollout.filter_hub.base_types import call_dynamic_filter
+        from miles.utils.types import Sample
+
+        samples = [Sample(prompt="6*7?", response=answer, label="42", group_index=0) for answer in GROUP]
+        reward = slime.custom_rm(failing, on_failed="leave")
+        for sample, value in zip(samples, asyncio.run(reward(SimpleNamespace(), samples)), strict=True):
+            sample.reward = value
+        assert [sample.reward is None for sample in samples] == [answer == NONE for answer in GROUP]
+        dropped = call_dynamic_filter(slime.drop_unjudged, SimpleNamespace(), samples)
+        assert (dropped.keep, dropped.reason) == (False, "no_verdict")
+        assert call_dynamic_filter(slime.drop_unjudged, SimpleNamespace(), samples[2:]).keep
+        args = SimpleNamespace(
+            advantage_estimator="grpo", rewards_normalization=True, grpo_std_normalization=True, n_samples_per_prompt=8
+        )
+        args.reward_key = None
+        _, rewards = slime.mask_unjudged(args, samples)
+        assert (samples[1].remove_sample, rewards[1]) == (True, 0.0)
+        # miles' own normalisation of the others
+        known = torch.tensor([sample.reward for sample in samples if sample.reward is not None])
+        own = (known - known.mean()) / (known.std() + 1e-6)
+        assert torch.allclose(torch.tensor([*rewards[:1], *rewards[2:]]), own)
 
 
 @pytest.fixture(scope="module")
@@ -324,6 +377,25 @@ class TestNemoRl:
         truth = [{"ground_truth": "42"}] * len(GROUP)
         with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
             environment.step([self.log(answer) for answer in GROUP], truth)
+
+    def test_each_part_of_a_combined_judge_may_be_a_reward_of_its_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.syspath_prepend(str(ROOT / "tests" / "stand_ins"))
+        from agentscope_tuner.adapters.nemo_rl import JudgeEnvironmentInPlace
+
+        math_part = {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}
+        box = {"judge_protocol": "tests.with_trainers.judges->AnyBox", "weight": 0.5}
+        section = {"judge_type": "combined", "parts": {"right": math_part, "boxed": box}}
+        judge = written(tmp_path, {"astuner": {"task_judge": section}}, "parts.yaml")
+        environment = JudgeEnvironmentInPlace({"config": judge, "named_rewards": True})
+        step = environment.step([self.log(RIGHT), self.log(WRONG), self.log(NONE)], [{"ground_truth": "42"}] * 3)
+        assert {name: found.tolist() for name, found in step.rewards.items()} == {
+            "right": [1.0, 0.0, 0.0],
+            "boxed": [1.0, 1.0, 0.0],
+        }
+        with pytest.raises(ConfigError, match="has no parts: it takes judge_type: combined"):
+            JudgeEnvironmentInPlace({"config": written(tmp_path, config("AnyBox")), "named_rewards": True})
 
     def test_it_is_a_ray_actor(self, math_judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.environment(math_judge, monkeypatch)

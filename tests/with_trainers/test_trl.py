@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -43,6 +44,7 @@ def grpo(
     batch: int = 16,
     generations: int = 4,
     callbacks: list[Any] | None = None,
+    data: list[dict[str, Any]] | None = None,
     **options: Any,
 ) -> Any:
     model, tokenizer = new_policy("0123456789+=", draw, seed=0, warm_up_steps=60)
@@ -66,7 +68,7 @@ def grpo(
         reward_funcs=function,
         args=arguments,
         processing_class=tokenizer,
-        train_dataset=Dataset.from_list(rows(seed=0)),
+        train_dataset=Dataset.from_list(data or rows(seed=0)),
         callbacks=callbacks,
     )
     trainer.train()
@@ -118,6 +120,35 @@ def test_a_failed_verdict_moves_nothing_and_is_counted(build: Any, tmp_path: Pat
     assert set(trainer._logs["advantages"]) == {0.0}
     assert any(entry["FailsSome/failed"] > 0 for entry in steps_of(trainer))
     assert all(math.isfinite(entry["loss"]) for entry in steps_of(trainer))
+
+
+@pytest.mark.parametrize("build", [reward_func, async_reward_func])
+@pytest.mark.parametrize(
+    ("column", "seen"), [("solution", True), ("answer", True), ("target", False), (None, False)], ids=str
+)
+def test_the_reference_is_read_or_the_first_batch_ends_the_run(
+    build: Any, column: str | None, seen: bool, tmp_path: Path
+) -> None:
+    # TRL went on to its end with every reward None, and exit code 0
+    data = [{"prompt": row["prompt"], **({column: row["answer"]} if column else {})} for row in rows(seed=0)]
+    if seen:
+        steps = steps_of(grpo(build(OURS), tmp_path, steps=2, data=data))
+        assert [entry["MathAnswerAsJudge/failed"] for entry in steps] == [0.0, 0.0]
+        return
+    meant = "'target' looks like the reference: rename it to 'answer'" if column else "the columns"
+    with pytest.raises(JudgeError, match=f"no verdict on any row of the first batch.*{meant}"):
+        grpo(build(OURS), tmp_path, data=data)
+
+
+def test_where_nobody_listens_training_ends_in_its_first_batch(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+    llm = {"grader": "relevance", "model_name": "m", "base_url": url, "api_key": "k", "client": {"cache": False}}
+    function = reward_func({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}})
+    began = time.monotonic()
+    with pytest.raises(JudgeError, match=r"the judge is asked no more.*nobody listens there"):
+        grpo(function, tmp_path)
+    assert time.monotonic() - began < 30
 
 
 def test_whole_groups_without_a_verdict_do_not_stop_training(tmp_path: Path) -> None:

@@ -75,6 +75,9 @@ class Combined:
                 f"two parts are named {twice!r}, and their logs could not be told apart: give each judge a "
                 "`name:` in its astuner.task_judge, or each function a __name__"
             )
+        for part, weight in zip(self._parts, self._weights, strict=True):
+            if weight == 0.0 and isinstance(part, RewardFunc | AsyncRewardFunc):
+                part.only_look_on()
         self._warned = False
         self.__name__ = name
 

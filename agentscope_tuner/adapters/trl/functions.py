@@ -13,10 +13,12 @@ import sys
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
+from agentscope_tuner.adapters.failing import FailingRun
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, truth_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -235,25 +237,26 @@ def _prompt(pair: Pair) -> Hashable:
 Rewards = list[float | None]
 
 
-def reward_func(config: Source) -> RewardFunc:
+def reward_func(config: Source, *, stop_when_failing: bool = True) -> RewardFunc:
     """A reward function for TRL; sync, so TRL calls it on the main thread of each rank.
 
     Args:
         config: a YAML file's path, or a configuration already read.
+        stop_when_failing: whether a run without verdicts is stopped; see `adapters.failing`.
 
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    return RewardFunc(config)
+    return RewardFunc(config, stop_when_failing=stop_when_failing)
 
 
-def async_reward_func(config: Source) -> AsyncRewardFunc:
+def async_reward_func(config: Source, *, stop_when_failing: bool = True) -> AsyncRewardFunc:
     """The async form of `reward_func`: TRL runs it on a loop of its own, together with other async reward functions.
 
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    return AsyncRewardFunc(config)
+    return AsyncRewardFunc(config, stop_when_failing=stop_when_failing)
 
 
 class _JudgeFunc:
@@ -266,16 +269,19 @@ class _JudgeFunc:
     #: Marks a function whose failed verdict TRL counts as 0 beside other functions: see `check_reward_funcs`.
     may_fail = True
 
-    def __init__(self, config: Source) -> None:
+    def __init__(self, config: Source, *, stop_when_failing: bool = True) -> None:
         # Absolute, because the other process may have another working directory
         self._config = located(config) if isinstance(config, str | Path) else config
         self._judge = ConfiguredJudge(self._config)
+        self._stop_when_failing = stop_when_failing
+        self._run = FailingRun(self._judge, stops=stop_when_failing)
         self._warned = False
         self.__name__ = self._judge.name
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A judge may hold pools and connections, so the other process loads its own judge
-        return type(self), (self._config,), {"__name__": self.__name__}
+        again = partial(type(self), stop_when_failing=self._stop_when_failing)
+        return again, (self._config,), {"__name__": self.__name__}
 
     def _begun(
         self,
@@ -299,6 +305,10 @@ class _JudgeFunc:
             return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
 
         return pairs_of(prompts, completions, columns, environments), caller.group_size, answer
+
+    def only_look_on(self) -> None:
+        """For a part of weight 0: its failures are logged, and stop no run."""
+        self._run = FailingRun(self._judge, stops=False)
 
     def at_step(self, trainer_state: object) -> None:
         """The step that the next verdicts are logged with."""
@@ -339,16 +349,21 @@ class RewardFunc(_JudgeFunc):
                 and become `task.metadata`.
 
         Raises:
-            JudgeError: a verdict failed, and the trainer would count a missing reward as 0.
+            JudgeError: a verdict failed, and the trainer would count a missing reward as 0; or the run is stopped.
         """
         pairs, size, answer = self._begun(prompts, completions, **given)
         return answer(self.judgements(pairs, size))
 
     def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
-        """A verdict each, in order."""
-        if self._judge.listwise:
-            return judge_groups(self._judge, pairs, group_size)
-        return self._judge.judge_batch(pairs)
+        """A verdict each, in order.
+
+        Raises:
+            JudgeError: the run has no verdicts, and is stopped.
+        """
+        listwise = self._judge.listwise
+        found = judge_groups(self._judge, pairs, group_size) if listwise else self._judge.judge_batch(pairs)
+        self._run.add(pairs, found)
+        return found
 
 
 class AsyncRewardFunc(_JudgeFunc):
@@ -367,15 +382,18 @@ class AsyncRewardFunc(_JudgeFunc):
         return answer(await self.judgements(pairs, size))
 
     async def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
-        """A verdict each, in order."""
+        """As `RewardFunc.judgements`."""
         if not self._judge.listwise:
-            return await self._judge.ajudge_batch(pairs)
-        if process_group() is not None:
+            found = await self._judge.ajudge_batch(pairs)
+        elif process_group() is not None:
             raise ConfigError(
                 f"{self._judge.name} ranks whole groups, which ranks share: use reward_func, not its twin"
             )
-        # Ranking is a call that blocks
-        return await loops.in_thread(judge_groups, self._judge, pairs, group_size)
+        else:
+            # Ranking is a call that blocks
+            found = await loops.in_thread(judge_groups, self._judge, pairs, group_size)
+        self._run.add(pairs, found)
+        return found
 
 
 def pairs_of(
@@ -388,6 +406,6 @@ def pairs_of(
     envs = [None] * len(prompts) if environments is None else environments
     rows = [{column: values[index] for column, values in columns.items()} for index in range(len(prompts))]
     return [
-        as_rollout(prompt, completion, {**row, **truth_of(row, "answer")}, gym_env=env)
+        as_rollout(prompt, completion, {**row, **truth_of(row, "answer", "solution")}, gym_env=env)
         for prompt, completion, row, env in zip(prompts, completions, rows, envs, strict=True)
     ]

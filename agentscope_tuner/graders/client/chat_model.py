@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from agentscope_tuner._http.retry import is_refused
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import requests
@@ -215,7 +216,7 @@ class ChatModel:
         try:
             reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse)
         except GraderError as exc:
-            state.breaker.failed(exc)
+            state.breaker.failed(exc, refused=not state.answered and is_refused(exc))
             raise
         state.breaker.succeeded()
         if store is not None:

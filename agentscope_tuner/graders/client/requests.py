@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentscope_tuner._http.limiter import Limiter, Place, pace_of
-from agentscope_tuner._http.retry import Retries, is_busy, retry_after
+from agentscope_tuner._http.retry import Retries, is_busy, is_refused, retry_after
 from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
@@ -74,6 +74,8 @@ class SharedState:
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
         self.failure_logged = False
+        #: whether the endpoint ever answered, in whatever way
+        self.answered = False
 
     def spent(self, usage: Usage) -> None:
         """Count the usage, for the process and for the current verdict."""
@@ -154,7 +156,7 @@ async def fetch(
                 except ReplyError as exc:
                     tries.unreadable(exc)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
-                    pause = tries.failed(exc, clock.when())
+                    pause = tries.failed(exc, clock.when(), answered=state.answered)
                     if not state.failure_logged:
                         # Verdicts may now take until their deadlines
                         state.failure_logged = True
@@ -207,9 +209,11 @@ async def _in_turn(
             clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
         async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
             answer = await send()
+        state.answered = True
         limiter.answered()
         return answer
     except openai.APIStatusError as exc:
+        state.answered = True
         asked = retry_after(exc.response.headers)
         if is_busy(exc.status_code, asked):
             limiter.refused(sent_at, asked)
@@ -261,7 +265,7 @@ async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> li
                     found = await _in_turn(state, send, sum(map(len, texts)) // 3, place, clock)
                     break
                 except Exception as exc:  # noqa: BLE001 - as in fetch
-                    await asyncio.sleep(tries.failed(exc, clock.when()))
+                    await asyncio.sleep(tries.failed(exc, clock.when(), answered=state.answered))
     except TimeoutError as exc:
         raise tries.out_of_time("no embeddings within the deadline") from exc
     finally:
@@ -418,12 +422,13 @@ class Tries:
             return body
         return {**body, "temperature": max(body["temperature"], _REASK_TEMPERATURE)}
 
-    def failed(self, exc: Exception, deadline: float | None) -> float:
+    def failed(self, exc: Exception, deadline: float | None, *, answered: bool) -> float:
         """Record a failed request.
 
         Args:
             exc: what it raised.
             deadline: of the verdict, by the loop's clock; None while it has not begun.
+            answered: whether the endpoint has ever answered; where nobody listens, it is then worth waiting for.
 
         Returns:
             Seconds before the next request.
@@ -437,9 +442,12 @@ class Tries:
             kind = UnreadableReplies if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT else GraderError
             raise kind(self.report(failure.to_mend)) from exc
         remaining = math.inf if deadline is None else deadline - asyncio.get_running_loop().time()
-        pause = self._retries.pause(remaining, failure.asked)
+        refused = not answered and is_refused(exc)
+        pause = self._retries.pause(remaining, failure.asked, refused=refused)
         if pause is not None:
             return pause
+        if refused and not self._retries.exhausted:
+            raise GraderError(self.report("nobody listens there: check base_url, and whether it was started")) from exc
         if self._retries.exhausted:
             raise GraderError(self.report("the endpoint failed too often")) from exc
         headline = f"no verdict within {self._settings.deadline_seconds:g} s"

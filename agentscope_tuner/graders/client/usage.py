@@ -21,6 +21,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from agentscope_tuner._http.retry import REFUSED_SECONDS
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.template import ChatMessage
@@ -222,31 +223,41 @@ class Breaker:
     def __init__(self, most: int | None, pause_seconds: float) -> None:
         self._most, self._pause = most, pause_seconds
         self._failures = 0
+        self._refused = False
         self._open_until = 0.0
         self._last = ""
 
     def check(self) -> None:
         """Raises GraderError if no verdict may be asked for now."""
-        if self._most is None or self._failures < self._most:
+        if self._most is None or (self._failures < self._most and not self._refused):
             return
         if time.monotonic() < self._open_until:
-            raise GraderError(
-                f"not asked: the last {self._failures} verdicts in a row failed, the last one of: {self._last}"
-            )
+            counted = "one verdict" if self._failures == 1 else f"the last {self._failures} verdicts in a row"
+            raise GraderError(f"not asked: {counted} failed, the last one of: {self._last}", cause=Cause.BREAKER)
         # This verdict is the one try after the pause: refuse all others for another pause
-        self._open_until = time.monotonic() + self._pause
+        self._open_until = time.monotonic() + self._rest()
 
     def succeeded(self) -> None:
         """A verdict was reached."""
-        self._failures = 0
+        self._failures, self._refused = 0, False
 
-    def failed(self, error: GraderError) -> None:
-        """A verdict failed. A spent budget does not count, because it says nothing about the endpoint."""
-        if error.cause is Cause.INTERRUPTED:
+    def failed(self, error: GraderError, *, refused: bool = False) -> None:
+        """A verdict failed. A spent budget does not count, because it says nothing about the endpoint.
+
+        Args:
+            error: why.
+            refused: whether nobody listens at an endpoint that has never answered: one such verdict is enough.
+        """
+        if error.cause in {Cause.INTERRUPTED, Cause.BREAKER}:
             return
         self._failures += 1
+        self._refused = refused
         self._last = error.message[:300]
-        self._open_until = time.monotonic() + self._pause
+        self._open_until = time.monotonic() + self._rest()
+
+    def _rest(self) -> float:
+        # An endpoint that is only being started is found soon
+        return min(self._pause, REFUSED_SECONDS) if self._refused else self._pause
 
 
 #: Bounds on the calls kept for one verdict, and on the characters of one message or reply: a row must stay small.

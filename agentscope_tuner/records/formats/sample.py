@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -175,11 +176,23 @@ _END_MARKERS = (
     "</s>",
 )
 
+# How chat templates begin a turn; the first group that matched is the role
+_TURN = re.compile(
+    r"<\|im_start\|>[ ]*(\w+)|<\|start_header_id\|>[ ]*(\w+)[ ]*<\|end_header_id\|>|<start_of_turn>[ ]*(\w+)"
+    r"|<\|(user|assistant|system|tool|observation)\|>|<｜(User|Assistant|tool▁outputs▁begin)｜>"
+)
+_POLICYS_ROLES = frozenset({"assistant", "model"})
+
 Prompt = str | Sequence[Mapping[str, Any]]
 
 
 def as_rollout(
-    prompt: Prompt, completion: Prompt, metadata: Mapping[str, Any], *, gym_env: object = None
+    prompt: Prompt,
+    completion: Prompt,
+    metadata: Mapping[str, Any],
+    *,
+    gym_env: object = None,
+    shared: object = None,
 ) -> tuple[WorkflowTask, WorkflowOutput]:
     """One sample of a trainer's batch as a task and its output.
 
@@ -188,13 +201,14 @@ def as_rollout(
         completion: plain text, or the chat messages that the policy added; see `final_text`.
         metadata: the dataset's columns. The task gets them, and so does the output, because there is no workflow here
             that would pass `target` and `nums` to the judge. `task_id` names the task; without one it is a digest of
-            prompt and metadata.
+            prompt and `shared`.
         gym_env: the environment the episode ran in, for judges that ask the environment.
+        shared: what the completions of one group have in common; by default the metadata.
     """
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
     query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")
-    task_id = _named(metadata.get("task_id")) or _digest(prompt, metadata)
+    task_id = _named(metadata.get("task_id")) or _digest(prompt, dict(metadata) if shared is None else shared)
     task = Task(main_query=query, init_messages=messages, task_id=task_id, metadata=dict(metadata))
     output = WorkflowOutput(metadata={**metadata, "final_answer": final_text(completion)})
     if not isinstance(completion, str):
@@ -241,6 +255,25 @@ def without_end_markers(text: str) -> str:
     return text
 
 
+def last_turn(text: str) -> str:
+    """The policy's last turn of `text`, without end markers: what a tool or a user said in it is not the policy's.
+
+    Only turns that begin with a chat template's own tokens can be told apart. Where a user's, a tool's or a system's
+    turn stands in the text, the policy's last turn is what follows it and the next assistant's header; it is empty
+    where no such header follows.
+    """
+    headers = list(_TURN.finditer(text))
+    others = [header for header in headers if _role(header) not in _POLICYS_ROLES]
+    if not others:
+        return without_end_markers(text)
+    after = [header for header in headers if header.start() > others[-1].start()]
+    return without_end_markers(text[after[-1].end() :].lstrip("\n")) if after else ""
+
+
+def _role(header: re.Match[str]) -> str:
+    return next(group for group in header.groups() if group).lower()
+
+
 def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
     """A trainer's ground truth as task metadata: under `answer`, and the fields of a record beside it.
 
@@ -282,6 +315,6 @@ def _named(task_id: object) -> str:
     return "" if plain is None else str(plain)
 
 
-def _digest(prompt: Prompt, metadata: Mapping[str, Any]) -> str:
+def _digest(prompt: Prompt, shared: object) -> str:
     """An id that is equal for the completions of one advantage group, which share a prompt and its columns."""
-    return hashlib.blake2b(repr((prompt, dict(metadata))).encode("utf-8", "replace"), digest_size=6).hexdigest()
+    return hashlib.blake2b(repr((prompt, shared)).encode("utf-8", "replace"), digest_size=6).hexdigest()

@@ -16,11 +16,11 @@ from agentscope_tuner.records.formats.sample import (
     first,
     ground_truth_metadata,
     is_chat,
+    last_turn,
     message_text,
     required,
     text_of,
     truth_of,
-    without_end_markers,
 )
 
 
@@ -76,7 +76,7 @@ def read_verl(row: Mapping[str, Any]) -> Pair:
     metadata = {**rest, **info, **truth}
     if "index" in info and "data_source" in row:
         metadata.setdefault("task_id", f"{row['data_source']}/{info['index']}")
-    return as_rollout(prompt, without_end_markers(text_of(answer, answer_key)), metadata)
+    return as_rollout(prompt, last_turn(text_of(answer, answer_key)), metadata)
 
 
 # A shorter overlap may be chance, and then a part of the prompt would be judged as the policy's answer
@@ -95,7 +95,7 @@ def read_openrlhf(row: Mapping[str, Any]) -> Pair:
     answer_key, answer = first(row, "response", "output", "completion")
     rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key, "label")}
     truth = truth_of(row, "label", "answer")
-    return as_rollout(prompt, without_end_markers(text_of(answer, answer_key)), {**rest, **truth})
+    return as_rollout(prompt, last_turn(text_of(answer, answer_key)), {**rest, **truth})
 
 
 def decode_openrlhf_request(payload: Mapping[str, Any]) -> Pair:
@@ -131,7 +131,7 @@ def response_of(query: str, prompt: str) -> str:
             f"the query {query!r:.100} does not begin with its prompt {prompt!r:.100}: the tokenizer does not give "
             "back the text it was given, and where the response begins is unknown"
         )
-    return without_end_markers(query[kept:])
+    return last_turn(query[kept:])
 
 
 def _overlap(prompt: str, query: str) -> int:
@@ -170,19 +170,22 @@ def read_slime(row: Mapping[str, Any]) -> Pair:
     return pair(prompt, required(row, "response"), row.get("label", row.get("answer")), own)
 
 
-def as_pair(sample: Any) -> Pair:
+def as_pair(sample: Any, answer: str | None = None) -> Pair:
     """A `Sample` as a task and its output: the label is the ground truth; the sample's metadata are added.
+
+    Args:
+        sample: slime's or miles' own.
+        answer: the policy's last turn, where the response holds several turns.
 
     Raises:
         JudgeError: the sample has no prompt or response of slime's type.
     """
     metadata = getattr(sample, "metadata", None)
-    return pair(
-        getattr(sample, "prompt", None),
-        getattr(sample, "response", None),
-        getattr(sample, "label", None),
-        metadata if isinstance(metadata, Mapping) else {},
-    )
+    own = dict(metadata) if isinstance(metadata, Mapping) else {}
+    if (index := getattr(sample, "group_index", None)) is not None:
+        own = {"task_id": f"group/{index}", **own}
+    response = getattr(sample, "response", None) if answer is None else answer
+    return pair(getattr(sample, "prompt", None), response, getattr(sample, "label", None), own)
 
 
 def decode_slime_request(payload: Mapping[str, Any]) -> Pair:
@@ -206,7 +209,7 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
         raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
     own = {key: value for key, value in metadata.items() if key != "judgement"}
     truth = ground_truth_metadata(own.get("answer") if label is None else label)
-    return as_rollout(prompt, without_end_markers(response), {**own, **truth})  # type: ignore[arg-type]
+    return as_rollout(prompt, last_turn(response), {**own, **truth})  # type: ignore[arg-type]
 
 
 def read_trinity(row: Mapping[str, Any]) -> Pair:
@@ -232,7 +235,7 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
         raise JudgeError(
             f"an experience needs prompt_text and response_text, or messages, got {sorted(row)!r}", cause=Cause.INPUT
         )
-    return as_rollout(prompt, without_end_markers(response), metadata)
+    return as_rollout(prompt, last_turn(response), metadata)
 
 
 _PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})
@@ -264,9 +267,10 @@ def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
 
 def _last_message(output: list[Mapping[str, Any]]) -> str:
     """The text of the last item, when it is the assistant's message: an episode that ends in a call has no answer."""
-    if not output or output[-1].get("type", "message") != "message":
+    last = output[-1] if output else {}
+    if not output or last.get("type", "message") != "message" or last.get("role", "assistant") != "assistant":
         return ""
-    return message_text(output[-1].get("content"))
+    return message_text(last.get("content"))
 
 
 def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -181,7 +181,8 @@ class TimeLimit:
         if self._left and self._hanging(soon) >= self._max_abandoned:
             raise DeadlineError(
                 f"{self._max_abandoned} earlier verdicts or more hang beyond the deadline of {self._seconds:g} s, "
-                "and max_abandoned allows no more: the judge is not asked until some of them end"
+                "and max_abandoned allows no more: the judge is not asked until some of them end",
+                cause=Cause.BREAKER,
             )
 
     def _hanging(self, soon: float = 0.0) -> int:

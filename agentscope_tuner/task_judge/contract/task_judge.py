@@ -34,7 +34,7 @@ class TaskJudge:
 
     `compute_reward` gives the trainer's pair or raises; `judge` gives the full `Judgement` and does not raise for a
     broken judge. `acompute_reward` and `ajudge` are the same for callers inside an event loop; `compute_rewards`,
-    `judge_group` and `ajudge_group` take an advantage group.
+    `judge_group` and `ajudge_group` take an advantage group. A judge that ranks has no verdict on one rollout alone.
 
     Args:
         judge: the judge that is asked about rollouts that break no `mark_bad` rule.
@@ -166,6 +166,8 @@ class TaskJudge:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
             filtered, violations = self.filtered(task, output)
+            if filtered is None and self._traits.ranks:
+                self._check_alone(task)
             return filtered or checked(self._asking.ask(task, output), violations)
         except BaseException as exc:  # noqa: BLE001 - none of them is a verdict, and `_caught` raises the caller's own
             return self._caught(exc, task)
@@ -192,9 +194,25 @@ class TaskJudge:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
             filtered, violations = self.filtered(task, output)
+            if filtered is None and self._traits.ranks:
+                self._check_alone(task)
             return filtered or checked(await self._asking.aask(task, output), violations)
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
             return self._caught(exc, task)
+
+    def _check_alone(self, task: WorkflowTask) -> None:
+        """Refuses to ask a judge that ranks about one rollout, whose place among none would be a constant.
+
+        Raises:
+            JudgeError: nothing stands beside the rollout.
+        """
+        if not self.inner.ranks_alone(task):
+            raise JudgeError(
+                f"{self._traits.name} ranks whole advantage groups, and one rollout alone has no rank: ask judge_group "
+                "or compute_rewards about the group, or take a trainer that hands over groups. A judge that overrides "
+                "compute_rewards and yet judges single rollouts lets ranks_groups return False",
+                cause=Cause.CONFIG,
+            )
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
         """`outcome` for each output of an advantage group."""
@@ -241,6 +259,8 @@ class TaskJudge:
         if not self.heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
             self.heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
         checks = [self.filtered(task, output) for output in outputs]
+        if len(outputs) == 1 and checks[0][0] is None:
+            self._check_alone(task)
         return checks, [output for output, (filtered, _) in zip(outputs, checks, strict=True) if filtered is None]
 
     def _caught(self, exc: BaseException, task: WorkflowTask) -> JudgeError:

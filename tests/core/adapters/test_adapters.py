@@ -159,8 +159,8 @@ def test_listwise_judges_see_whole_groups() -> None:
     pairs = [pair(answer, task_id=task_id) for task_id, answer in zip("aaab", ["x", "xxx", "xx", "x"], strict=True)]
     assert [len(group) for group in groups(pairs)] == [3, 1]
     judge = ConfiguredJudge(config("Longest"))
-    assert [judgement.reward for judgement in judge.judge_batch(pairs)] == [0.0, 1.0, 0.5, 0.0]
-    assert [judgement.reward for judgement in asyncio.run(judge.ajudge_batch(pairs))] == [0.0, 1.0, 0.5, 0.0]
+    assert [judgement.reward for judgement in judge.judge_batch(pairs)] == [0.0, 1.0, 0.5, None]
+    assert [judgement.reward for judgement in asyncio.run(judge.ajudge_batch(pairs))] == [0.0, 1.0, 0.5, None]
 
 
 def test_no_verdict_is_no_number_unless_asked_for_by_name() -> None:

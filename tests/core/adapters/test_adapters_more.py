@@ -17,7 +17,7 @@ import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
-from agentscope_tuner.adapters.rollout import without_end_markers
+from agentscope_tuner.adapters.rollout import last_turn
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
 LONGEST = "tests.core.adapters.test_adapters->Longest"
@@ -71,7 +71,7 @@ class TestSlime:
         messages = [{"role": "system", "content": "Box it."}, {"role": "user", "content": "6*7?"}]
         task, output = slime.as_pair(Sample("x", messages, '{"target": 3}', metadata={"level": 2}))
         assert task.task.main_query == "6*7?"
-        assert task.task.metadata == {"level": 2, "answer": '{"target": 3}', "target": 3}
+        assert task.task.metadata == {"task_id": "group/0", "level": 2, "answer": '{"target": 3}', "target": 3}
         assert output.metadata["final_answer"] == "x"
         own, _ = slime.as_pair(Sample("x", label=None, metadata={"answer": "7"}))
         assert own.task.metadata["answer"] == "7"
@@ -100,6 +100,20 @@ def said(*turns: str) -> list[dict[str, Any]]:
 
 
 class TestMsSwift:
+    def test_a_tools_last_words_are_not_the_answer(self, tmp_path: Path) -> None:
+        # ms-swift's `completions` are the last messages, whoever wrote them
+        turns = [{"role": "user", "content": "6*7?"}, {"role": "assistant", "content": "<tool_call>"}]
+        messages = [[*turns, {"role": "tool", "content": "42"}], [*turns, {"role": "assistant", "content": "42"}]]
+        assert self.ask(settings(tmp_path), ["42", "42"], messages=messages) == [0.0, 1.0]
+
+    @pytest.mark.parametrize("judge", ["tests.core.adapters.test_adapters->Echo", LONGEST])
+    def test_the_awaited_twin_gives_the_same(self, judge: str, tmp_path: Path) -> None:
+        config, answers = settings(tmp_path, judge), ["42", "41", "x", "42"]
+        named = {"messages": [said(text) for text in answers], "answer": ["42"] * 4}
+        twin = ms_swift.async_orm(config)()
+        assert asyncio.run(twin(answers, **named)) == ms_swift.orm(config)()(answers, **named)
+        assert type(twin).__name__ == type(ms_swift.orm(config)()).__name__
+
     def ask(self, config: str, completions: list[str], args: Any = None, **columns: Any) -> Any:
         named = {"messages": [said(text) for text in completions], "trainer_state": object(), **columns}
         named.setdefault("answer", ["42"] * len(completions))
@@ -256,4 +270,4 @@ def test_a_wrong_configuration_stops_before_training(build: Any) -> None:
     ("text", "plain"), [("42<|im_end|></s>", "42"), ("42", "42"), ("<|im_end|> 42", "<|im_end|> 42"), ("</s>", "")]
 )
 def test_markers_after_a_turn_are_no_part_of_the_answer(text: str, plain: str) -> None:
-    assert without_end_markers(text) == plain
+    assert last_turn(text) == plain

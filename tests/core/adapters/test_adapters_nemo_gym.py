@@ -9,6 +9,7 @@ import pytest
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.nemo_gym import decode_request, encode_response
+from agentscope_tuner.adapters.rollout import components_of
 from agentscope_tuner.task_judge.batch import judge_for
 from tests.core.adapters.test_adapters_verl import settings
 
@@ -35,7 +36,10 @@ def test_the_query_and_the_last_message_are_found() -> None:
     assert task.task.main_query == "plain"
 
 
-@pytest.mark.parametrize("output", [[], [CALL], [said("42"), CALL], [{"type": "reasoning", "summary": []}]])
+USER = {**said("42"), "role": "user"}
+
+
+@pytest.mark.parametrize("output", [[], [CALL], [said("42"), CALL], [{"type": "reasoning", "summary": []}], [USER]])
 def test_an_episode_without_a_last_message_has_no_answer(output: list[dict[str, Any]]) -> None:
     assert decode_request(request(*output, answer="42"))[1].metadata["final_answer"] == ""
 
@@ -105,3 +109,51 @@ def test_on_error_zero_counts_and_says_so(tmp_path: Path) -> None:
     payload = request(said("boom"), expected_answer="42")
     verdict = encode_response(payload, judge, judge.judge(*decode_request(payload)))
     assert (verdict["reward"], verdict["mask_sample"], verdict["failure_kind"]) == (0.0, False, "judge_failed")
+
+
+PARTS = """astuner:
+  task_judge:
+    judge_type: combined
+    rules: [{id: not_empty, kind: non_empty, target: output, action: mark_bad}]
+    parts:
+      right: {judge_protocol: tests.core.adapters.test_adapters->Echo, weight: 1.0%s}
+      brief: {judge_protocol: tests.core.adapters.test_adapters->Echo, weight: 0.5, when: right.is_success}
+      seen: {judge_protocol: agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge, weight: 0,
+             optional: true}
+"""
+
+
+def parts(tmp_path: Path, optional: bool = False) -> str:
+    path = tmp_path / "parts.yaml"
+    path.write_text(PARTS % (", optional: true" if optional else ""), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "components", "masked"),
+    [
+        ("42", {"right": 1.0, "brief": 1.0}, False),
+        # what its condition left out adds nothing
+        ("41", {"right": 0.0, "brief": 0.0}, False),
+        # a rule's reward is that of each
+        ("", {"right": 0.0, "brief": 0.0}, False),
+        ("boom", {"right": 0.0, "brief": 0.0}, True),
+    ],
+)
+def test_a_combined_judges_parts_are_reward_components(
+    answer: str, components: dict[str, float], masked: bool, tmp_path: Path
+) -> None:
+    judge = judge_for(parts(tmp_path))
+    payload = request(said(answer), expected_answer="42")
+    verdict = encode_response(payload, judge, judge.judge(*decode_request(payload)))
+    assert (verdict["reward_components"], verdict["mask_sample"]) == (components, masked)
+
+
+def test_a_part_without_a_verdict_is_no_component_of_0(tmp_path: Path) -> None:
+    judge = judge_for(parts(tmp_path, optional=True))
+    judgement = judge.judge(*decode_request(request(said("boom"), expected_answer="42")))
+    if judgement.status == "judged":
+        with pytest.raises(JudgeError, match="part 'right' has no verdict"):
+            components_of(judge, judgement)
+    verdict = encode_response({}, judge, judgement)
+    assert (verdict["mask_sample"], verdict["failure_kind"]) == (True, "judge_failed")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
-from agentscope_tuner.adapters.verl import compute_score, compute_score_sync
+from agentscope_tuner.adapters.verl import check_version, compute_score, compute_score_sync
 
 KEYS = ["score", "acc", "filtered", "failed", "judge_seconds"]
 
@@ -115,3 +115,87 @@ def test_an_empty_index_names_no_task(tmp_path: Path, index: object) -> None:
     with pytest.raises(JudgeError) as raised:
         compute_score_sync("gsm8k", "boom", "42", {"index": index}, config=settings(tmp_path))
     assert "gsm8k/" not in str(raised.value)
+
+
+class Sees(BaseJudge):
+    """Right when the question and the answer are what the task's metadata say that they are."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        task, seen = workflow_task.task, workflow_output.metadata["final_answer"]
+        wanted = task.metadata["wants"]
+        return Reward(1.0, [task.main_query, seen] == list(wanted), reason=f"{task.main_query!r} {seen!r}")
+
+
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "6*7?"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "info", "wants"),
+    [
+        ("42", {"raw_prompt": ASKED}, ("6*7?", "42")),
+        ("42", {"raw_prompt": ASKED, "question": ""}, ("6*7?", "42")),
+        ("42", {"raw_prompt": ASKED, "question": "How much is 6*7?"}, ("How much is 6*7?", "42")),
+        ("42", {"raw_prompt": ASKED, "num_turns": 2}, ("6*7?", "42")),
+        ("42", {"raw_prompt": "no chat", "num_turns": None}, ("", "42")),
+        ("42", {"num_turns": math.nan}, ("", "42")),
+        # several turns: the response holds what the tool said
+        (
+            "5 tool 42",
+            {"raw_prompt": ASKED, "num_turns": 4, "final_answer": "I do not know."},
+            ("6*7?", "I do not know."),
+        ),
+        ("5 tool 42", {"num_turns": 5, "final_answer": ""}, ("", "")),
+        # a text with a template's own tokens tells the turns by itself
+        ("5<|im_end|>\n<|im_start|>tool\n42<|im_end|>\n<|im_start|>assistant\nno<|im_end|>", {}, ("", "no")),
+        ("5<|im_end|>\n<|im_start|>tool\n42<|im_end|>\n", {}, ("", "")),
+    ],
+)
+def test_the_question_and_the_last_turn_are_judged(said: str, info: Any, wants: Any, tmp_path: Path) -> None:
+    config = settings(tmp_path, "tests.core.adapters.test_adapters_verl->Sees")
+    Path(config).write_text(
+        Path(config).read_text(encoding="utf-8").replace("rules:", "name: seen #"), encoding="utf-8"
+    )
+    assert both_ways(said, {"wants": wants}, config, extra_info=info)["acc"] == 1.0
+
+
+def test_a_tools_words_are_never_the_answer(tmp_path: Path) -> None:
+    # verl decodes all turns into one text: the tool's 42 earned 1.0
+    said = "user\n<tool_response>\n42\n</tool_response>\nassistant\nI do not know."
+    with pytest.raises(JudgeError, match=r"4 turns as one text.*extra_info\['final_answer'\].*LastTurnToolAgentLoop"):
+        compute_score_sync("gsm8k", said, "42", {"num_turns": 4}, config=settings(tmp_path))
+    info = {"num_turns": 4, "final_answer": "I do not know."}
+    assert both_ways(said, "42", settings(tmp_path), extra_info=info)["score"] == 0.0
+
+
+class NamesTask(BaseJudge):
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        raise JudgeError("no verdict")
+
+
+@pytest.mark.parametrize("known", [{"raw_prompt": ASKED}, {"question": "6*7?"}, {"split": "train"}])
+def test_samples_of_a_prompt_share_a_task_id(known: dict[str, Any], tmp_path: Path) -> None:
+    config = settings(tmp_path, "tests.core.adapters.test_adapters_verl->NamesTask")
+
+    def task_id(**info: Any) -> str | None:
+        with pytest.raises(JudgeError) as caught:
+            compute_score_sync("gsm8k", "42", info.pop("truth", "42"), known | info, config=config)
+        return str(caught.value).split("'")[1]
+
+    first = task_id(num_turns=2, turn_scores=[], tool_rewards=[], rollout_reward_scores={})
+    second = task_id(
+        num_turns=4, turn_scores=[0.5], tool_rewards=[1.0], rollout_reward_scores={"a": 1}, final_answer="x"
+    )
+    assert first == second
+    assert task_id(truth="43") != first
+    assert task_id(question="another") != first
+
+
+@pytest.mark.parametrize("version", ["0.8.2", "0.8.0.dev0", "0.5", "0.1.1"])
+def test_an_older_verl_is_refused_with_the_line_to_write(version: str) -> None:
+    with pytest.raises(ConfigError, match=rf"verl {version} is older than 0\.9.*Write: pip install 'verl>=0\.9'"):
+        check_version(version)
+
+
+@pytest.mark.parametrize("version", ["0.9.0", "0.9.1", "0.10.0.dev", "1.0", "", "unknown"])
+def test_a_newer_verl_and_one_without_a_version_are_taken(version: str) -> None:
+    check_version(version)

@@ -139,21 +139,10 @@ def test_evaluation_has_groups_of_its_own_size(build: Any) -> None:
     ],
 )
 def test_what_is_no_group_has_no_verdict(build: Any, trainer: Any, prompts: Any, ids: Any, why: str) -> None:
-    caught = Trainer(build(config("Longest")), **trainer)
     columns = {} if ids is None else {"task_id": ids}
-    said: dict[str, list[str]] = {}
-    assert caught.rewards(["x"] * len(prompts), prompts, **columns) == [None] * len(prompts)
-    function = caught.reward_funcs[0]
-    answer = function(
-        prompts=prompts,
-        completions=["x"] * len(prompts),
-        log_metric=caught._log_metric,
-        log_extra=said.__setitem__,
-        **columns,
-    )
-    if inspect.iscoroutine(answer):
-        asyncio.run(answer)
-    assert why in said["Longest/reason"][0]
+    # no batch of such a data set will be a group, so the run is stopped
+    with pytest.raises(JudgeError, match=f"no verdict on any row of the first batch.*{why}"):
+        Trainer(build(config("Longest")), **trainer).rewards(["x"] * len(prompts), prompts, **columns)
 
 
 def test_without_a_trainer_the_completions_of_a_prompt_are_a_group_wherever_they_stand() -> None:

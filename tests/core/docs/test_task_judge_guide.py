@@ -254,7 +254,6 @@ def together(judge: TaskJudge, outputs: Outputs) -> list[Judgement]:
         ("PatientJudge", {}, singly, ["yes!", "no"], [(1.0, True), (0.0, False)]),
         ("PatientJudge", {}, together, ["yes!", "no"], [(1.0, True), (0.0, False)]),
         ("ShortestWinsJudge", {}, together, ["aaa", "a", "aa"], [(0.0, False), (1.0, True), (0.5, False)]),
-        ("ShortestWinsJudge", {}, singly, ["aaa"], [(0.0, True)]),
         ("MyCustomJudge", {"threshold": 0.5}, singly, ["yes", "yes no"], [(1.0, True), (0.5, True)]),
     ],
 )

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner._http.limiter import Limiter, Pace, PerMinute
+from agentscope_tuner._http.retry import REFUSED_SECONDS
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, GraderError, GraderTimeout
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
@@ -203,6 +204,33 @@ def test_a_refused_connection_is_no_time_out_and_is_logged_at_once(caplog: pytes
         ask(asked)
     assert caught.value.cause is Cause.ENDPOINT
     assert "asked again until the deadline of each verdict: connection failed: connection refused" in caplog.text
+
+
+def test_where_nobody_listens_a_verdict_fails_in_seconds_and_the_next_at_once() -> None:
+    with JudgeServer(always(1)) as server:
+        asked = model(server, deadline_seconds=120)
+    started = time.monotonic()
+    with pytest.raises(GraderError, match="nobody listens there: check base_url") as caught:
+        ask(asked)
+    assert time.monotonic() - started < REFUSED_SECONDS + 1
+    assert caught.value.cause is Cause.ENDPOINT
+    before = time.monotonic()
+    with pytest.raises(
+        GraderError, match=r"not asked: one verdict failed, the last one of: .*connection refused"
+    ) as caught:
+        ask(asked, "another question")
+    assert time.monotonic() - before < 0.5
+    assert caught.value.cause is Cause.BREAKER
+
+
+def test_an_endpoint_that_answered_before_is_waited_for_until_the_deadline() -> None:
+    with JudgeServer(always(1)) as server:
+        asked = model(server, deadline_seconds=0.5, try_seconds=0.4)
+        assert ask(asked, "one") == 1
+    with pytest.raises(GraderError, match=r"no verdict within 0\.5 s: .*connection refused"):
+        ask(asked, "two")
+    with pytest.raises(GraderError, match=r"no verdict within 0\.5 s: .*connection refused"):
+        ask(asked, "three")
 
 
 @pytest.mark.parametrize(

@@ -411,7 +411,7 @@ def test_a_part_that_ranks_sees_the_whole_group_and_the_others_each_output() -> 
     assert verdicts[2].error == "task 't1': CombinedJudge: part 'a' (Says): down"
     # one output has no rank
     assert judge.judge_group(TASK, [output(a=1.0, r=1.0)])[0].status == "failed"
-    assert "part 'place' (Ranks): a judge that ranks needs a group" in str(judge.judge(TASK, output(a=1, r=1)).error)
+    assert "CombinedJudge ranks whole advantage groups" in str(judge.judge(TASK, output(a=1, r=1)).error)
 
 
 def test_a_group_asks_parts_that_wait_only_where_their_condition_holds() -> None:

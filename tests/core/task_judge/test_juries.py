@@ -222,9 +222,9 @@ def test_a_ranking_that_two_jurors_dispute_is_taken_to_a_dearer_model(second: li
 def test_a_listwise_judge_is_asked_about_two_or_more() -> None:
     with JudgeServer(by_model({})) as server:
         subject = judge(server, model_name="m", mode="listwise")
-        with pytest.raises(JudgeError, match="ranks an advantage group"):
+        with pytest.raises(JudgeError, match="one rollout alone has no rank"):
             subject.compute_reward(TASK, OUTPUT)
-        with pytest.raises(JudgeError, match="two or more outputs of a task, and got one"):
+        with pytest.raises(JudgeError, match="one rollout alone has no rank"):
             subject.compute_rewards(TASK, [OUTPUT])
         with pytest.raises(JudgeError, match="two or more outputs of a task, and got one"):
             subject.inner.estimate(TASK, [OUTPUT], Reckoner())

@@ -73,11 +73,8 @@ def test_an_unusable_reference_is_our_failure(words: str, equivalence: str) -> N
             assert caught.value.cause == Cause.REFERENCE
 
 
-def test_an_output_that_states_no_answer_is_wrong_whatever_the_reference_is() -> None:
-    assert judge("an output without a box", "") == (0.0, False)
-    # a cell that is no text and no number is a broken task for every output
-    with pytest.raises(JudgeError):
-        judge("an output without a box", float("nan"))
+def test_an_output_that_states_no_answer_is_wrong_whatever_the_reference_says() -> None:
+    assert judge("an output without a box", "a set that nobody can read {") == (0.0, False)
 
 
 @pytest.mark.parametrize(
@@ -313,3 +310,21 @@ def test_exact_references_are_the_same_by_their_texts() -> None:
     judge = MathAnswerAsJudge({"astuner": {"task_judge": {"math": {"equivalence": "exact"}}}})
     assert judge.same_reference({"answer": "1/2"}, {"answer": "1/2"})
     assert not judge.same_reference({"answer": "1/2"}, {"answer": "0.5"})
+
+
+@pytest.mark.parametrize(
+    "said", [r"\boxed{5}", r"so \boxed{}", "5", "no idea", "<answer>5</answer>", r"\boxed{5", "x" * 9_999]
+)
+@pytest.mark.parametrize("truth", ["", "  ", "$$", r"\boxed{}", "#### ", "nan", "inf", None, float("nan")])
+@pytest.mark.parametrize("equivalence", ["exact", "symbolic"])
+def test_without_a_reference_there_is_no_verdict_whatever_the_answer(
+    said: str, truth: object, equivalence: str
+) -> None:
+    # unboxed, an answer was wrong; boxed, it had no verdict
+    judge = MathAnswerAsJudge({"astuner": {"task_judge": {"math": {"equivalence": equivalence}}}})
+    task = WorkflowTask(task=Task(metadata={"answer": truth}))
+    output = WorkflowOutput(metadata={"final_answer": said})
+    for ask in (lambda: judge.compute_reward(task, output), lambda: asyncio.run(judge.acompute_reward(task, output))):
+        with pytest.raises(JudgeError) as caught:
+            ask()
+        assert caught.value.cause is Cause.REFERENCE

@@ -169,7 +169,9 @@ def test_a_group_takes_one_route_as_a_whole() -> None:
     verdicts = judge.judge_group(task("x"), [output(a=1.0), output(a="down")])
     assert [verdict.reward for verdict in verdicts] == [1.0, None]
     assert verdicts[1].error == "task 't1': RoutedJudge: route 'x' (Says): down"
-    assert "a judge that ranks needs a group" in str(judge.judge(task("rank"), output(r=1.0)).error)
+    assert "one rollout alone has no rank" in str(judge.judge(task("rank"), output(r=1.0)).error)
+    # a route that does not rank judges one rollout alone
+    assert judge.judge(task("x"), output(a=1.0)).reward == 1.0
 
 
 def test_a_group_whose_rows_take_several_routes_is_refused_by_engines_and_trainers() -> None:

@@ -1,0 +1,125 @@
+"""Stops a run that trains on nothing, for trainers which leave a failed verdict out and go on."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+
+_log = logging.getLogger(__name__)
+
+#: Batches in a row without any verdict of the judge, after which a run is stopped.
+MOST_BATCHES = 3
+# What no later batch mends: the data set, the columns or the configuration
+_STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
+# What data sets call a reference, to name the column that was probably meant
+_REFERENCES = (
+    "solution", "ground_truth", "reference", "reference_answer", "expected_answer", "final_answer", "target", "label",
+    "gold", "truth", "response", "output", "completion",
+)  # fmt: skip
+_MOST_SHOWN = 20
+
+
+class FailingRun:
+    """Counts the verdicts of one judge in a trainer's process, logs those that fail, and stops a run without any.
+
+    It stops when every row of the first batch fails for what no later batch mends (`reference`, `input`, `config`),
+    when the judge is asked no more because its breaker is open, and after `MOST_BATCHES` batches in a row without a
+    verdict.
+    Rows that a rule filters are no verdict of the judge, and no failure.
+
+    Args:
+        judge: the judge, for its name and for what its reference is called.
+        stops: whether to stop; the failures are logged in any case.
+        rows: how many rows make a batch, where a trainer asks about a few at a time.
+    """
+
+    def __init__(self, judge: ConfiguredJudge, *, stops: bool = True, rows: int = 1) -> None:
+        self._judge, self._stops, self._rows = judge, stops, rows
+        self._waiting: tuple[list[Pair], list[Judgement]] = [], []
+        self._reached = False
+        self._empty_batches = 0
+        self._causes: Counter[str] = Counter()
+        self._told = 0
+
+    def add(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
+        """Count a batch, or a part of one.
+
+        Raises:
+            JudgeError: the run must stop; the message names the columns that the rows have.
+        """
+        if self._rows > 1:
+            self._waiting[0].extend(pairs)
+            self._waiting[1].extend(judgements)
+            at_once = any(judgement.cause is Cause.BREAKER for judgement in judgements)
+            if len(self._waiting[1]) < self._rows and not at_once:
+                return
+            (pairs, judgements), self._waiting = self._waiting, ([], [])
+        failed = [judgement for judgement in judgements if judgement.status == "failed"]
+        if any(judgement.status == "judged" for judgement in judgements):
+            self._reached, self._empty_batches = True, 0
+        elif failed:
+            self._empty_batches += 1
+        if not failed:
+            return
+        self._count(failed, len(judgements))
+        problem = self._problem(failed) if self._empty_batches else None
+        if problem is not None and self._stops:
+            raise JudgeError(
+                f"{problem}: {self._shown()}. {self._columns(pairs, failed[0])}The first: {failed[0].error}. "
+                "A run without verdicts trains on nothing, so it is stopped; stop_when_failing=False lets it go on",
+                judge=self._judge.name,
+                cause=failed[0].cause,
+            )
+
+    def _problem(self, failed: Sequence[Judgement]) -> str | None:
+        causes = {judgement.cause for judgement in failed}
+        if not self._reached and causes <= _STANDING:
+            return "no verdict on any row of the first batch"
+        if Cause.BREAKER in causes:
+            return "the judge is asked no more"
+        if self._empty_batches >= MOST_BATCHES:
+            return f"no verdict in {self._empty_batches} batches in a row"
+        return None
+
+    def _count(self, failed: Sequence[Judgement], rows: int) -> None:
+        self._causes.update(str(judgement.cause) for judgement in failed)
+        total = sum(self._causes.values())
+        # At first, and whenever their number has doubled: one line a step would be read by nobody
+        if total >= 2 * self._told:
+            self._told = total
+            _log.warning(
+                "%s gave no verdict on %d of %d rows (%s so far): %s",
+                self._judge.name, len(failed), rows, self._shown(), failed[0].error,
+            )  # fmt: skip
+
+    def _shown(self) -> str:
+        return ", ".join(f"{count} {cause}" for cause, count in self._causes.most_common())
+
+    def _columns(self, pairs: Sequence[Pair], first: Judgement) -> str:
+        """The columns of the rows, and the one that looks like what is missing."""
+        if first.cause is not Cause.REFERENCE or not pairs:
+            return ""
+        metadata = pairs[0][0].task.metadata
+        wanted = self._judge.reference_keys
+        shown = ", ".join(map(repr, sorted(metadata)[:_MOST_SHOWN])) or "none"
+        told = f"The rows have the columns {shown}"
+        meant = likely_reference(list(metadata), wanted)
+        if meant is not None and wanted:
+            told += f"; {meant!r} looks like the reference: rename it to {wanted[0]!r}"
+        return f"{told}. "
+
+
+def likely_reference(columns: Sequence[str], wanted: Sequence[str]) -> str | None:
+    """The column that probably holds what a judge looks for under the `wanted` names; None where none looks like it."""
+    others = [column for column in columns if column not in wanted]
+    lowered = {column.lower(): column for column in reversed(others)}
+    named = next((lowered[name] for name in _REFERENCES if name in lowered), None)
+    close = chain.from_iterable(difflib.get_close_matches(name, lowered, n=1, cutoff=0.7) for name in wanted)
+    return named or next((lowered[name] for name in close), None)

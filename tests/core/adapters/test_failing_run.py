@@ -1,0 +1,188 @@
+"""A trainer that leaves failed verdicts out is stopped before it trains on nothing, and told which column was meant."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import pickle
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import JudgeError
+from agentscope_tuner.adapters.failing import MOST_BATCHES, FailingRun, likely_reference
+from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
+from agentscope_tuner.errors import Cause
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from tests import hanging_judges
+from tests.core.adapters.test_adapters import config, pair
+
+MATH = {
+    "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
+}
+BUILDS = {"sync": reward_func, "async": async_reward_func, "combined": lambda config: combined([config])}
+
+
+def asked(function: Any, completions: list[str], **columns: Any) -> Any:
+    answer = function(prompts=["6*7?"] * len(completions), completions=completions, **columns)
+    return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("column", ["answer", "solution"])
+def test_trls_own_names_of_the_reference_are_read(build: str, column: str) -> None:
+    rewards = asked(BUILDS[build](MATH), [r"\boxed{42}", r"\boxed{41}"], **{column: ["42", r"so $\boxed{42}$"]})
+    assert rewards == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"level": 3}, r"the columns 'level'\. The first"),
+        (
+            {"target": "42", "level": 3},
+            "the columns 'level', 'target'; 'target' looks like the reference: rename it to",
+        ),
+        ({"Ground_Truth": "42"}, "'Ground_Truth' looks like the reference: rename it to 'answer'"),
+        ({"answers": "42"}, "'answers' looks like the reference"),
+        ({"answer": None}, r"the columns 'answer'\. The first: .*got None"),
+        ({"answer": "", "label": "42"}, "'label' looks like the reference"),
+        ({}, "the columns none"),
+    ],
+)
+def test_a_data_set_without_a_reference_ends_in_its_first_batch(build: str, columns: dict[str, Any], told: str) -> None:
+    function = BUILDS[build](MATH)
+    with pytest.raises(JudgeError, match=f"no verdict on any row of the first batch: 4 reference.*{told}") as caught:
+        asked(
+            function, [r"\boxed{42}", "42", "no", r"\boxed{4}"], **{name: [cell] * 4 for name, cell in columns.items()}
+        )
+    assert caught.value.cause is Cause.REFERENCE
+
+
+def test_some_broken_rows_of_a_batch_stop_nothing() -> None:
+    function = reward_func(MATH)
+    assert asked(function, [r"\boxed{42}"] * 3, answer=[None, "42", ""]) == [None, 1.0, None]
+    # a whole batch of them does not, either, once there were verdicts
+    for _ in range(MOST_BATCHES - 1):
+        assert asked(function, [r"\boxed{42}"] * 2, answer=[None, ""]) == [None, None]
+    assert asked(function, [r"\boxed{42}"], answer=["42"]) == [1.0]
+    for _ in range(MOST_BATCHES - 1):
+        asked(function, [r"\boxed{42}"] * 2, answer=[None, ""])
+    with pytest.raises(JudgeError, match=f"no verdict in {MOST_BATCHES} batches in a row"):
+        asked(function, [r"\boxed{42}"] * 2, answer=[None, ""])
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_a_judge_that_only_fails_is_stopped_after_some_batches(build: str) -> None:
+    function = BUILDS[build](config())
+    for _ in range(MOST_BATCHES - 1):
+        assert asked(function, ["boom"] * 2, answer=["42"] * 2) == [None, None]
+    with pytest.raises(JudgeError, match=f"no verdict in {MOST_BATCHES} batches in a row: 6 judge"):
+        asked(function, ["boom"] * 2, answer=["42"] * 2)
+
+
+def failed(cause: Cause) -> Judgement:
+    return Judgement.failed(JudgeError("why", cause=cause))
+
+
+JUDGED = Judgement("judged", 0.0, False)
+FILTERED = Judgement("filtered", 0.0, False)
+
+
+@pytest.mark.parametrize(
+    ("batches", "stops"),
+    [
+        ([[failed(Cause.BREAKER)]], True),
+        ([[JUDGED], [failed(Cause.ENDPOINT), failed(Cause.BREAKER)]], True),
+        ([[failed(Cause.BREAKER), JUDGED]], False),
+        # a rule's verdict is none of the judge's: such a run would train on the rules alone
+        ([[FILTERED, failed(Cause.REFERENCE)]], True),
+        ([[FILTERED, failed(Cause.ENDPOINT)]] * MOST_BATCHES, True),
+        ([[FILTERED]] * 10, False),
+        ([[FILTERED], [failed(Cause.INPUT)]], True),
+        ([[failed(Cause.ENDPOINT), failed(Cause.REFERENCE)]], False),
+        ([[failed(Cause.ENDPOINT)]] * (MOST_BATCHES - 1), False),
+        ([[failed(Cause.DEADLINE)]] * MOST_BATCHES, True),
+        ([[failed(Cause.DEADLINE)], [FILTERED], *[[failed(Cause.DEADLINE)]] * (MOST_BATCHES - 1)], True),
+        ([[]], False),
+    ],
+)
+@pytest.mark.parametrize("on", [True, False])
+def test_what_stops_a_run(batches: list[list[Judgement]], stops: bool, on: bool) -> None:
+    run, rows = FailingRun(ConfiguredJudge(config()), stops=on), list[Pair]()
+    *before, last = batches
+    for batch in before:
+        run.add(rows, batch)
+    if stops and on:
+        with pytest.raises(JudgeError, match="stop_when_failing=False lets it go on"):
+            run.add(rows, last)
+    else:
+        run.add(rows, last)
+
+
+def test_failures_are_logged_by_cause_long_before(caplog: pytest.LogCaptureFixture) -> None:
+    run = FailingRun(ConfiguredJudge(config()))
+    with caplog.at_level(logging.WARNING):
+        for _ in range(16):
+            run.add([], [JUDGED, failed(Cause.ENDPOINT)])
+    shown = [record.getMessage() for record in caplog.records]
+    assert [message.partition(":")[0] for message in shown] == [
+        f"Echo gave no verdict on 1 of 2 rows ({count} endpoint so far)" for count in (1, 2, 4, 8, 16)
+    ]
+
+
+def test_a_part_that_only_looks_on_stops_nothing() -> None:
+    function = combined([MATH, config()], weights=[1.0, 0.0])
+    for _ in range(2 * MOST_BATCHES):
+        assert asked(function, ["boom", "boom"], answer=["42"] * 2) == [0.0, 0.0]
+
+
+def test_the_switch_travels_with_the_function() -> None:
+    function = pickle.loads(pickle.dumps(reward_func(MATH, stop_when_failing=False)))
+    assert asked(function, ["42"] * 2) == [None, None]
+
+
+def test_where_nobody_listens_a_run_stops_in_seconds() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+    model = {"model_name": "m", "base_url": url, "api_key": "k", "client": {"cache": False}}
+    function = reward_func({"astuner": {"task_judge": {"judge_type": "llm", "llm": {"grader": "relevance", **model}}}})
+    began = time.monotonic()
+    with pytest.raises(JudgeError, match=r"the judge is asked no more.*nobody listens there"):
+        asked(function, ["a", "b"])
+    assert time.monotonic() - began < 8
+
+
+def test_verdicts_that_hang_stop_it_once_no_more_are_asked_for() -> None:
+    section = {"judge_protocol": "tests.hanging_judges->Blocks", "deadline": 0.1, "max_abandoned": 4}
+    function = reward_func({"astuner": {"task_judge": section}})
+    with hanging_judges.release():
+        assert asked(function, ["a"] * 4) == [None] * 4
+        with pytest.raises(JudgeError, match=r"the judge is asked no more: 7 breaker|the judge is asked no more"):
+            asked(function, ["a"] * 4)
+
+
+@pytest.mark.parametrize(
+    ("columns", "meant"),
+    [
+        (["prompt", "solution"], "solution"),
+        (["SOLUTION"], "SOLUTION"),
+        (["answr"], "answr"),
+        (["level", "type"], None),
+        (["answer", "gold"], "gold"),
+        ([], None),
+    ],
+)
+def test_the_column_that_was_meant(columns: list[str], meant: str | None) -> None:
+    assert likely_reference(columns, ("answer",)) == meant
+
+
+def test_a_pair_names_its_columns() -> None:
+    run = FailingRun(ConfiguredJudge(MATH))
+    with pytest.raises(JudgeError, match="the columns"):
+        run.add([pair("42")], [failed(Cause.REFERENCE)])
