@@ -216,6 +216,10 @@ class Spending:
         self._cost += used.cost - expected_cost
 
 
+class NotAskedError(GraderError):
+    """A verdict that the breaker refused. It says nothing new about the endpoint."""
+
+
 class Breaker:
     """Refuses verdicts after `most` failed ones in a row; after each pause one verdict is tried again."""
 
@@ -230,7 +234,7 @@ class Breaker:
         if self._most is None or self._failures < self._most:
             return
         if time.monotonic() < self._open_until:
-            raise GraderError(
+            raise NotAskedError(
                 f"not asked: the last {self._failures} verdicts in a row failed, the last one of: {self._last}"
             )
         # This verdict is the one try after the pause: refuse all others for another pause
@@ -241,8 +245,10 @@ class Breaker:
         self._failures = 0
 
     def failed(self, error: GraderError) -> None:
-        """A verdict failed. A spent budget does not count, because it says nothing about the endpoint."""
-        if error.cause is Cause.INTERRUPTED:
+        """A verdict failed. A spent budget and a refusal say nothing about the endpoint: refusals that counted
+        would keep the breaker open for as long as anybody asks.
+        """
+        if error.cause is Cause.INTERRUPTED or isinstance(error, NotAskedError):
             return
         self._failures += 1
         self._last = error.message[:300]
