@@ -135,19 +135,22 @@ class MathAnswerAsJudge(BaseJudge):
         return shared(self._settings.workers, self._settings.deadline)
 
     def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
-        equal, reason = verdict.outcome == "equal", verdict.reason
-        if not equal:
+        outcome, reason = verdict.outcome, verdict.reason
+        if outcome == "undecided" and not reason.startswith(outcome):
+            # a stage names itself first: nobody may take its reason for one that found the answer wrong
+            reason = f"{outcome}: {reason}"
+        if outcome != "equal":
             damage = lost_backslash(found.raw)
             if damage is not None:
                 reason = f"{reason}; the answer is damaged: it holds {damage}"
-            elif verdict.outcome == "undecided" and self._settings.on_undecided == "error":
+            elif outcome == "undecided" and self._settings.on_undecided == "error":
                 raise JudgeError(reason, cause=Cause.UNDECIDED)
         if self._settings.answer_in != ["boxed"]:
             reason = f"{reason}; answer read from {found.where}"
-        if equal:
+        if outcome == "equal":
             return Reward(1.0, True, reason=reason)
-        metrics = {"unread": 1.0} if verdict.unread else None
-        return Reward(0.0, False, reason=reason, metrics=metrics)
+        marks = {"unread": verdict.unread, "undecided": outcome == "undecided"}
+        return Reward(0.0, False, reason=reason, metrics={mark: 1.0 for mark, holds in marks.items() if holds})
 
 
 def asked(task: Task) -> str | None:
