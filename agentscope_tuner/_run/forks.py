@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import _bootstrap  # type: ignore[attr-defined]
+from importlib import _bootstrap
 
 # A fork that has waited so many seconds happens all the same: forking must not hang either
 _PATIENCE = 10.0

@@ -42,6 +42,7 @@ class ConfiguredJudge:
     Attributes:
         name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
         listwise: whether the judge ranks whole advantage groups.
+        is_cheap: whether the judge computes, within a bound of its own: such verdicts wait for nothing but a worker.
         metric_names: the metrics that trainers get for every sample: `astuner.task_judge.metric_names`, or those of the
             judge's class.
 
@@ -59,6 +60,7 @@ class ConfiguredJudge:
         own = self._judge.inner.metric_names
         self.metric_names = tuple(own if section.metric_names is None else section.metric_names)
         self.listwise = traits.ranks
+        self.is_cheap = traits.kind == "cpu" and traits.bounded and not traits.ranks
         self._at_once = self._judge.at_once(section.concurrency)
         #: The training step that a trainer is in, for the log; None where its adapter does not know.
         self.step: int | None = None

@@ -11,6 +11,7 @@ from functools import partial
 from numbers import Rational, Real
 from typing import Any
 
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
@@ -31,6 +32,10 @@ from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
+
+# Reading and comparing takes about 25 us a character before any worker is asked: longer pairs would stop the loop of a
+# service, and of a trainer, for more than a few milliseconds
+_LONG_CHARS = 256
 
 # A float of this size has no fractional digits
 _MOST_EXACT = 2**53
@@ -87,7 +92,10 @@ class MathAnswerAsJudge(BaseJudge):
         compared = partial(
             acompare, ground_truth=truth, symbolic=self._sandbox.acompare, question=question, copied=settings.copied
         )
-        return self._reward(await ajudge_place(found, truth, question, compared), found)
+        judged = ajudge_place(found, truth, question, compared)
+        if len(found.text) + len(truth) > _LONG_CHARS:
+            judged = loops.apart(judged)
+        return self._reward(await judged, found)
 
     def find(self, output: WorkflowOutput) -> PlacedAnswer:
         """The answer that an output states, with what stands around it."""
