@@ -405,6 +405,8 @@ BENCHMARKS = (
          "benchmarks.scale.http"),
     task("bench-tail", "servers", "what slow rows cost the requests beside them, at the reward service: p99 over p50",
          "benchmarks.scale.tail"),
+    task("bench-forks", "servers", "children that are started while threads judge, and how many hang; some minutes",
+         "benchmarks.scale.forks"),
     task("bench-ray", "ray", "rows a second through Ray beside the same workers without it; some minutes",
          "benchmarks.scale.ray_engine"),
     task("bench-scale", "", "everything at scale: the engines, and the service over HTTP",

@@ -32,6 +32,7 @@ BENCHES: Mapping[str, str] = {
     "bench-start": "seconds until `astuner --help` and `astuner judge` on one row are done",
     "bench-http": "the reward service under load: requests and rows a second",
     "bench-tail": "the reward service with slow rows among others: p99 beside p50",
+    "bench-forks": "children that are started while threads judge: how many hang",
     "bench-math": "the 2,000 made solutions, beside Math-Verify in one process of its own",
     "bench-env": "an evaluate through the env service's client, beside a bare pooled httpx call",
     "bench-rollout": "64 rollouts at once against an endpoint with 200 ms latency, and agents over two processes",

@@ -6,6 +6,7 @@ import asyncio
 import heapq
 import itertools
 import math
+import os
 import threading
 import time
 import weakref
@@ -225,3 +226,11 @@ class Limiter:
     def _reopen(self) -> None:
         self._timer = None
         self._start_next()
+
+
+def _forget_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_lock)

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
 from agentscope_tuner._run import channel as frames
@@ -48,10 +49,18 @@ def main(settings: dict[str, Any]) -> None:
     end_with_parent(lifeline)
     # The parent may have been started with Ctrl-C blocked, and a child inherits the blocking
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    # A batch system signals every process of a job: what a child has begun is its parent's to end, or to wait for. A
+    # handler and not SIG_IGN, which the programs that a judge starts would inherit
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave_it_to_the_parent)
     module = import_module(settings["module"])
     # the parent may close the channel at any time
     with socket.socket(fileno=channel) as stream, contextlib.suppress(ConnectionError):
         module.main(ParentChannel(stream), *settings["arguments"])
+
+
+def _leave_it_to_the_parent(number: int, frame: FrameType | None) -> None:
+    pass
 
 
 def end_with_parent(lifeline: int) -> None:

@@ -10,9 +10,11 @@ def main() -> None:
     # Imported objects stay: to search them for garbage takes a sixth of the start. `app` enables collection again
     gc.disable()
     from agentscope_tuner.cli.app import app
+    from agentscope_tuner.cli.ending import signals_interrupt
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Reasons hold ≠, and answers any character: a terminal with another encoding shows ?, and the run goes on
             stream.reconfigure(errors="replace")
-    app()
+    with signals_interrupt():
+        app()

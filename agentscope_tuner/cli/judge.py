@@ -17,6 +17,7 @@ import typer
 from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
+from agentscope_tuner.cli.ending import GRACE_SECONDS, each, ending
 from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, Source, opened_source, rollout_lines
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import resolve
@@ -25,7 +26,7 @@ from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
 from agentscope_tuner.engines.ray.partitions import input_files
 from agentscope_tuner.engines.resumed import resumed, with_earlier
-from agentscope_tuner.engines.scored import JudgedBefore
+from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
@@ -172,13 +173,17 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
                 blocks = asked.blocks(source)
                 if resume:
                     blocks = resumed(blocks, scored.earlier(), digest)
+
+                def take(block: ScoredBlock) -> None:
+                    nonlocal kept
+                    scored.write(block.data)
+                    summary.merge(block.summary)
+                    kept += block.kept
+                    if strict and block.error is not None:
+                        raise JudgeError(block.error)
+
                 with closing(score(judge, blocks, jobs=jobs)) as results:
-                    for block in results:
-                        scored.write(block.data)
-                        summary.merge(block.summary)
-                        kept += block.kept
-                        if strict and block.error is not None:
-                            raise JudgeError(block.error)
+                    each(results, take)
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
     print_summary(summary, time.perf_counter() - started, title=f"{source.name} ▸ {output}", kept=kept)
@@ -303,6 +308,7 @@ _INPUT = (
     "standard input. With --format also a folder of torch files; the output holds the rollouts made of its rows."
 )
 _OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix Parquet or Arrow."
+_GRACE = "Seconds to finish what is under way, after SIGTERM, SIGHUP or Ctrl-C; a second signal ends it."
 _DRY_RUN = (
     "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
     "--resume, of the rows that --output lacks."
@@ -327,8 +333,13 @@ def judge(
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help=_ENGINE)] = "local",
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
+    grace: Annotated[float, typer.Option("--grace", min=0, help=_GRACE)] = GRACE_SECONDS,
 ) -> None:
-    """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
+    """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0.
+
+    Ctrl-C, SIGTERM and SIGHUP keep what is done.
+    """
+    ending.grace = grace
     if dry_run and engine == "ray":
         raise fail("--dry-run reads the rows here: --engine local, with one of the files as --input")
     asked = RowsAsked(conf, overrides or (), input_, limit, format_, map_, tasks)

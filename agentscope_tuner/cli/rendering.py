@@ -78,6 +78,7 @@ def _totals(summary: Summary) -> Iterator[tuple[str, str]]:
         yield heading, "no verdicts" if mean is None else format(mean, form)
     if summary.labelled:
         yield "agrees with label", f"{summary.agreed} of {summary.labelled}"
+    yield from ((f"0.0, but {mark}", str(count)) for mark, count in summary.marks.most_common() if count)
     yield from ((f"rule {rule}", str(count)) for rule, count in summary.violations.most_common())
     yield from ((f"failed: {cause}", str(count)) for cause, count in summary.causes.most_common())
     yield from ((f"failed x{count}", why) for why, count in summary.failures.most_common(_MOST_FAILURES))

@@ -73,6 +73,9 @@ class Crew(ABC, Generic[Out]):
     def drop(self) -> None:
         """Begin no more blocks: those that are waiting are dropped, those being judged are finished."""
 
+    def give_up(self) -> None:
+        """Release what is finished behind blocks that are not; see `Rows.give_up`."""
+
     @abstractmethod
     def close(self) -> None:
         """End every thread and process of the crew, without waiting for verdicts."""
@@ -123,7 +126,8 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
     """The results of every block; `blocks` is read as the crew and the caller can take them.
 
     Ctrl-C, or an error of the input, stops the reading. Units that are being judged are still finished and handed on,
-    because their verdicts may have been paid for. A second Ctrl-C stops those, too.
+    because their verdicts may have been paid for. A second Ctrl-C stops those, too: they fail, as far as there are
+    finished ones behind them.
     """
     feed = _Feed(crew, blocks)
     try:
@@ -134,7 +138,13 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
             crew.drop()
             if feed.under_way:
                 _log.warning("interrupted: what is under way is finished; a second interrupt ends it")
-            yield from _hand_on(feed, crew.rows)
+            try:
+                yield from _hand_on(feed, crew.rows)
+            except KeyboardInterrupt:
+                # What is finished behind a row that is not has been paid for
+                crew.give_up()
+                yield from crew.rows.ready
+                raise
             raise
         if feed.error is not None:
             raise feed.error

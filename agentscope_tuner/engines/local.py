@@ -48,14 +48,14 @@ class WaitingCrew(Crew[Out]):
         super().__init__(work, rows, jobs * _AHEAD)
         self._slots = asyncio.Semaphore(jobs)
         self._in_threads = in_threads
-        self._futures: set[Future[None]] = set()
+        self._futures: dict[Future[None], Block] = {}
         self._dropping = False
 
     def begin(self, block: Block) -> None:
         """See Crew."""
         future = asyncio.run_coroutine_threadsafe(self._judge(block), loops.get_loop())
-        self._futures.add(future)
-        future.add_done_callback(self._futures.discard)
+        self._futures[future] = block
+        future.add_done_callback(lambda _: self._futures.pop(future, None))
 
     async def _judge(self, block: Block) -> None:
         try:
@@ -89,6 +89,11 @@ class WaitingCrew(Crew[Out]):
     def drop(self) -> None:
         """See Crew."""
         self._dropping = True
+
+    def give_up(self) -> None:
+        """See Crew."""
+        error = JudgeError("not judged to the end: the run was interrupted twice", cause=Cause.INTERRUPTED)
+        self.rows.give_up(list(self._futures.values()), lambda block: self.work.failed(block, error))
 
     def close(self) -> None:
         """See Crew."""

@@ -156,6 +156,20 @@ class Rows(Generic[Out]):
             self.ended += span
         self.news.set()
 
+    def give_up(self, begun: Iterable[Block], failed: Callable[[Block], Sequence[Out]]) -> None:
+        """Release all that is finished: a block before it that is not gets the results of `failed`, so that each row
+        stays at its place. Those behind the last finished one are left out.
+        """
+        with self._lock:
+            last = max(self._held, default=-1)
+            for block in begun:
+                if self._next <= block.number < last:
+                    self._held.setdefault(block.number, (block, failed(block)))
+            while self._next in self._held:
+                block, results = self._held.pop(self._next)
+                self._release(block, results)
+                self._next = block.end
+
     def drop(self, span: int) -> None:
         """Count blocks that will never be judged, `span` in all."""
         with self._lock:

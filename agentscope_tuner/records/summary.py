@@ -16,6 +16,8 @@ _USAGE = "judge_"
 # Metrics of a single verdict, whose sum means nothing
 _NOT_SUMS = frozenset({"judge_votes", "judge_disagreement"})
 _MOST_USAGES = 50
+#: Metrics of rewards of 0.0 whose answer was not found wrong: it was not understood, or could not be decided.
+MARKS = ("unread", "undecided")
 # Prefixes of the metrics of a combined judge's parts and a routed judge's routes
 _MEANS = ("part/", "route/")
 _MOST_MEANS = 100
@@ -31,6 +33,7 @@ _PLAIN = (
     "agreed",
     "usage",
     "means",
+    "marks",
 )
 
 
@@ -41,6 +44,7 @@ class Summary:
     `agreed` and `labelled` compare `is_success` with the rows' own `label.is_success`, where they carry one. `usage`
     adds up what judging itself used: metrics named `judge_…` (calls, tokens, cost). `means` has the rows and the sum
     of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
+    `marks` counts the rows of each of `MARKS`.
     `examples` holds the first row of each status, reward and kind of reason (the words before its colon), at most
     `most_examples`. `causes` counts failed rows by what has to be mended, `failures` counts them by reason.
     """
@@ -56,6 +60,7 @@ class Summary:
     agreed: int = 0
     usage: dict[str, float] = field(default_factory=dict)
     means: dict[str, tuple[float, float]] = field(default_factory=dict)
+    marks: Counter[str] = field(default_factory=Counter)
     examples: dict[tuple[str, float | None, str], tuple[str, Judgement]] = field(default_factory=dict)
     most_examples: int = _MOST_EXAMPLES
 
@@ -80,6 +85,8 @@ class Summary:
                 and (metric in self.usage or len(self.usage) < _MOST_USAGES)
             ):
                 self.usage[metric] = self.usage.get(metric, 0.0) + count * value
+            elif metric in MARKS:
+                self.marks[metric] += count * bool(value)
             elif metric.startswith(_MEANS) and metric.count("/") == 1:
                 self._add_mean(metric, count, count * value)
         if judgement.reward is None:
@@ -110,6 +117,7 @@ class Summary:
         self.successes += other.successes
         self.violations.update(other.violations)
         self.causes.update(other.causes)
+        self.marks.update(other.marks)
         self.labelled += other.labelled
         self.agreed += other.agreed
         for reason, count in other.failures.items():

@@ -1,4 +1,4 @@
-"""Which requests are judged: the service's limits, its slots and queue, and the refusal of what is beyond them."""
+"""Which requests are judged: the service's limits, its lanes of slots, and the refusal of what is beyond them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class ServiceSettings:
         max_body_bytes: the most bytes of one request's body.
         max_rows: the most rows of one batch.
         max_answer_chars: the most characters of one row's final answer.
-        concurrency: requests judged at once; further requests wait.
-        queue: the most requests that wait; further requests are refused with 429.
+        concurrency: requests judged at once, in each of two lanes; further requests wait.
+        queue: the most requests that wait, in each lane; further requests are refused with 429.
         deadline_seconds: the most seconds from a request's last byte to its answer, even if the client allows more.
         log_answers: write each row's answer and verdict to the log.
 
@@ -83,69 +83,190 @@ _WEIGHT = 0.1
 _LONGEST_RETRY = 60
 
 
-class Gate:
-    """Slots for judging, a bounded queue before them, and the drain at the end. All of it runs in one event loop.
+# Seconds after which a request of a cheap judge counts as slow: such a judge waits for nothing but a worker
+_CHEAP_SECONDS = 0.05
 
-    A request takes a place only once its body is whole, so clients that never finish theirs lock nobody out.
+
+class Lane:
+    """Slots for judging, and a bounded queue before them. All of it runs in one event loop.
 
     Args:
-        concurrency: requests judged at once.
+        slots: requests judged at once.
         queue: requests that wait for a slot.
+        aside: requests that turned out to be slow, and are judged on without a slot, so that cheap ones never wait for
+            them; 0 where a request keeps its slot until it ends.
+        clock: seconds that only grow.
+
+    Attributes:
+        running: requests that are judged.
+        waiting: requests that wait for a slot.
+        aside: those of `running` that have no slot any more.
+    """
+
+    def __init__(self, slots: int, queue: int, aside: int, clock: Callable[[], float]) -> None:
+        self._most = slots
+        self._slots = asyncio.Semaphore(slots)
+        self._queue = queue
+        self._most_aside = aside
+        self._clock = clock
+        self._mean_seconds = self._mean_aside = 0.0
+        self.running = self.waiting = self.aside = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether a request would be refused now."""
+        return self._slots.locked() and self.waiting >= self._queue
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """A context around the judging; waits for a slot.
+
+        Raises:
+            Refusal: 429, the queue is full, or the request is slow and too many slow ones are judged; it is cancelled.
+        """
+        if self.full:
+            raise self.refusal()
+        self.waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self.waiting -= 1
+        self.running += 1
+        held = _Held(self._clock())
+        try:
+            async with asyncio.timeout(None) as limit:
+                timer = None
+                if self._most_aside:
+                    timer = asyncio.get_running_loop().call_later(_CHEAP_SECONDS, self._step_aside, held, limit)
+                try:
+                    yield
+                finally:
+                    if timer is not None:
+                        timer.cancel()
+        except TimeoutError:
+            if held.refused is None:
+                raise
+            raise held.refused from None
+        finally:
+            self.running -= 1
+            self._leave(held)
+
+    def _step_aside(self, held: _Held, limit: asyncio.Timeout) -> None:
+        if self.aside >= self._most_aside:
+            held.refused = self._refused_aside()
+            limit.reschedule(asyncio.get_running_loop().time())
+            return
+        held.aside = True
+        self.aside += 1
+        self._slots.release()
+
+    def _leave(self, held: _Held) -> None:
+        took = self._clock() - held.since
+        if held.aside:
+            self.aside -= 1
+            self._mean_aside = _moved(self._mean_aside, took)
+            return
+        self._slots.release()
+        if held.refused is None:
+            self._mean_seconds = _moved(self._mean_seconds, took)
+
+    def refusal(self) -> Refusal:
+        """429 with the seconds after which the requests that wait now will have been judged, if they take as long as
+        the latest did.
+        """
+        seconds = self._mean_seconds * (self.waiting + 1) / self._most
+        held = self.running - self.aside
+        return _full(f"the service is full: {held} judged, {self.waiting} wait", seconds)
+
+    def _refused_aside(self) -> Refusal:
+        # one of those that are judged ends every so many seconds, and all who are refused come back for its place
+        words = f"this request takes long, and the service is full of such: {self.aside} judged"
+        return _full(words, self._mean_aside)
+
+
+@dataclass(slots=True, eq=False)
+class _Held:
+    """A request's slot: since when, whether it was given back before the end, and why the request is cancelled."""
+
+    since: float
+    aside: bool = False
+    refused: Refusal | None = None
+
+
+def _moved(mean: float, latest: float) -> float:
+    return mean + _WEIGHT * (latest - mean) if mean else latest
+
+
+def _full(words: str, seconds: float) -> Refusal:
+    return Refusal(429, words, retry_after=min(max(1, math.ceil(seconds)), _LONGEST_RETRY))
+
+
+class Gate:
+    """Two lanes, a bound on the bytes of all bodies, and the drain at the end. All of it runs in one event loop.
+
+    A request takes a place only once its body is whole, so clients that never finish theirs lock nobody out. Requests
+    of judges that compute within a bound of their own have a lane apart from those that wait for others, such as judge
+    models; those of them that turn out to be slow give their slots back.
+
+    Args:
+        concurrency: requests judged at once, in each lane.
+        queue: requests that wait for a slot, in each lane.
         max_body_bytes: the most bytes of one body; all bodies together may have 16 times as many.
         clock: seconds that only grow.
 
     Attributes:
-        running: requests that hold a slot.
-        waiting: requests that wait for a slot.
+        cheap: the lane of judges that compute.
+        slow: the lane of all others.
         draining: whether new requests are refused.
     """
 
     def __init__(
         self, concurrency: int, queue: int, max_body_bytes: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._concurrency = concurrency
-        self._slots = asyncio.Semaphore(concurrency)
-        self._queue = queue
+        self.cheap = Lane(concurrency, queue, concurrency + queue, clock)
+        self.slow = Lane(concurrency, queue, 0, clock)
         self._max_body_bytes = max_body_bytes
-        self._clock = clock
-        self._mean_seconds: float | None = None
         self._inside = 0
         self._bytes = 0
-        self.running = 0
-        self.waiting = 0
         self.draining = False
         self._empty = asyncio.Event()
         self._empty.set()
 
     @property
-    def full(self) -> bool:
-        """Whether a request would be refused now, if it were as long as is allowed."""
-        return self._no_place or not self._has_room(self._max_body_bytes)
+    def running(self) -> int:
+        """Requests that are judged."""
+        return self.cheap.running + self.slow.running
 
     @property
-    def _no_place(self) -> bool:
-        return self._slots.locked() and self.waiting >= self._queue
+    def waiting(self) -> int:
+        """Requests that wait for a slot."""
+        return self.cheap.waiting + self.slow.waiting
+
+    @property
+    def full(self) -> bool:
+        """Whether a request of one of the lanes would be refused now, if it were as long as is allowed."""
+        return self.cheap.full or self.slow.full or not self._has_room(self._max_body_bytes)
 
     def _has_room(self, count: int) -> bool:
         return self._bytes + count <= _BODIES * self._max_body_bytes
 
     @contextmanager
-    def entered(self) -> Iterator[Callable[[int], None]]:
+    def entered(self, lane: Lane) -> Iterator[Callable[[int], None]]:
         """A context around a whole request: a drain waits for its end. It gives a function to count its bytes with.
 
         Raises:
-            Refusal: 503 while draining; 429 when the queue is full, or too many bytes of all bodies are held.
+            Refusal: 503 while draining; 429 when the lane's queue is full, or too many bytes of all bodies are held.
         """
         if self.draining:
             raise Refusal(503, "the service is shutting down", retry_after=1)
-        if self._no_place:
-            raise self._refusal()
+        if lane.full:
+            raise lane.refusal()
         held = 0
 
         def hold(count: int) -> None:
             nonlocal held
             if not self._has_room(count):
-                raise self._refusal()
+                raise lane.refusal()
             self._bytes += count
             held += count
 
@@ -159,40 +280,6 @@ class Gate:
             if not self._inside:
                 self._empty.set()
 
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """A context around the judging; waits for a slot.
-
-        Raises:
-            Refusal: 429, the queue is full.
-        """
-        if self._no_place:
-            raise self._refusal()
-        self.waiting += 1
-        try:
-            await self._slots.acquire()
-        finally:
-            self.waiting -= 1
-        self.running += 1
-        started = self._clock()
-        try:
-            yield
-        finally:
-            took = self._clock() - started
-            mean = took if self._mean_seconds is None else self._mean_seconds
-            self._mean_seconds = mean + _WEIGHT * (took - mean)
-            self.running -= 1
-            self._slots.release()
-
     async def drained(self) -> None:
         """Waits until all requests that entered have ended."""
         await self._empty.wait()
-
-    def _refusal(self) -> Refusal:
-        # When the requests that wait now will have been judged, if they take as long as the latest did
-        seconds = (self._mean_seconds or 0.0) * (self.waiting + 1) / self._concurrency
-        return Refusal(
-            429,
-            f"the service is full: {self.running} judged, {self.waiting} wait",
-            retry_after=min(max(1, math.ceil(seconds)), _LONGEST_RETRY),
-        )

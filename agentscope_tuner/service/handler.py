@@ -155,6 +155,7 @@ class Exchange:
         self._name = name
         self._wire = wire
         self._gate = gate
+        self._lane = gate.cheap if served.judge.is_cheap else gate.slow
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._answer(Request(scope, receive))
@@ -179,7 +180,7 @@ class Exchange:
         whole = False
         try:
             seconds = _seconds(request.headers.get(DEADLINE_HEADER), settings.deadline_seconds)
-            with self._gate.entered() as hold:
+            with self._gate.entered(self._lane) as hold:
                 body = await read_body(request, settings.max_body_bytes, hold)
                 whole = True
                 ends_at = asyncio.get_running_loop().time() + seconds - min(_MOST_SEND_SECONDS, seconds / 10)
@@ -190,7 +191,7 @@ class Exchange:
             raise
 
     async def _in_turn(self, body: bytes, ends_at: float) -> bytes:
-        async with self._gate.slot():
+        async with self._lane.slot():
             reply = await self._wire(self._served, parse(body), ends_at)
         try:
             return _encoder.encode(reply).encode()

@@ -8,6 +8,7 @@ from typing import get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from agentscope_tuner.errors import Cause
+from agentscope_tuner.records.summary import MARKS
 from agentscope_tuner.service.admission import Gate
 from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 
@@ -37,6 +38,12 @@ class ServiceMetrics:
         )
         self.failures = Counter(
             "astuner_failures", "Failed rows by what has to be mended.", ("judge", "cause"), registry=registry
+        )
+        self.marks = Counter(
+            "astuner_marked",
+            "Rows of 0.0 whose answer was not found wrong, but unread or undecided.",
+            ("judge", "mark"),
+            registry=registry,
         )
         self.verdict_seconds = Histogram(
             "astuner_verdict_seconds", "What a verdict took.", ("judge",), buckets=_BUCKETS, registry=registry
@@ -76,6 +83,7 @@ class JudgeMetrics:
         self._judge = judge
         self._verdicts = {status: of.verdicts.labels(judge, status) for status in get_args(Status)}
         self._failures = {cause: of.failures.labels(judge, cause) for cause in Cause}
+        self._marks = {mark: of.marks.labels(judge, mark) for mark in MARKS}
         self._verdict_seconds = of.verdict_seconds.labels(judge)
         self._request_seconds = {wire: of.request_seconds.labels(judge, wire) for wire in WIRE_NAMES}
 
@@ -95,6 +103,8 @@ class JudgeMetrics:
             for name, value in judgement.metrics.items():
                 # A custom judge's numbers may be negative; a counter's may not
                 spent[name] = spent.get(name, 0.0) + max(0.0, value)
+        for mark, counter in self._marks.items():
+            counter.inc(spent.get(mark, 0.0))
         if "judge_calls" in spent:
             self._count(spent)
 

@@ -43,6 +43,7 @@ class ConfiguredJudge:
         name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
         listwise: whether the judge ranks whole advantage groups.
         reference_keys, component_names: see BaseJudge.
+        is_cheap: whether the judge computes, within a bound of its own: such verdicts wait for nothing but a worker.
         metric_names: the metrics that trainers get for every sample: `astuner.task_judge.metric_names`, or those of the
             judge's class.
 
@@ -62,6 +63,7 @@ class ConfiguredJudge:
         self.listwise = traits.ranks
         self.reference_keys = self._judge.inner.reference_keys
         self.component_names = self._judge.inner.component_names
+        self.is_cheap = traits.kind == "cpu" and traits.bounded and not traits.ranks
         self._at_once = self._judge.at_once(section.concurrency)
         #: The training step that a trainer is in, for the log; None where its adapter does not know.
         self.step: int | None = None

@@ -11,6 +11,7 @@ from functools import partial
 from numbers import Rational, Real
 from typing import Any
 
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
@@ -31,6 +32,10 @@ from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
+
+# Reading and comparing takes about 25 us a character before any worker is asked: longer pairs would stop the loop of a
+# service, and of a trainer, for more than a few milliseconds
+_LONG_CHARS = 256
 
 # A float of this size has no fractional digits
 _MOST_EXACT = 2**53
@@ -89,7 +94,10 @@ class MathAnswerAsJudge(BaseJudge):
         compared = partial(
             acompare, ground_truth=truth, symbolic=self._sandbox.acompare, question=question, copied=settings.copied
         )
-        return self._reward(await ajudge_place(found, truth, question, compared), found)
+        judged = ajudge_place(found, truth, question, compared)
+        if len(found.text) + len(truth) > _LONG_CHARS:
+            judged = loops.apart(judged)
+        return self._reward(await judged, found)
 
     def find(self, output: WorkflowOutput) -> PlacedAnswer:
         """The answer that an output states, with what stands around it."""
@@ -137,19 +145,22 @@ class MathAnswerAsJudge(BaseJudge):
         return shared(self._settings.workers, self._settings.deadline)
 
     def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
-        equal, reason = verdict.outcome == "equal", verdict.reason
-        if not equal:
+        outcome, reason = verdict.outcome, verdict.reason
+        if outcome == "undecided" and not reason.startswith(outcome):
+            # a stage names itself first: nobody may take its reason for one that found the answer wrong
+            reason = f"{outcome}: {reason}"
+        if outcome != "equal":
             damage = lost_backslash(found.raw)
             if damage is not None:
                 reason = f"{reason}; the answer is damaged: it holds {damage}"
-            elif verdict.outcome == "undecided" and self._settings.on_undecided == "error":
+            elif outcome == "undecided" and self._settings.on_undecided == "error":
                 raise JudgeError(reason, cause=Cause.UNDECIDED)
         if self._settings.answer_in != ["boxed"]:
             reason = f"{reason}; answer read from {found.where}"
-        if equal:
+        if outcome == "equal":
             return Reward(1.0, True, reason=reason)
-        metrics = {"unread": 1.0} if verdict.unread else None
-        return Reward(0.0, False, reason=reason, metrics=metrics)
+        marks = {"unread": verdict.unread, "undecided": outcome == "undecided"}
+        return Reward(0.0, False, reason=reason, metrics={mark: 1.0 for mark, holds in marks.items() if holds})
 
 
 def asked(task: Task) -> str | None:

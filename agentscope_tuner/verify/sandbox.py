@@ -8,6 +8,7 @@ does not count.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import math
 import subprocess
@@ -45,6 +46,9 @@ _WALL_FACTOR = 40.0
 # A worker must never wait for this process, so comparisons are sent to it ahead of time. But a comparison that arrives
 # later waits for all of them, so their expected seconds and their number are bounded
 _AHEAD_SECONDS, _MOST_AHEAD = 0.01, 16
+# A group's rollouts often give the same answer, and every one of an undecided pair costs a worker its whole deadline.
+# Remembered for so many seconds, and so many pairs: an idle machine may decide what a busy one did not
+_UNDECIDED_SECONDS, _MOST_UNDECIDED = 600.0, 4096
 _PACKAGE_PARENT = str(Path(__file__).parents[2])
 
 
@@ -93,6 +97,8 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         super().__init__(workers)
         self.deadline = deadline
         self._usual: dict[tuple[str, int], float] = {}
+        # By the digest of a question: until when it is remembered, and its reason. Only the pools' loop changes it
+        self._undecided: dict[bytes, tuple[float, str]] = {}
 
     def compare(
         self, answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
@@ -127,9 +133,15 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
 
     def _begun(self, answer: str, truth: str, question: str | None, stage: str) -> Future[ReasonedVerdict]:
         message = {"answer": answer, "truth": truth, "question": question, "stage": stage, "seconds": self.deadline}
+        asked = json.dumps(message).encode()
+        until, reason = self._undecided.get(_digest(asked), (0.0, "")) if self._undecided else (0.0, "")
+        if until > time.monotonic():
+            known: Future[ReasonedVerdict] = Future()
+            known.set_result(("undecided", reason))
+            return known
         kind = (stage, (len(answer) + len(truth)).bit_length())
         seconds = self._usual.get(kind) or _first_guess(*kind)
-        return self.ask(QueuedPair(json.dumps(message).encode(), seconds=seconds, shown=answer[:80], kind=kind))
+        return self.ask(QueuedPair(asked, seconds=seconds, shown=answer[:80], kind=kind))
 
     def pids(self) -> list[int]:
         """The process ids of the workers that run now."""
@@ -214,10 +226,22 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         self.charge(comparison, seconds - comparison.seconds)
         usual = self._usual.get(comparison.kind, seconds)
         self._usual[comparison.kind] = max(1e-6, usual + 0.1 * (seconds - usual))
+        if reply.get("outcome") == "undecided":
+            self._remember(comparison, str(reply.get("reason", "")))
         try:
             comparison.answer.set_result(_verdict_of(reply))
         except JudgeError as exc:
             comparison.answer.set_exception(exc)
+
+    def _remember(self, comparison: QueuedPair, reason: str) -> None:
+        assert comparison.message is not None
+        if len(self._undecided) >= _MOST_UNDECIDED:
+            del self._undecided[next(iter(self._undecided))]
+        self._undecided[_digest(comparison.message)] = (time.monotonic() + _UNDECIDED_SECONDS, reason)
+
+
+def _digest(question: bytes) -> bytes:
+    return hashlib.blake2b(question, digest_size=16).digest()
 
 
 def _first_guess(stage: str, size: int) -> float:

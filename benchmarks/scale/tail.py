@@ -2,7 +2,11 @@
 
 64 rows a request over 32 connections, mixed math, of which every request has some formulas that need a worker; then
 the same with a row in one request of eight that takes the worker all of its deadline. Beside the ratio stand the rows a
-second and the processor time of a row, over all processes of the service. Three to four minutes.
+second and the processor time of a row, over all processes of the service.
+
+Then cheap requests, a row each over 8 connections, beside clients that send nothing but rows no worker decides (8, 80
+and 300 of them, each row another one), and beside 330 clients that send half a body: their p99 beside that without such
+clients, and how many of them are refused. Five minutes.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from typing import Any
 
 from agentscope_tuner.config import SECTION
 from benchmarks.bars import at_most
@@ -18,6 +23,7 @@ from benchmarks.scale.rows import MATH_JUDGE, mixed_rows
 from benchmarks.scale.served import Served
 
 ROWS, BATCH, CONNECTIONS, BAR = 2048, 64, 32, 3.0
+STARVED_BAR = 5.0
 # rows between two slow ones
 _EVERY = 8 * BATCH
 
@@ -29,6 +35,75 @@ def with_slow_rows(rows: list[Row]) -> list[Row]:
     slow = {"task": {"task_id": "slow", "metadata": {"answer": r"\cos(x)"}}, "output": output}
     body = json.dumps(slow).encode()
     return [Row(body, False) if number % _EVERY == 0 else row for number, row in enumerate(rows)]
+
+
+def slow_row(number: int) -> Row:
+    """An answer that no worker decides in its time, and no other row has."""
+    sines = "+".join(rf"\sin({k}x+{number})^{k}" for k in range(2, 90))
+    output = {"metadata": {"final_answer": rf"\boxed{{{sines}}}"}}
+    return Row(json.dumps({"task": {"metadata": {"answer": r"\cos(x)"}}, "output": output}).encode(), False)
+
+
+def cheap_rows() -> list[Row]:
+    """Numbers, which need no worker."""
+    return [
+        Row(
+            json.dumps(
+                {
+                    "task": {"task_id": str(number), "metadata": {"answer": str(number)}},
+                    "output": {"metadata": {"final_answer": rf"\boxed{{{number}.0}}"}},
+                }
+            ).encode(),
+            True,
+        )
+        for number in range(2, 500)
+    ]
+
+
+async def half_sent(port: int) -> None:
+    """A client that sends a half of each body, until the service has enough of it; then it comes again."""
+    while True:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(
+            b"POST /reward HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n{"
+        )
+        try:
+            await reader.read()
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+
+async def beside(port: int, slow: int, half: int, seconds: float) -> Tally:
+    """Cheap requests over 8 connections, beside so many slow clients and half-sent bodies."""
+    # as many requests as they can send in this time, each with another answer
+    requests = shots([slow_row(number) for number in range(20 * slow)], 1) if slow else []
+    others = [asyncio.create_task(Load(port, requests, slow).flat_out(3600.0))] if slow else []
+    tasks: list[asyncio.Task[Any]] = [*others, *(asyncio.create_task(half_sent(port)) for _ in range(half))]
+    await asyncio.sleep(2.0 if tasks else 0.0)
+    try:
+        return await Load(port, shots(cheap_rows(), 1), 8).flat_out(seconds)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def starved(seconds: float) -> None:
+    """Prints what slow clients and half-sent bodies cost cheap requests."""
+    idle = 0.0
+    for slow, half in ((0, 0), (8, 0), (80, 0), (300, 0), (0, 330)):
+        with Served(MATH_JUDGE) as served:
+            tally = asyncio.run(beside(served.port, slow, half, seconds))
+        p50, p99 = tally.percentiles()
+        name = f"beside {slow} slow clients and {half} half-sent bodies"
+        print(
+            f"cheap requests {name}: {len(tally.latencies)}, p50 {1e3 * p50:.1f} ms, p99 {1e3 * p99:.1f} ms", flush=True
+        )
+        idle = idle or p99
+        at_most(f"service, cheap requests {name}, p99 beside that without", p99 / idle, STARVED_BAR)
+        at_most(f"service, cheap requests {name}, refused or wrong", tally.errors, 0, "")
 
 
 def loaded(rows: list[Row], seconds: float, workers: int) -> tuple[Tally, float]:
@@ -48,7 +123,12 @@ def main() -> None:
     """Prints a line for each workload: the ratio, and whether it is met."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=30.0, help="that each of the four loads lasts")
+    parser.add_argument("--only", choices=("mixed", "starved"), help="one half of it")
     asked = parser.parse_args()
+    if asked.only != "mixed":
+        starved(asked.seconds / 3)
+    if asked.only == "starved":
+        return
     rows = mixed_rows(ROWS)
     for name, those in (("mixed math", rows), ("mixed math with slow rows", with_slow_rows(rows))):
         for workers in ("1 worker", "2 workers"):

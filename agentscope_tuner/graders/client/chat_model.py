@@ -15,11 +15,11 @@ import json
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from agentscope_tuner._http.retry import is_refused
 from agentscope_tuner._run import loops
+from agentscope_tuner._run.kept import Kept
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import requests
 from agentscope_tuner.graders.client.reply import Reply, ReplyError
@@ -120,7 +120,7 @@ class ChatModel:
         kept = {"settings": self.settings, "_store": self._store, "budget_name": self.budget_name}
         return {**kept, "_state_of": (0, None), "_last_schema": (None, "null")}
 
-    @cached_property
+    @Kept
     def endpoint(self) -> Endpoint:
         """Where requests go.
 
@@ -248,7 +248,7 @@ class ChatModel:
             self._last_schema = (schema, text)
         return text
 
-    @cached_property
+    @Kept
     def _sampling(self) -> bytes:
         settings = self.settings
         parts = [settings.model_name, settings.temperature, settings.max_tokens, settings.extra_body]

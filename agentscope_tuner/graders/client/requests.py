@@ -11,16 +11,17 @@ import json
 import logging
 import math
 import os
+import platform
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentscope_tuner._http.limiter import Limiter, Place, pace_of
 from agentscope_tuner._http.retry import Retries, is_busy, is_refused, retry_after
+from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
@@ -82,7 +83,7 @@ class SharedState:
         self.usage += usage
         count_spent(usage)
 
-    @cached_property
+    @property
     def client(self) -> openai.AsyncOpenAI:
         """The client. Importing openai takes a while, so it waits for a request that the cache cannot answer."""
         return _client(self.endpoint)
@@ -111,26 +112,34 @@ def _spending_of(settings: ChatSettings, budget_name: str) -> Spending:
 
 
 def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
+    key = (os.getpid(), endpoint)
+    if key not in _clients:
+        # openai makes its parts in cached properties when they are first used, and so is the platform's name
+        with unforked():
+            client = _new_client(endpoint)
+            platform.platform()
+            _ = client.chat.completions.with_raw_response.create, client.embeddings.create
+        return _clients.setdefault(key, client)
+    return _clients[key]
+
+
+def _new_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
     import openai
 
     from agentscope_tuner._http.transport import Client, Connections, is_proxied
 
-    key = (os.getpid(), endpoint)
-    if key not in _clients:
-        # No timeout and no retries: this module bounds both for each verdict
-        # openai takes clients of httpx and of httpx2, and declares those of the one it depends on itself
-        http: Any = Client(Connections(most=0, most_bytes=_MOST_BYTES, proxied=is_proxied()))
-        client = openai.AsyncOpenAI(
-            base_url=endpoint.base_url,
-            api_key=endpoint.api_key,
-            max_retries=0,
-            timeout=None,
-            http_client=http,
-            default_headers=dict(endpoint.headers),
-            default_query=dict(endpoint.query),
-        )
-        return _clients.setdefault(key, client)
-    return _clients[key]
+    # No timeout and no retries: this module bounds both for each verdict
+    # openai takes clients of httpx and of httpx2, and declares those of the one it depends on itself
+    http: Any = Client(Connections(most=0, most_bytes=_MOST_BYTES, proxied=is_proxied()))
+    return openai.AsyncOpenAI(
+        base_url=endpoint.base_url,
+        api_key=endpoint.api_key,
+        max_retries=0,
+        timeout=None,
+        http_client=http,
+        default_headers=dict(endpoint.headers),
+        default_query=dict(endpoint.query),
+    )
 
 
 async def fetch(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import ConfigDict, Field, SecretStr, model_validator
 
+from agentscope_tuner._run.kept import Kept
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders.client.usage import Prices, RunBudget
@@ -19,6 +19,8 @@ from agentscope_tuner.graders.injection_defence import special_tokens
 
 class ChatSettings(StrictSection):
     """A judge model, and how it may be used."""
+
+    model_config = ConfigDict(ignored_types=(Kept,))
 
     model_name: str = Field(min_length=1)
     base_url: str | None = Field(
@@ -68,7 +70,7 @@ class ChatSettings(StrictSection):
             raise ValueError("a budget of cost needs prices, as {prompt: 0.4, completion: 1.2} per million tokens")
         return self
 
-    @cached_property
+    @Kept
     def markers(self) -> tuple[str, ...]:
         """The special tokens of `tokenizer`; none when it is None. Other markers are recognised by their shape.
 

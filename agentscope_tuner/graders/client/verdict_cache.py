@@ -9,6 +9,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Protocol
 
+from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.graders.client.reply import Reply
 from agentscope_tuner.graders.client.usage import Usage
 
@@ -88,9 +89,11 @@ class VerdictCache:
         if self._broken:
             return None
         try:
-            if self._cache is None:
-                self._cache = open_cache(self._directory)
-            return getattr(self._cache, operation)(*arguments)
+            # SQLite's locks are the process's, and it holds them without Python's
+            with unforked():
+                if self._cache is None:
+                    self._cache = open_cache(self._directory)
+                return getattr(self._cache, operation)(*arguments)
         except (OSError, sqlite3.Error, ValueError) as exc:
             self._broken = True
             _log.warning("the verdict cache in %s is not used: %s: %s", self._directory, type(exc).__name__, exc)

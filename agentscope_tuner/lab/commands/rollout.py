@@ -17,6 +17,7 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from agentscope_tuner.cli.console import Exit, config_errors, err, progress, say
+from agentscope_tuner.cli.ending import ending
 from agentscope_tuner.cli.options import Conf, Overrides
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Source, resolve
@@ -160,12 +161,13 @@ def _roll_out(
 
 @contextmanager
 def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM let the runner pass on the finished rows; a second signal ends at once. Tells whether one
-    came.
+    """Ctrl-C, SIGTERM and SIGHUP let the runner pass on the finished rows; a second signal ends at once. Tells whether
+    one came.
     """
     stopped = threading.Event()
 
     def handle(number: int, frame: object) -> None:
+        ending.told(number)
         stopped.set()
         runner.stop()
         for again in before:
@@ -174,9 +176,10 @@ def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield stopped.is_set
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        signal.signal(number, handle)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, handle)
     try:
         yield stopped.is_set
     finally:

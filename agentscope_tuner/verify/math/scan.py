@@ -12,7 +12,9 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator
-from typing import Generic, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Literal, NamedTuple, ParamSpec, TypeVar
+
+from agentscope_tuner._run.kept import Kept as Kept
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",
@@ -518,25 +520,6 @@ _EMIT = {
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Owner = TypeVar("Owner")
-
-
-class Kept(Generic[Owner, T]):
-    """A property that is computed at its first use, and then kept in the instance's `__dict__`.
-
-    Python 3.11's `functools.cached_property` holds a lock: a process that is forked while another thread computes the
-    property would wait for that lock for ever.
-    """
-
-    def __init__(self, compute: Callable[[Owner], T]) -> None:
-        self._compute = compute
-        self._name = compute.__name__
-        self.__doc__ = compute.__doc__
-
-    def __get__(self, owner: Owner, kind: type[Owner] | None = None) -> T:
-        value = self._compute(owner)
-        owner.__dict__[self._name] = value
-        return value
 
 
 def on_own_stack(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

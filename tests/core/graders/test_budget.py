@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.config import resolve
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders import CorrectnessGrader, LLMGrader
+from agentscope_tuner.graders.client.usage import Breaker
 from tests.judge_server import Answer, Body, Canned, JudgeServer, always, verdict
 
 
@@ -77,6 +78,18 @@ def test_an_endpoint_that_only_fails_is_left_alone() -> None:
         assert len(server.bodies) < 20
     assert all(result.error is not None for result in results)
     assert any("not asked: the last" in result.error for result in results)
+
+
+def test_what_the_breaker_refuses_keeps_it_open_no_longer_and_is_no_failure() -> None:
+    breaker = Breaker(most=2, pause_seconds=3600.0)
+    for _ in range(2):
+        breaker.failed(GraderError("HTTP 500"))
+    for _ in range(100):
+        with pytest.raises(GraderError) as refused:
+            breaker.check()
+        breaker.failed(refused.value)
+    with pytest.raises(GraderError, match=r"the last 2 verdicts in a row failed, the last one of: HTTP 500$"):
+        breaker.check()
 
 
 @pytest.mark.parametrize("announced", [True, False])

@@ -409,3 +409,13 @@ def test_a_record_of_an_earlier_version_is_read() -> None:
     back = Summary.from_dict(record)
     assert (back.rows, back.success_rate, back.labelled, dict(back.causes)) == (1, 1.0, 1, {})
     assert Summary().success_rate is None
+
+
+def test_a_summary_counts_the_zeros_of_answers_that_were_not_found_wrong() -> None:
+    summary, more = Summary(), Summary()
+    summary.add(Judgement("judged", 0.0, False, "undecided: a power out of range", metrics={"undecided": 1.0}), count=3)
+    more.add(Judgement("judged", 0.0, False, "unread: 'abc'", metrics={"unread": 1.0}))
+    more.add(Judgement("judged", 0.0, False, "numeric: 3 ≠ 4"))
+    summary.merge(Summary.from_dict(json.loads(json.dumps(more.to_dict()))))
+    assert summary.marks == {"undecided": 3, "unread": 1}
+    assert (summary.rows, summary.mean_reward) == (5, 0.0)

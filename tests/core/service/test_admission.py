@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agentscope_tuner.service.admission import Gate, Refusal
+from agentscope_tuner.service.admission import Gate, Lane, Refusal
 
 
 class Clock:
@@ -20,7 +20,7 @@ class Clock:
 
 
 def refusal(gate: Gate) -> Refusal:
-    with pytest.raises(Refusal) as caught, gate.entered():
+    with pytest.raises(Refusal) as caught, gate.entered(gate.slow):
         pass
     assert gate.full
     return caught.value
@@ -36,16 +36,16 @@ def test_a_client_is_told_to_come_when_the_queue_will_have_been_judged(seconds: 
         clock = Clock()
         gate = Gate(2, 2, 100, clock)
         if seconds is not None:
-            async with gate.slot():
+            async with gate.slow.slot():
                 clock.now += seconds
         end = asyncio.Event()
 
         async def hold() -> None:
-            async with gate.slot():
+            async with gate.slow.slot():
                 await end.wait()
 
         holders = [asyncio.create_task(hold()) for _ in range(4)]
-        while gate.waiting < 2:
+        while gate.slow.waiting < 2:
             await asyncio.sleep(0)
         found = refusal(gate)
         end.set()
@@ -61,7 +61,7 @@ def test_a_client_is_told_to_come_when_the_queue_will_have_been_judged(seconds: 
 def test_bytes_of_unfinished_bodies_are_bounded_and_given_back() -> None:
     gate = Gate(1, 0, 100)
     full = []
-    with gate.entered() as hold:
+    with gate.entered(gate.slow) as hold:
         hold(1500)
         full.append(gate.full)
         hold(1)
@@ -74,13 +74,84 @@ def test_bytes_of_unfinished_bodies_are_bounded_and_given_back() -> None:
 def test_a_drain_waits_for_a_body_that_is_being_read() -> None:
     async def run() -> None:
         gate = Gate(1, 1, 100)
-        with gate.entered():
+        with gate.entered(gate.slow):
             gate.draining = True
             drained = asyncio.create_task(gate.drained())
             await asyncio.sleep(0)
             assert not drained.done()
-            with pytest.raises(Refusal, match="shutting down"), gate.entered():
+            with pytest.raises(Refusal, match="shutting down"), gate.entered(gate.slow):
                 pass
         await drained
+
+    asyncio.run(run())
+
+
+async def several(lane: Lane, count: int, until: asyncio.Event) -> list[asyncio.Task[str]]:
+    """Requests that are judged until the event: what each of them gets."""
+
+    async def judged() -> str:
+        try:
+            async with lane.slot():
+                await until.wait()
+        except Refusal as exc:
+            return f"{exc.status}: {exc.detail}"
+        return "judged"
+
+    return [asyncio.create_task(judged()) for _ in range(count)]
+
+
+def test_slow_requests_give_their_slots_back_and_cheap_ones_wait_for_none_of_them() -> None:
+    """80 of them held every slot: cheap ones waited for 19.7 s in place of 7 ms."""
+
+    async def run() -> list[str]:
+        gate = Gate(2, 3, 100)
+        ended = asyncio.Event()
+        slow = await several(gate.cheap, 5, ended)
+        while gate.cheap.aside < 5:
+            await asyncio.sleep(0.01)
+        assert (gate.running, gate.waiting, gate.full) == (5, 0, False)
+        for _ in range(100):
+            async with gate.cheap.slot():
+                pass
+        # those beyond the bound are cancelled, with a time to come back, and hold no slot either
+        more = await several(gate.cheap, 2, ended)
+        found = await asyncio.gather(*more)
+        async with gate.cheap.slot():
+            ended.set()
+        return [*found, *(await asyncio.gather(*slow)), f"{gate.running} {gate.cheap.aside}"]
+
+    refused = "429: this request takes long, and the service is full of such: 5 judged"
+    assert asyncio.run(run()) == [refused] * 2 + ["judged"] * 5 + ["0 0"]
+
+
+def test_a_lane_that_waits_for_others_keeps_its_slots_and_fills_no_other_lane() -> None:
+    async def run() -> None:
+        gate = Gate(1, 1, 100)
+        ended = asyncio.Event()
+        slow = await several(gate.slow, 3, ended)
+        while gate.slow.waiting < 1:
+            await asyncio.sleep(0)
+        assert await slow[2] == "429: the service is full: 1 judged, 1 wait"
+        async with gate.cheap.slot():
+            assert (gate.running, gate.waiting) == (2, 1)
+        ended.set()
+        assert [await task for task in slow[:2]] == ["judged"] * 2
+
+    asyncio.run(run())
+
+
+def test_a_request_that_is_cancelled_or_fails_gives_its_place_back() -> None:
+    async def run() -> None:
+        gate = Gate(1, 0, 100)
+        for aside in (0, 1):
+            (task,) = await several(gate.cheap, 1, asyncio.Event())
+            while gate.cheap.running < 1 or gate.cheap.aside < aside:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.wait({task})
+            with pytest.raises(TimeoutError):
+                async with gate.cheap.slot():
+                    raise TimeoutError
+            assert (gate.running, gate.cheap.aside, gate.full) == (0, 0, False)
 
     asyncio.run(run())

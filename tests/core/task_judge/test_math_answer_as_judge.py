@@ -114,6 +114,42 @@ def test_a_damaged_answer_is_named_in_its_reason() -> None:
     assert judge("\\boxed{\ne\n}", "e") == (1.0, True)
 
 
+@pytest.mark.parametrize(
+    ("answer", "reference"),
+    [
+        (r"\frac13+\int_0^1\frac1{1+x^2}dx", r"\int_0^1 x^2dx+\frac\pi4"),
+        (r"\int_0^1 e^{x^2}dx+1", r"1+\int_0^1 e^{t^2}dt"),
+        (r"1+\frac12+\frac14+\cdots", "2"),
+        ("9^{9^{9^{9}}}", "42"),
+        ("10^{10^{10}}+1", "10^{10^{10}}"),
+        ("100000!", "1"),
+    ],
+)
+def test_an_answer_that_was_not_found_wrong_says_so(answer: str, reference: str) -> None:
+    verdict = judge(rf"\boxed{{{answer}}}", reference)
+    assert (verdict, verdict.metrics) == ((0.0, False), {"undecided": 1.0})
+    assert verdict.reason.startswith("undecided: ")
+    with pytest.raises(JudgeError, match="undecided: ") as raised:
+        judge(rf"\boxed{{{answer}}}", reference, on_undecided="error")
+    assert raised.value.cause is Cause.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "reward"),
+    [
+        ("3", "4", 0.0),
+        (r"3\sqrt2", r"\sqrt{12}", 0.0),
+        ("x+1", "x+2", 0.0),
+        (r"\sqrt{12}", r"2\sqrt3", 1.0),
+        ("1/2", "0.5", 1.0),
+    ],
+)
+def test_an_answer_that_was_found_right_or_wrong_bears_no_mark(answer: str, reference: str, reward: float) -> None:
+    verdict = judge(rf"\boxed{{{answer}}}", reference)
+    assert (verdict[0], dict(verdict.metrics)) == (reward, {})
+    assert "undecided" not in verdict.reason
+
+
 R1 = "<think>Is it 41? \\boxed{41}</think>\n"
 
 

@@ -18,7 +18,7 @@ from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, loa
 from agentscope_tuner._run.turns import one_request
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.verify.math.verdict import compare
-from agentscope_tuner.verify.sandbox import Sandbox, shared
+from agentscope_tuner.verify.sandbox import _MOST_UNDECIDED, QueuedPair, Sandbox, shared
 
 RIGHT, WRONG = ("2\\sqrt{3}", "\\sqrt{12}"), ("2\\sqrt{3}", "\\sqrt{13}")
 # within every bound, and more work than a hundredth of a second of CPU time
@@ -212,6 +212,22 @@ def test_undecided_is_zero_or_an_error_as_configured() -> None:
     strict = load_config({"astuner": {"task_judge": {"math": {"on_undecided": "error"}}}})
     with pytest.raises(JudgeError, match="undecided"):
         MathAnswerAsJudge(strict).compute_reward(task, output)
+
+
+def test_an_undecided_pair_is_computed_once_and_what_is_remembered_is_bounded() -> None:
+    sandbox, asked = Sandbox(1, 0.5), ("9^{9^{9^{9}}}+x", "42")
+    first = sandbox.compare(*asked)
+    assert first[0] == "undecided"
+    sandbox.close()
+    assert [sandbox.compare(*asked) for _ in range(50)] == [first] * 50
+    assert sandbox.pids() == []
+    # what was decided is asked again, and so is another question about the same pair
+    assert sandbox.compare("x+x", "2x")[0] == "equal"
+    assert sandbox.compare(*asked, stage="sympy")[0] == "undecided"
+    for number in range(_MOST_UNDECIDED + 10):
+        sandbox._remember(QueuedPair(b"%d" % number), "undecided")
+    assert len(sandbox._undecided) == _MOST_UNDECIDED
+    sandbox.close()
 
 
 def test_judges_with_the_same_settings_share_a_pool() -> None:

@@ -1,0 +1,117 @@
+"""A run that is told to end keeps what it has paid for, and says by its exit code who told it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.judge_server import Body, Canned, JudgeServer, prompt_of, verdict
+
+ROOT = Path(__file__).parents[3]
+ROWS = 60
+# a batch system's job, and a shell's background job, may have these switched off, and children inherit that
+MAIN = (
+    "import signal; [signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)];"
+    "signal.signal(signal.SIGINT, signal.default_int_handler); from agentscope_tuner.cli import main; main()"
+)
+
+
+def name_of(body: Body) -> str:
+    """The row that a request is about."""
+    return prompt_of(body).partition("row ")[2].partition(".")[0]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = (
+        {"task": {"main_query": "Why?"}, "id": f"r{n}", "output": {"metadata": {"final_answer": f"row {n}."}}}
+        for n in range(ROWS)
+    )
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def judging(folder: Path, url: str, output: str, *options: str) -> subprocess.Popen[str]:
+    llm = {"prompt": "Rate this from 0 to 10.\n{response}", "model_name": "m", "base_url": url}
+    llm["client"] = {"cache": False, "concurrency": 4}
+    (folder / "conf.json").write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}))
+    files = ["--conf", str(folder / "conf.json"), "--input", str(folder / "rows.jsonl")]
+    command = [sys.executable, "-c", MAIN, "judge", *files, "--output", str(folder / output), *options]
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def ids(folder: Path, output: str) -> Iterator[str]:
+    for line in (folder / output).read_text().splitlines():
+        row = json.loads(line)
+        assert row["judgement"]["status"] == "judged"
+        yield row["id"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_preempted_run_keeps_every_finished_call(folder: Path, number: signal.Signals) -> None:
+    """68 calls were sent, and 29 rows kept, when SIGTERM ended the process."""
+    random.seed(number)
+    with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.02)) as server:
+        codes = []
+        for _ in range(30):
+            sent = len(server.bodies)
+            until = random.randrange(1, 12)
+            with judging(folder, server.url, "scored.jsonl", "--resume") as run:
+                while len(server.bodies) < sent + until and run.poll() is None:
+                    pass
+                run.send_signal(number)
+                run.communicate(timeout=60)
+            codes.append(run.returncode)
+            if run.returncode == 0:
+                break
+        assert set(codes) <= {128 + number, 0}
+        assert codes[-1] == 0
+        asked = [name_of(body) for body in server.bodies]
+    assert list(ids(folder, "scored.jsonl")) == [f"r{n}" for n in range(ROWS)]
+    # no call was paid for twice
+    assert sorted(asked, key=int) == [str(n) for n in range(ROWS)]
+
+
+@pytest.mark.slow
+def test_when_the_grace_is_over_what_hangs_is_given_up_and_the_rest_is_kept(folder: Path) -> None:
+    with JudgeServer(
+        lambda body, attempt: Canned(verdict(7), hang=name_of(body) == "3"),
+    ) as server:
+        with judging(folder, server.url, "scored.jsonl", "--grace", "0.5") as run:
+            while len(server.bodies) < 20:
+                pass
+            run.send_signal(signal.SIGTERM)
+            _, told = run.communicate(timeout=60)
+        assert run.returncode == 143
+        assert "--resume goes on" in told
+        kept = [json.loads(line) for line in (folder / "scored.jsonl.partial").read_text().splitlines()]
+        assert [row["id"] for row in kept] == [f"r{n}" for n in range(len(kept))]
+        assert [row["judgement"]["status"] for row in kept] == ["judged"] * 3 + ["failed"] + ["judged"] * (
+            len(kept) - 4
+        )
+        assert kept[3]["judgement"]["cause"] == "interrupted"
+        assert len(kept) >= 15
+
+
+@pytest.mark.slow
+def test_what_nohup_ignores_stays_ignored(folder: Path) -> None:
+    script = MAIN.replace("signal.SIG_DFL", "signal.SIG_IGN")
+    with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.01)) as server:
+        run = judging(folder, server.url, "unused.jsonl")
+        run.kill()
+        run.communicate()
+        command = [script if word == MAIN else word for word in run.args]  # type: ignore[union-attr]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as ignoring:
+            while not server.bodies:
+                pass
+            os.kill(ignoring.pid, signal.SIGHUP)
+            assert ignoring.wait(60) == 0
