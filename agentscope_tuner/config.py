@@ -86,7 +86,8 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
-    allowed = list(_model_at(model, loc[:-1]).model_fields)
+    fields = _model_at(model, loc[:-1]).model_fields
+    allowed = [field.alias or name for name, field in fields.items()]
     nearest = difflib.get_close_matches(str(loc[-1]), allowed, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
@@ -119,6 +120,10 @@ _MOST_NESTED = 2
 def _empty_list_for_null(value: object) -> object:
     # `rules:` with every rule commented out reads as null and means no rules
     return [] if value is None else value
+
+
+def _one_or_more(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 def _text_keys(value: Any) -> Any:
@@ -157,7 +162,9 @@ class MathConfig(StrictSection):
 
     equivalence: Literal["symbolic", "exact"] = "symbolic"
     # places of the answer, in order of preference: the first place that holds an answer is read
-    answer_in: list[Literal["boxed", "tag", "hash", "label", "last_value"]] = Field(default=["boxed"], min_length=1)
+    answer_in: Annotated[
+        list[Literal["boxed", "tag", "hash", "label", "last_value"]], BeforeValidator(_one_or_more)
+    ] = Field(default=["boxed"], min_length=1)
     # pairs of strings that open and close a model's reasoning, beside the usual tags: it holds no answer
     think: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(default_factory=list)
     # whether a formula that already appears in the question may be the answer
@@ -217,6 +224,8 @@ class CodeConfig(StrictSection):
 class TaskJudgeConfig(StrictSection):
     """`astuner.task_judge`: which judge, and the rules that run before it."""
 
+    # the columns of a row that hold the question, the answer and the response; by default the common names
+    reads: dict[str, Any] = Field(default_factory=dict)
     # the judge's name in logs and trainers' metrics; by default its class name
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     # its metrics' names, for trainers that need the same metrics of every sample; by default those of its class

@@ -17,9 +17,9 @@ import typer
 from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
-from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, Source, opened_source, rollout_lines
+from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
-from agentscope_tuner.config import resolve
+from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
@@ -31,11 +31,11 @@ from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, converted, gathered, limited
-from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.records.output import furthest, scored_output, stage_of
 from agentscope_tuner.storage import is_url, plain
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewhere_note
 
 _MOST_PROBLEMS = 5
 _REASON_CHARS = 160
@@ -141,18 +141,25 @@ class RowsAsked:
     pairs: Sequence[str] | None = None
     tasks: str | None = None
 
-    def rollouts(self, source: Source) -> Iterator[Line]:
-        """The rows, one by one, as rollouts."""
-        return rollout_lines(islice(source.lines(), self.limit), self.format_, self.pairs, self.tasks)
+    def settings(self) -> Settings:
+        """The configuration, in which `--map` takes the place of the columns that it names.
 
-    def blocks(self, source: Source) -> Iterator[Block]:
+        Raises:
+            ConfigError: it is wrong.
+        """
+        return mapped(self.conf, self.overrides, self.pairs)
+
+    def rollouts(self, source: Source, settings: Settings) -> Iterator[Line]:
+        """The rows, one by one, as rollouts."""
+        return conversion(settings, self.format_, self.pairs, self.tasks).all(islice(source.lines(), self.limit))
+
+    def blocks(self, source: Source, settings: Settings) -> Iterator[Block]:
         """The rows in blocks; the process that judges a block turns it into rollouts."""
-        foreign = bool(self.format_ or self.pairs)
-        if foreign and self.tasks:
+        if self.tasks:
             # Their contents would be sent to the workers with every block
-            return gathered(self.rollouts(source))
+            return gathered(self.rollouts(source, settings))
         blocks = limited(source.blocks(), self.limit) if self.limit else source.blocks()
-        return converted(blocks, Conversion(self.format_, self.pairs or ())) if foreign else blocks
+        return converted(blocks, conversion(settings, self.format_, self.pairs))
 
 
 def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool) -> Summary:
@@ -160,7 +167,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
     summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
         _check_apart(asked.input_, output)
-        settings = resolve(asked.conf, asked.overrides)
+        settings = asked.settings()
         digest = settings.task_judge.digest()
         # Load the judge first: a wrong configuration must leave an earlier output as it is
         judge = LineJudge(settings, digest, strict)
@@ -169,7 +176,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
                 opened_source(asked.input_, watched=partial(_watched, summary)) as source,
                 scored_output(output, resume=resume) as scored,
             ):
-                blocks = asked.blocks(source)
+                blocks = asked.blocks(source, settings)
                 if resume:
                     blocks = resumed(blocks, scored.earlier(), digest)
                 with closing(score(judge, blocks, jobs=jobs)) as results:
@@ -189,6 +196,9 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
 def _notes(summary: Summary, name: str) -> Iterator[str]:
     if not summary.rows:
         yield f"{name!r} holds no rows: nothing was judged"
+    for metric, (rows, _) in summary.means.items():
+        if metric.startswith(ELSEWHERE):
+            yield elsewhere_note(metric, f"{rows:,.0f} of {summary.rows:,}")
     if summary.causes[Cause.BUG.value]:
         yield "a judge raised, or returned no reward: `astuner -v judge … --jobs 1` logs where, each frame"
 
@@ -201,11 +211,11 @@ def _print_notes(notes: Iterable[str]) -> None:
 def show_costs(asked: RowsAsked, resumed: str | None) -> None:
     """Print what it would cost to judge the rows that the output `resumed` lacks."""
     with config_errors():
-        settings = resolve(asked.conf, asked.overrides)
+        settings = asked.settings()
         digest = settings.task_judge.digest()
         judge, found = LineJudge(settings, digest), DryRun()
         with opened_source(asked.input_, watched=partial(_watched, Summary())) as source:
-            lines = asked.rollouts(source)
+            lines = asked.rollouts(source, settings)
             earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
             found.add(judge, lines if earlier is None else with_earlier(lines, earlier, digest))
     out.print(found.table(f"{source.name}: nothing was sent"))

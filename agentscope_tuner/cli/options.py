@@ -14,18 +14,20 @@ from omegaconf import OmegaConf
 
 from agentscope_tuner.cli.console import config_errors, printable
 from agentscope_tuner.cli.rendering import judge_tree
-from agentscope_tuner.config import masked, resolve
+from agentscope_tuner.config import SECTION, Settings, masked, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import Block, gathered, read_blocks, read_lines
 from agentscope_tuner.records.files import dump_lines, is_dump
-from agentscope_tuner.records.formats import FORMATS, as_rollouts, references_of
+from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, as_rollouts, references_of
+from agentscope_tuner.records.formats.sample import ColumnMap
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.storage import plain
+from agentscope_tuner.task_judge.contract.reads import Reads
 
-_FORMAT = f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; auto looks at the first row."
+_FORMAT = f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; plain for other rows; auto looks at the first."
 _MAP = (
-    "Where a column of the rows goes, such as prompt=task.main_query, answer=task.metadata.answer or, of a dump, "
-    "accuracy=judgement.reward. May be given several times, also with --format."
+    "Where a column of the rows goes, instead of `reads` in the YAML: problem=question, gold=answer, text=response, "
+    "a path such as level=task.metadata.level or, of a dump, accuracy=judgement.reward. May be given several times."
 )
 
 Conf = Annotated[str, typer.Option("--conf", help="The training YAML.", metavar="FILE")]
@@ -113,18 +115,42 @@ def source_lines(source: str) -> Iterator[tuple[Iterator[Line], str]]:
         yield rows.lines(), rows.name
 
 
-def rollout_lines(
-    lines: Iterator[Line], format_: str | None, pairs: Sequence[str] | None, tasks: str | None = None
-) -> Iterator[Line]:
-    """`lines` with a rollout in each, by `--format`, `--map` and `--tasks`.
+def rollout_lines(lines: Iterator[Line], format_: str | None, pairs: Sequence[str] | None) -> Iterator[Line]:
+    """`lines` with a rollout in each, by `--format` and `--map`, for commands without a configuration.
 
     Raises:
         ConfigError: as `as_rollouts`.
     """
-    if not (format_ or pairs):
-        return lines
+    return as_rollouts(lines, format_, pairs or ()) if format_ or pairs else lines
+
+
+def mapped(conf: str, overrides: Sequence[str] | None, pairs: Sequence[str] | None) -> Settings:
+    """The configuration, in which `--map` takes the place of the columns that it names.
+
+    Raises:
+        ConfigError: the configuration, or a pair of `--map`, is wrong.
+    """
+    named = (f"{SECTION}.reads.{role}=null" for role in sorted(ColumnMap(pairs or ()).roles))
+    return resolve(conf, [*(overrides or ()), *named])
+
+
+def conversion(
+    settings: Settings,
+    format_: str | None,
+    pairs: Sequence[str] | None,
+    tasks: str | None = None,
+    *,
+    responses: bool = True,
+) -> Conversion:
+    """What turns rows into rollouts, for commands with a configuration: by its `reads`, `--format`, `--map` and
+    `--tasks`.
+
+    Raises:
+        ConfigError: as `Conversion`.
+    """
     references = None
     if tasks is not None:
         with source_lines(tasks) as (rows, _):
             references = references_of(rows)
-    return as_rollouts(lines, format_, pairs or (), references)
+    reads = Reads(settings.task_judge.reads)
+    return Conversion(format_ or AUTO, pairs or (), references, reads=reads, responses=responses)

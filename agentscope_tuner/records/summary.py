@@ -17,7 +17,7 @@ _USAGE = "judge_"
 _NOT_SUMS = frozenset({"judge_votes", "judge_disagreement"})
 _MOST_USAGES = 50
 # Prefixes of the metrics of a combined judge's parts and a routed judge's routes
-_MEANS = ("part/", "route/")
+_MEANS = ("part/", "route/", "elsewhere/")
 _MOST_MEANS = 100
 _PLAIN = (
     "rows",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, span, table
-from agentscope_tuner.cli.options import Conf, Format, Json, Overrides, rollout_lines, source_lines
-from agentscope_tuner.config import resolve
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, attacked, scoreboard
 from agentscope_tuner.lab.audit.subjects import subjects_of
-from agentscope_tuner.records.reader import parse_tasks
+from agentscope_tuner.records.reader import Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.loading import load_judge
 
@@ -32,18 +32,19 @@ def audit(
     pass_at: Annotated[float, typer.Option("--pass-at", help=_PASS_AT)] = 0.5,
     fail_over: Annotated[float | None, typer.Option("--fail-over", min=0.0, max=1.0, help=_FAIL_OVER)] = None,
     format_: Format = None,
+    map_: Map = None,
     as_json: Json = False,
 ) -> None:
     """Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy would learn."""
     with config_errors():
-        settings = resolve(conf, overrides or ())
+        settings = mapped(conf, overrides, map_)
         judge = ConfiguredJudge(settings, logs=False)
         if judge.listwise:
             raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
         keys = load_judge(settings).inner.reference_keys
         with source_lines(input_) as (lines, name):
-            rows = parse_tasks(rollout_lines(lines, format_, None))
-            subjects = subjects_of(rows, judge, keys, limit)
+            rows = parse_tasks(conversion(settings, format_, map_, responses=False).all(lines))
+            subjects = subjects_of((_read(row, judge) for row in rows), judge, keys, limit)
     results, played = attacked(judge, subjects, pass_at), scoreboard(judge, subjects)
     if as_json:
         found = {"attacks": [each.to_dict() for each in results], "strategies": [each.to_dict() for each in played]}
@@ -63,6 +64,17 @@ def audit(
         raise fail("the judge has no verdict on any of the answers that must fail: nobody knows what it passes")
     if any(rate > fail_over for rate in rates):
         raise typer.Exit(Exit.FOUND)
+
+
+def _read(row: Row, judge: ConfiguredJudge) -> Row:
+    """The row with its task as the judge reads it."""
+    if row.rollout is None:
+        return row
+    try:
+        read = judge.read(row.rollout.task)
+    except JudgeError as exc:
+        return replace(row, rollout=None, problem=exc.message)
+    return replace(row, rollout=row.rollout.model_copy(update={"task": read}))
 
 
 def _attack_table(results: Sequence[AttackResult], title: str, must: str) -> Table:

@@ -33,6 +33,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.contract.judgement import place_of
+from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 
 _HOME = "agentscope_tuner.task_judge"
@@ -100,6 +101,7 @@ def load_judge(config: Source) -> TaskJudge:
         max_abandoned=section.max_abandoned,
         recipe=settings,
         keep_calls=section.keep_calls,
+        reads=Reads(section.reads) if section.reads else NO_READS,
     )
 
 

@@ -262,8 +262,8 @@ def test_bad_usage_exits_with_2_and_says_why(conf: Path, options: list[str], wor
     [
         ('[{"id": "a"}]', "a list, where a line holds one object: `jq -c '.[]'`"),
         ("[\n  1\n]", "the line holds '[' alone; write each object on one line"),
-        ('{"prompt": "1+1", "answer": "2"}', "this row has 'prompt', 'answer'; --format or --map reads other rows"),
-        ("{}", "this row has no keys"),
+        ('{"prompt": "1+1", "answer": "2"}', "the row has no response, only ['answer', 'prompt']: name its column"),
+        ("{}", "the row has no response, only []"),
     ],
 )
 def test_a_file_that_holds_no_rollouts_says_what_it_holds(conf: Path, written: str, words: str) -> None:
