@@ -27,7 +27,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import yaml
 from omegaconf import AnyNode, DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError
@@ -221,18 +221,21 @@ class CodeConfig(StrictSection):
         return self.partial == "off" if self.stop_at_first_failure is None else self.stop_at_first_failure
 
 
+_JudgeType = Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics", "combined", "routed"]
+
+
 class TaskJudgeConfig(StrictSection):
     """`astuner.task_judge`: which judge, and the rules that run before it."""
 
+    # the judge by its short name, such as math or llm; or as judge_protocol names it
+    judge: str | None = None
     # the columns of a row that hold the question, the answer and the response; by default the common names
     reads: dict[str, Any] = Field(default_factory=dict)
     # the judge's name in logs and trainers' metrics; by default its class name
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     # its metrics' names, for trainers that need the same metrics of every sample; by default those of its class
     metric_names: list[str] | None = None
-    judge_type: Literal["customized_protocol", "rubrics_auto_grader", "llm", "task_rubrics", "combined", "routed"] = (
-        "customized_protocol"
-    )
+    judge_type: _JudgeType = "customized_protocol"
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)
     rules: Annotated[list[dict[str, Any]], BeforeValidator(_empty_list_for_null)] = Field(default_factory=list)
@@ -269,6 +272,19 @@ class TaskJudgeConfig(StrictSection):
     # the judges, by the field's value; `default` judges rows with any other value
     routes: Annotated[dict[str, TaskJudgeConfig], BeforeValidator(_text_keys)] = Field(default_factory=dict)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, data: Any) -> Any:
+        """`judge` as the `judge_type` or the `judge_protocol` that it is short for."""
+        name = data.get("judge") if isinstance(data, dict) else None
+        if not isinstance(name, str):
+            return data
+        key = "judge_type" if name in get_args(_JudgeType) else "judge_protocol"
+        for other in ("judge_type", "judge_protocol"):
+            if data.get(other) not in (None, "customized_protocol", name if other == key else None):
+                raise ValueError(f"judge: {name} and {other}: {data[other]} both name the judge: give one of them")
+        return {**data, key: name}
+
     def digest(self) -> str:
         """A digest of everything that decides the verdicts: runs with the same digest had the same judge, rules,
         settings and version.
@@ -292,7 +308,8 @@ TaskJudgeConfig.model_rebuild()
 
 def _deciding(section: dict[str, Any]) -> dict[str, Any]:
     """A section without the keys that do not influence verdicts, at any depth of parts."""
-    no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
+    # `judge` is short for one of the other two
+    no_part = ("judge", "name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
     kept = {key: value for key, value in section.items() if key not in no_part}
     for key in ("llm", "task_rubrics", "rubrics_auto_grader"):
         kept[key] = _without_spending(kept[key])
@@ -573,6 +590,15 @@ def _plain(config: DictConfig, where: str) -> Any:
     return {} if plain is None else plain
 
 
+def _way_out(exc: yaml.YAMLError, path: Path) -> str:
+    """The way out of the commonest mistake, whose own message speaks of a character that cannot start any token."""
+    mark = getattr(exc, "problem_mark", None)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if mark is None or mark.line >= len(lines) or not re.match(r" *\t", lines[mark.line]):
+        return ""
+    return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
+
+
 def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictConfig:
     if source is None:
         return OmegaConf.create({})
@@ -587,7 +613,7 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
     except yaml.YAMLError as exc:
-        raise ConfigError(f"{str(source)!r} is not valid YAML: {exc}") from exc
+        raise ConfigError(f"{str(source)!r} is not valid YAML: {_way_out(exc, Path(source))}{exc}") from exc
     if not isinstance(loaded, DictConfig):
         raise ConfigError(f"{str(source)!r} must hold a mapping at its top, got {type(loaded).__name__}")
     return loaded

@@ -39,6 +39,7 @@ from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewher
 
 _MOST_PROBLEMS = 5
 _REASON_CHARS = 160
+_TABLES = (".csv", ".tsv", ".xlsx", ".xls")
 
 
 class DryRun:
@@ -186,16 +187,17 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
                         kept += block.kept
                         if strict and block.error is not None:
                             raise JudgeError(block.error)
+                if not summary.rows:
+                    # an earlier output stays as it is
+                    raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
     print_summary(summary, time.perf_counter() - started, title=f"{source.name} ▸ {output}", kept=kept)
-    _print_notes([*_notes(summary, source.name), *judge.run_notes()])
+    _print_notes([*_notes(summary), *judge.run_notes()])
     return summary
 
 
-def _notes(summary: Summary, name: str) -> Iterator[str]:
-    if not summary.rows:
-        yield f"{name!r} holds no rows: nothing was judged"
+def _notes(summary: Summary) -> Iterator[str]:
     for metric, (rows, _) in summary.means.items():
         if metric.startswith(ELSEWHERE):
             yield elsewhere_note(metric, f"{rows:,.0f} of {summary.rows:,}")
@@ -294,6 +296,8 @@ def judge_on_ray(
                     shown.update(bar, description=f"{summary.rows} rows, {summary.statuses['failed']} failed")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows in whole partitions") from exc
+        if not summary.rows:
+            raise ConfigError(f"{input_!r} holds no rows: nothing was judged")
     print_summary(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}", kept=kept)
     _print_notes(load_judge(settings).inner.notes_on(counts))
     return summary
@@ -309,8 +313,8 @@ _ENGINE = (
 )
 _TASKS = "Tasks whose metadata the rows get by their query, for dumps without the data set's columns, such as TRL's."
 _INPUT = (
-    "Rollouts: a file of JSON lines, Parquet or Arrow, or a folder or a pattern of them; a path or a URL; - reads "
-    "standard input. With --format also a folder of torch files; the output holds the rollouts made of its rows."
+    "Rows with responses: a file of JSON lines, CSV, Parquet or Arrow, or a folder or a pattern of them; a path or a "
+    "URL; - reads standard input. With --format also a folder of torch files."
 )
 _OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix Parquet or Arrow."
 _DRY_RUN = (
@@ -347,6 +351,11 @@ def judge(
         return
     if output is None:
         raise fail("--output is missing: the file that the scored rollouts go to")
+    if output.lower().endswith(_TABLES):
+        raise fail(
+            f"--output {output!r}: a scored row is nested, and a table is not: name .jsonl, .parquet or .arrow. "
+            "`jq -r '[.id, .judgement.reward, .judgement.reason] | @csv' scored.jsonl` makes a table of it"
+        )
     if engine == "ray":
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")

@@ -50,7 +50,12 @@ def show(conf: Conf, overrides: Overrides = None) -> None:
     print(OmegaConf.to_yaml(OmegaConf.create(plain)), end="")
 
 
-_TABLES = (".csv", ".tsv", ".xlsx", ".xls")
+# What is not read, and what reads it
+_OTHERS = {
+    (".xlsx", ".xls"): "save the sheet as CSV",
+    (".csv.gz", ".tsv.gz"): "`gunzip` it first",
+    (".zst", ".zip", ".bz2", ".xz"): "unpack it first, or pack it as .jsonl.gz",
+}
 #: Draws a progress bar over a file's bytes while its parts, lines or blocks, are read.
 Watched = Callable[[Iterator[Any], BinaryIO], Iterator[Any]]
 
@@ -85,11 +90,9 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
         dumped = dump_lines(source)
         yield Source(Path(source).name, lambda: dumped, lambda: gathered(dumped))
         return
-    if source.lower().endswith(_TABLES):
-        raise ConfigError(
-            f"{source!r} is a table, and rows are read from JSON lines, Parquet or Arrow: "
-            "pandas.read_csv(…).to_json('rows.jsonl', orient='records', lines=True) makes them"
-        )
+    for endings, way_out in _OTHERS.items():
+        if source.lower().endswith(endings):
+            raise ConfigError(f"{source!r} is not read, but JSON lines, CSV, Parquet and Arrow are: {way_out}")
     path = plain(source)
     name = "<stdin>" if path == "-" else Path(path).name
     try:

@@ -291,7 +291,7 @@ def hint(row: Mapping[str, Any]) -> str:
         return f"{told}, `reads: {{answer: {names[-1]}}}` under {SECTION}"
     guess = next(_likely(row), None)
     if guess is None:
-        return f"its columns are {_keys(row)}: name the reference's, `reads: {{answer: <column>}}` under {SECTION}"
+        return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
     return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
 
 
