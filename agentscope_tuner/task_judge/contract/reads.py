@@ -289,7 +289,7 @@ def hint(row: Mapping[str, Any]) -> str:
     if names:
         told = f"{' and '.join(names[:3])} differ: name one"
         return f"{told}, `reads: {{answer: {names[-1]}}}` under {SECTION}"
-    guess = next(_likely(row), None)
+    guess = next(likely_answers(row), None)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
     return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
@@ -298,13 +298,15 @@ def hint(row: Mapping[str, Any]) -> str:
 _LIKELY = re.compile(r"answer|solution|truth|gold|label|target|expected|reference|correct|gt", re.IGNORECASE)
 
 
-def _likely(row: Mapping[str, Any], within: str = "") -> Iterator[str]:
-    """Paths to texts and numbers whose names speak of an answer."""
+def likely_answers(row: Mapping[str, Any], within: str = "", named: bool = False) -> Iterator[str]:
+    """Paths to texts and numbers of a row whose names speak of an answer."""
     for key, value in row.items():
         path = f"{within}{key}"
         if isinstance(value, Mapping) and path.count(".") < 3:
-            yield from _likely(value, f"{path}.")
-        elif isinstance(value, str | int | float) and not isinstance(value, bool) and _LIKELY.search(str(key)):
+            yield from likely_answers(value, f"{path}.", named or bool(_LIKELY.search(str(key))))
+        elif (
+            (named or _LIKELY.search(str(key))) and isinstance(value, str | int | float) and not isinstance(value, bool)
+        ):
             yield path
 
 
