@@ -285,6 +285,8 @@ def hint(row: Mapping[str, Any]) -> str:
     """The line of YAML that names the answer of a row that no common name tells; names columns alone, so that rows of
     one data set have the same hint.
     """
+    if not row:
+        return "put the reference there"
     names = answer_columns(row)
     if names:
         told = f"{' and '.join(names[:3])} differ: name one"

@@ -61,7 +61,7 @@ def test_a_reference_is_found_under_the_names_that_data_sets_use(columns: dict[s
         ({"gold": "72"}, "is it 'gold'? Then write `reads: {answer: gold}`"),
         ({"meta": {"gt": 72}}, "`reads: {answer: meta.gt}`"),
         ({"level": True, "a": 1}, "name the reference's column"),
-        ({}, "`reads: {answer: <column>}`"),
+        ({}, "only []; put the reference there"),
     ],
 )
 def test_a_reference_that_is_not_sure_is_no_reward_but_a_line_to_write(columns: dict[str, Any], way_out: str) -> None:
