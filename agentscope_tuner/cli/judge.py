@@ -303,6 +303,20 @@ def judge_on_ray(
     return summary
 
 
+def _output(given: str | None) -> str:
+    """`--output`, which must be a file that holds nested rows."""
+    if given is None:
+        raise fail("--output is missing: the file that the scored rollouts go to")
+    if given == "-":
+        raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
+    if given.lower().endswith(_TABLES):
+        raise fail(
+            f"--output {given!r}: a scored row is nested, and a table is not: name .jsonl, .parquet or .arrow. "
+            "`jq -r '[.id, .judgement.reward, .judgement.reason] | @csv' scored.jsonl` makes a table of it"
+        )
+    return given
+
+
 _JOBS = (
     "Rows at once. By default a process for each core for judges that compute, `concurrency` for those that await, "
     "else 1, which judges in this process."
@@ -349,21 +363,13 @@ def judge(
     if dry_run:
         show_costs(asked, output if resume else None)
         return
-    if output is None:
-        raise fail("--output is missing: the file that the scored rollouts go to")
-    if output.lower().endswith(_TABLES):
-        raise fail(
-            f"--output {output!r}: a scored row is nested, and a table is not: name .jsonl, .parquet or .arrow. "
-            "`jq -r '[.id, .judgement.reward, .judgement.reason] | @csv' scored.jsonl` makes a table of it"
-        )
+    output = _output(output)
     if engine == "ray":
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")
         if format_ or map_ or tasks:
             raise fail("--format, --map and --tasks are read by --engine local")
         summary = judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
-    elif output == "-":
-        raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
     else:
         summary = judge_file(asked, output, resume=resume, jobs=jobs, strict=strict)
     if summary.statuses["failed"]:

@@ -212,7 +212,7 @@ def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
 
 
 def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
-    """The rows of a table with a header; an empty cell is missing, and a malformed row is a line with its problem."""
+    """The rows of a table with a header; a malformed row is a line with its problem."""
     if is_url(file.source):
         raise ConfigError(f"a table is read on this machine, got {file.source!r}: copy it here, or write it as Parquet")
     with open_table(Path(file.source)) as table:
@@ -220,9 +220,8 @@ def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
             raise ConfigError(f"{file.source!r} has two columns {twice[0]!r}: rename one")
         for row in table.rows():
-            cells = {column: value for column, value in row.values.items() if value != ""}
             problem = None if row.problem is None else f"the row {row.problem}"
-            yield Line(f"{name}:{row.line}", json.dumps(cells).encode(), problem)
+            yield Line(f"{name}:{row.line}", json.dumps(dict(row.values)).encode(), problem)
 
 
 def _list_lines(file: StoredFile, name: str) -> Iterator[Line]:

@@ -214,7 +214,7 @@ class Conversion:
         else:
             row = _object(first.raw)
             own = row is None or is_own(row)
-            name = (PLAIN if self._pairs else None) if own else _told(row or {}) or PLAIN
+            name = (PLAIN if self._pairs else None) if own else _read_as(row or {}, self._reads)
         return None if name is None else self.of(name)
 
     def __call__(self, line: Line) -> Line:
@@ -262,7 +262,7 @@ class Conversion:
             task.task.metadata = {**task.task.metadata, **known}
             output.metadata = {**output.metadata, **known}
         named = task.task.metadata.get("task_id")
-        if named in (None, ""):
+        if named in (None, "") and (task.task.main_query or task.task.init_messages):
             # A column that differs between completions, such as the score, must not split a group
             asked = repr((task.task.init_messages or task.task.main_query, task.task.metadata.get("answer")))
             task.task.task_id = hashlib.blake2b(asked.encode("utf-8", "replace"), digest_size=6).hexdigest()
@@ -299,6 +299,17 @@ def _object(raw: bytes) -> dict[str, Any] | None:
 
 def _told(row: Mapping[str, Any]) -> str | None:
     return next((name for name, columns in _TELLING if columns <= row.keys()), None)
+
+
+def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
+    """The format of a row; `plain` where none is told, or where its response stands elsewhere by `reads`."""
+    name = _told(row)
+    named = reads.column("response")
+    if name is None or (name == "openrlhf" and "instruction" in row):
+        return PLAIN
+    if named is None or any(column in _NO_RESPONSE[name][0] for column in named.names):
+        return name
+    return PLAIN if any(column in row for column in named.names) else name
 
 
 def format_of(line: Line) -> str | None:

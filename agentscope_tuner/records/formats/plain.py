@@ -11,7 +11,7 @@ from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, message_text
-from agentscope_tuner.task_judge.contract.reads import QUESTIONS, RESPONSES, WHERE, Reads, at_path
+from agentscope_tuner.task_judge.contract.reads import QUESTIONS, RESPONSES, WHERE, Reads, at_path, cell_at
 
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 # A row's only column of this name is a conversation, whose last turns are the response
@@ -78,12 +78,13 @@ class PlainRow:
         Raises:
             JudgeError: two columns that differ could be it.
         """
-        name = self._column("response", RESPONSES)
+        # an empty response is one, and wrong
+        name = self._column("response", RESPONSES) or self._empty_response()
         if name is None:
             self.used |= {name for name in _CHATS if name in self._row}
             return self._chat[self._end() :] or None
         self.used.add(name.partition(".")[0])
-        value = at_path(self._row, name)
+        value = cell_at(self._row, name)
         value = value[0] if isinstance(value, list) and len(value) == 1 and not is_chat(value) else value
         return chat_of(value) or _text(value)
 
@@ -100,6 +101,11 @@ class PlainRow:
         present = [name for name in names if at_path(self._row, name) is not None]
         self._refuse_two(role, present)
         return present[0] if present else None
+
+    def _empty_response(self) -> str | None:
+        named = self._reads.column("response")
+        names = RESPONSES if named is None else named.names
+        return next((name for name in names if cell_at(self._row, name) == ""), None)
 
     def _refuse_two(self, role: str, present: list[str]) -> None:
         """Refuse columns that could all be meant. A prompt that holds the question says the same."""

@@ -175,10 +175,17 @@ def _asked(value: Any) -> dict[str, Any]:
 
 
 def at_path(row: Mapping[str, Any], path: str) -> Any:
-    """The value at a path such as `reward_model.ground_truth` or `choices.0.text`; None where the row has none.
+    """The value at a path such as `reward_model.ground_truth` or `choices.0.text`; None where the row has none, or an
+    empty cell.
 
     A name with dots may be a column's own. A step into a text reads it as a JSON object.
     """
+    value = cell_at(row, path)
+    return None if value == "" else value
+
+
+def cell_at(row: Mapping[str, Any], path: str) -> Any:
+    """`at_path`, where an empty text is a value: a policy may have written nothing."""
     if path in row:
         return _cell(row[path])
     value: Any = row
@@ -194,8 +201,8 @@ def at_path(row: Mapping[str, Any], path: str) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """A missing cell of a table is None, whatever the table wrote for it."""
-    return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value
+    """A data frame writes NaN for a missing cell."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _record(text: str) -> Any:
