@@ -330,6 +330,7 @@ def _without_spending(value: Any) -> Any:
 
 # Keys of `task_judge` whose names no other program uses: `astuner` may hold other programs' sections, too
 _OWN_KEYS = (
+    "judge",
     "judge_type",
     "judge_protocol",
     "judge_kwargs",
@@ -348,7 +349,9 @@ def check_override(key: str) -> None:
         ConfigError: it has another key; the message has the right key.
     """
     first, _, rest = key.partition(".")
-    if first == "task_judge" or first in _OWN_KEYS:
+    # other programs have sections of this name, too
+    others = first == "judge" and rest
+    if first == "task_judge" or (first in _OWN_KEYS and not others):
         place = "astuner" if first == "task_judge" else "astuner.task_judge"
         raise ConfigError(f"override {key!r}: nobody reads {first!r} at the top: write {place}.{key}")
     misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"], cutoff=0.8)
@@ -373,7 +376,7 @@ def check_places(config: DictConfig) -> None:
     if "task_judge" not in ours and misspelt:
         raise ConfigError(f"astuner.{misspelt[0]}: unknown key; did you mean 'task_judge'?")
     for key in _OWN_KEYS:
-        if key in ours:
+        if key in ours and (key != "judge" or isinstance(ours[key], str)):
             raise ConfigError(f"astuner.{key} stands where nobody reads it: write astuner.task_judge.{key}")
     if "task_judge" not in ours:
         _check_top(config)
@@ -381,8 +384,8 @@ def check_places(config: DictConfig) -> None:
 
 def _check_top(config: DictConfig) -> None:
     """Where our section is missing, refuse our keys at the top level, or under a misspelt `astuner`."""
-    for key in ("task_judge", "judge_protocol"):
-        if key in config:
+    for key in ("task_judge", "judge_protocol", "judge"):
+        if key in config and (key != "judge" or isinstance(config[key], str)):
             path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
             raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}")
     for name in difflib.get_close_matches("astuner", [str(key) for key in config], cutoff=0.8):

@@ -217,6 +217,10 @@ def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
         raise ConfigError(f"a table is read on this machine, got {file.source!r}: copy it here, or write it as Parquet")
     with open_table(Path(file.source)) as table:
         columns = list(table.columns or ())
+        if len(columns) == 1 and ";" in columns[0]:
+            raise ConfigError(
+                f"{file.source!r} has one column, {columns[0]!r:.80}: save it with commas between the cells"
+            )
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
             raise ConfigError(f"{file.source!r} has two columns {twice[0]!r}: rename one")
         for row in table.rows():

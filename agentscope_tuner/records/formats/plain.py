@@ -11,7 +11,16 @@ from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, message_text
-from agentscope_tuner.task_judge.contract.reads import QUESTIONS, RESPONSES, WHERE, Reads, at_path, cell_at
+from agentscope_tuner.task_judge.contract.reads import (
+    ANSWERS,
+    QUESTIONS,
+    RESPONSES,
+    WHERE,
+    Reads,
+    at_path,
+    cell_at,
+    sole_other,
+)
 
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 # A row's only column of this name is a conversation, whose last turns are the response
@@ -40,9 +49,12 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
     found = PlainRow(row, reads, given)
     response = "" if "response" in given else found.response()
     if response is None:
+        guess = sole_other(row, QUESTIONS + ANSWERS)
+        way_out = f"is it {guess!r}? Then name it" if guess else "name its column"
+        column, where = guess or "<column>", WHERE.rpartition(".")[0]
         raise JudgeError(
-            f"the row has no response, only {sorted(map(str, row))!r}: name its column, "
-            f"`reads: {{response: <column>}}` under {WHERE.rpartition('.')[0]}, or --map <column>=response",
+            f"the row has no response, only {sorted(map(str, row))!r}: {way_out}, `reads: {{response: {column}}}` under "
+            f"{where}, or --map {column}=response; `astuner check` takes rows without responses",
             cause=Cause.INPUT,
         )
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})

@@ -339,6 +339,8 @@ def _parts_of(protocol: str) -> tuple[str, str]:
     if judge in JUDGES:
         return f"{_HOME}.{JUDGES[judge]}", judge
     module, arrow, name = map(str.strip, protocol.partition("->"))
+    if not arrow and (known := _near_judge(protocol.strip())).startswith(": did"):
+        raise ConfigError(f"{SECTION}.judge: no judge has the name {protocol!r}{known}")
     if not (arrow and module and name):
         raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}{_meant(protocol)}")
     if "/" in module or "\\" in module or module.endswith(".py"):

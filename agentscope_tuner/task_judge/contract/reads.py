@@ -35,6 +35,7 @@ ANSWERS = (
 )
 RESPONSES = ("response", "completion", "output", "generation", "generated_text", "model_output", "prediction")
 
+_IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
 _FORMS = ("hash", "last_box", "number")
 _NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:/\d+)?")
 # A column is at most as long as a reference with its worked solution
@@ -298,10 +299,17 @@ def hint(row: Mapping[str, Any]) -> str:
     if names:
         told = f"{' and '.join(names[:3])} differ: name one"
         return f"{told}, `reads: {{answer: {names[-1]}}}` under {SECTION}"
-    guess = next(likely_answers(row), None)
+    guess = next(likely_answers(row), None) or sole_other(row, QUESTIONS + RESPONSES)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
     return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
+
+
+def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
+    """The only column with a text or a number that has none of the known names; None where there are more."""
+    kinds = (str, int, float)
+    others = [key for key, value in row.items() if key not in known and key not in _IDS and isinstance(value, kinds)]
+    return str(others[0]) if len(others) == 1 else None
 
 
 _LIKELY = re.compile(r"answer|solution|truth|gold|label|target|expected|reference|correct|gt", re.IGNORECASE)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentscope_tuner import ConfigError
+from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
@@ -73,6 +76,7 @@ def test_named_columns_are_read_before_all_others() -> None:
         ),
         ({"question": "q", "answer": "1"}, "the row has no response, only ['answer', 'question']"),
         ({"question": "q", "response": None}, "the row has no response"),
+        ({"question": "q", "answer": "1", "reply": "a"}, "is it 'reply'? Then name it, `reads: {response: reply}`"),
     ],
 )
 def test_what_could_mean_two_things_is_refused_with_the_line_to_write(row: dict[str, Any], why: str) -> None:
@@ -101,3 +105,35 @@ def test_rows_of_our_own_pass_through_whatever_stands_beside_them() -> None:
 def test_columns_stay_metadata_and_the_response_is_none() -> None:
     (line,) = made({"question": "q", "gold": 1, "response": "a"})
     assert json.loads(line.raw)["task"]["metadata"] == {"question": "q", "gold": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("question;answer;response\n1;2;3\n", "has one column, 'question;answer;response': save it with commas"),
+        ("question,answer,answer\n1,2,3\n", "has two columns 'answer': rename one"),
+        ("", "is empty: a table needs a header"),
+    ],
+)
+def test_a_table_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=why):
+        list(dump_lines(str(tmp_path / "rows.csv")))
+
+
+def test_tables_and_lists_are_rows(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('question,answer\n"a, b",\n"x\ny",2\n', encoding="utf-8-sig")
+    (tmp_path / "b.tsv").write_text("question\tanswer\nq\t2\n", encoding="utf-8")
+    (tmp_path / "c.json").write_text('[\n {"question": "q"},\n 3\n]', encoding="utf-8")
+    read = {
+        name: [json.loads(line.raw) for line in dump_lines(str(tmp_path / name))]
+        for name in ("a.csv", "b.tsv", "c.json")
+    }
+    assert read == {
+        "a.csv": [{"question": "a, b", "answer": ""}, {"question": "x\ny", "answer": "2"}],
+        "b.tsv": [{"question": "q", "answer": "2"}],
+        "c.json": [{"question": "q"}, 3],
+    }
+    (tmp_path / "d.json").write_text("[1]\n[2]\n", encoding="utf-8")
+    assert is_dump(str(tmp_path / "c.json"))
+    assert not is_dump(str(tmp_path / "d.json"))

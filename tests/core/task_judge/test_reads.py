@@ -58,6 +58,7 @@ def test_a_reference_is_found_under_the_names_that_data_sets_use(columns: dict[s
     [
         ({"solution": "it is 72", "final_answer": "72"}, "solution and final_answer differ: name one"),
         ({"label": "algebra", "target": "72"}, "label and target differ"),
+        ({"final": "72", "question": "q", "id": 3}, "`reads: {answer: final}`"),
         ({"gold": "72"}, "is it 'gold'? Then write `reads: {answer: gold}`"),
         ({"meta": {"gt": 72}}, "`reads: {answer: meta.gt}`"),
         ({"level": True, "a": 1}, "name the reference's column"),
