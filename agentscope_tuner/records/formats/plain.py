@@ -53,8 +53,9 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
         way_out = f"is it {guess!r}? Then name it" if guess else "name its column"
         column, where = guess or "<column>", WHERE.rpartition(".")[0]
         raise JudgeError(
-            f"the row has no response, only {sorted(map(str, row))!r}: {way_out}, `reads: {{response: {column}}}` under "
-            f"{where}, or --map {column}=response; `astuner check` takes rows without responses",
+            f"the row has no response, only {sorted(map(str, row))!r}: {way_out}, "
+            f"`reads: {{response: {column}}}` under {where}, or --map {column}=response; "
+            "`astuner check` takes rows without responses",
             cause=Cause.INPUT,
         )
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
