@@ -27,7 +27,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import yaml
 from omegaconf import AnyNode, DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError
@@ -86,7 +86,8 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
-    allowed = list(_model_at(model, loc[:-1]).model_fields)
+    fields = _model_at(model, loc[:-1]).model_fields
+    allowed = [field.alias or name for name, field in fields.items()]
     nearest = difflib.get_close_matches(str(loc[-1]), allowed, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
@@ -119,6 +120,10 @@ _MOST_NESTED = 2
 def _empty_list_for_null(value: object) -> object:
     # `rules:` with every rule commented out reads as null and means no rules
     return [] if value is None else value
+
+
+def _one_or_more(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 def _text_keys(value: Any) -> Any:
@@ -157,7 +162,9 @@ class MathConfig(StrictSection):
 
     equivalence: Literal["symbolic", "exact"] = "symbolic"
     # places of the answer, in order of preference: the first place that holds an answer is read
-    answer_in: list[Literal["boxed", "tag", "hash", "label", "last_value"]] = Field(default=["boxed"], min_length=1)
+    answer_in: Annotated[
+        list[Literal["boxed", "tag", "hash", "label", "last_value"]], BeforeValidator(_one_or_more)
+    ] = Field(default=["boxed"], min_length=1)
     # pairs of strings that open and close a model's reasoning, beside the usual tags: it holds no answer
     think: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(default_factory=list)
     # whether a formula that already appears in the question may be the answer
@@ -218,23 +225,30 @@ class CodeConfig(StrictSection):
         return self.partial == "off" if self.stop_at_first_failure is None else self.stop_at_first_failure
 
 
+_JudgeType = Literal[
+    "customized_protocol",
+    "rubrics_auto_grader",
+    "llm",
+    "task_rubrics",
+    "reward_model",
+    "verifier",
+    "combined",
+    "routed",
+]
+
+
 class TaskJudgeConfig(StrictSection):
     """`astuner.task_judge`: which judge, and the rules that run before it."""
 
+    # the judge by its short name, such as math or llm; or as judge_protocol names it
+    judge: str | None = None
+    # the columns of a row that hold the question, the answer and the response; by default the common names
+    reads: dict[str, Any] = Field(default_factory=dict)
     # the judge's name in logs and trainers' metrics; by default its class name
     name: str | None = Field(default=None, pattern=r"^[\w.-]{1,64}$")
     # its metrics' names, for trainers that need the same metrics of every sample; by default those of its class
     metric_names: list[str] | None = None
-    judge_type: Literal[
-        "customized_protocol",
-        "rubrics_auto_grader",
-        "llm",
-        "task_rubrics",
-        "reward_model",
-        "verifier",
-        "combined",
-        "routed",
-    ] = "customized_protocol"
+    judge_type: _JudgeType = "customized_protocol"
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)
     rules: Annotated[list[dict[str, Any]], BeforeValidator(_empty_list_for_null)] = Field(default_factory=list)
@@ -273,6 +287,19 @@ class TaskJudgeConfig(StrictSection):
     # the judges, by the field's value; `default` judges rows with any other value
     routes: Annotated[dict[str, TaskJudgeConfig], BeforeValidator(_text_keys)] = Field(default_factory=dict)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, data: Any) -> Any:
+        """`judge` as the `judge_type` or the `judge_protocol` that it is short for."""
+        name = data.get("judge") if isinstance(data, dict) else None
+        if not isinstance(name, str):
+            return data
+        key = "judge_type" if name in get_args(_JudgeType) else "judge_protocol"
+        for other in ("judge_type", "judge_protocol"):
+            if data.get(other) not in (None, "customized_protocol", name if other == key else None):
+                raise ValueError(f"judge: {name} and {other}: {data[other]} both name the judge: give one of them")
+        return {**data, key: name}
+
     def digest(self) -> str:
         """A digest of everything that decides the verdicts: runs with the same digest had the same judge, rules,
         settings and version.
@@ -296,7 +323,8 @@ TaskJudgeConfig.model_rebuild()
 
 def _deciding(section: dict[str, Any]) -> dict[str, Any]:
     """A section without the keys that do not influence verdicts, at any depth of parts."""
-    no_part = ("name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
+    # `judge` is short for one of the other two
+    no_part = ("judge", "name", "metric_names", "concurrency", "log_dir", "log_share", "keep_calls")
     kept = {key: value for key, value in section.items() if key not in no_part}
     for key in ("llm", "task_rubrics", "rubrics_auto_grader", "reward_model", "verifier"):
         kept[key] = _without_spending(kept[key])
@@ -317,6 +345,7 @@ def _without_spending(value: Any) -> Any:
 
 # Keys of `task_judge` whose names no other program uses: `astuner` may hold other programs' sections, too
 _OWN_KEYS = (
+    "judge",
     "judge_type",
     "judge_protocol",
     "judge_kwargs",
@@ -335,7 +364,9 @@ def check_override(key: str) -> None:
         ConfigError: it has another key; the message has the right key.
     """
     first, _, rest = key.partition(".")
-    if first == "task_judge" or first in _OWN_KEYS:
+    # other programs have sections of this name, too
+    others = first == "judge" and rest
+    if first == "task_judge" or (first in _OWN_KEYS and not others):
         place = "astuner" if first == "task_judge" else "astuner.task_judge"
         raise ConfigError(f"override {key!r}: nobody reads {first!r} at the top: write {place}.{key}")
     misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"], cutoff=0.8)
@@ -360,7 +391,7 @@ def check_places(config: DictConfig) -> None:
     if "task_judge" not in ours and misspelt:
         raise ConfigError(f"astuner.{misspelt[0]}: unknown key; did you mean 'task_judge'?")
     for key in _OWN_KEYS:
-        if key in ours:
+        if key in ours and (key != "judge" or isinstance(ours[key], str)):
             raise ConfigError(f"astuner.{key} stands where nobody reads it: write astuner.task_judge.{key}")
     if "task_judge" not in ours:
         _check_top(config)
@@ -368,8 +399,8 @@ def check_places(config: DictConfig) -> None:
 
 def _check_top(config: DictConfig) -> None:
     """Where our section is missing, refuse our keys at the top level, or under a misspelt `astuner`."""
-    for key in ("task_judge", "judge_protocol"):
-        if key in config:
+    for key in ("task_judge", "judge_protocol", "judge"):
+        if key in config and (key != "judge" or isinstance(config[key], str)):
             path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
             raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}")
     for name in difflib.get_close_matches("astuner", [str(key) for key in config], cutoff=0.8):
@@ -577,6 +608,15 @@ def _plain(config: DictConfig, where: str) -> Any:
     return {} if plain is None else plain
 
 
+def _way_out(exc: yaml.YAMLError, path: Path) -> str:
+    """The way out of the commonest mistake, whose own message speaks of a character that cannot start any token."""
+    mark = getattr(exc, "problem_mark", None)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if mark is None or mark.line >= len(lines) or not re.match(r" *\t", lines[mark.line]):
+        return ""
+    return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
+
+
 def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictConfig:
     if source is None:
         return OmegaConf.create({})
@@ -591,7 +631,7 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
     except yaml.YAMLError as exc:
-        raise ConfigError(f"{str(source)!r} is not valid YAML: {exc}") from exc
+        raise ConfigError(f"{str(source)!r} is not valid YAML: {_way_out(exc, Path(source))}{exc}") from exc
     if not isinstance(loaded, DictConfig):
         raise ConfigError(f"{str(source)!r} must hold a mapping at its top, got {type(loaded).__name__}")
     return loaded

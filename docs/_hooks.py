@@ -11,6 +11,17 @@ _ROOT = Path(__file__).parents[1]
 _OTHER_LANGUAGE = re.compile(r" ?\(?\[(?:中文|English)\]\([\w./]+\)\)?|（\[(?:中文|English)\]\([\w./]+\)）")
 # a file of the repository, which the site does not hold
 _OUTWARD = re.compile(r"\[([^\]]*)\]\(\.\./([^)]+)\)")
+# a console block, whose copy button would copy the prompts, too
+_CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _without_prompts(block: re.Match[str]) -> str:
+    """A block of commands alone without their prompts; one that shows output, too, as it is."""
+    lines = block[1].splitlines()
+    begins = zip(["", *lines], lines, strict=False)
+    if not all(line.startswith("$ ") or before.endswith("\\") for before, line in begins):
+        return block[0]
+    return "\n".join(["```sh", *(line.removeprefix("$ ") for line in lines), "```"])
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
@@ -23,4 +34,5 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
         markdown += "".join(
             f"\n## {name}\n\n```yaml\n{(_ROOT / name).read_text(encoding='utf-8')}```\n" for name in shown
         )
+    markdown = _CONSOLE.sub(_without_prompts, markdown)
     return _OUTWARD.sub(lambda link: f"{link[1]} (`{link[2]}` in the repository)", _OTHER_LANGUAGE.sub("", markdown))

@@ -120,6 +120,8 @@ def _pair(data_source: str, solution: str, ground_truth: object, extra_info: Map
     # GSM8K's extra_info has an `answer` of its own, the worked solution: the ground truth goes last and wins
     truth = ground_truth_metadata(ground_truth)
     metadata = {"data_source": data_source, **own, **truth}
+    # the column's own name, for `reads`
+    metadata.setdefault("reward_model", {"ground_truth": metadata["answer"]})
     # an empty cell names no row: None, or NaN
     if (index := info.get("index")) is not None and index == index:
         metadata.setdefault("task_id", f"{data_source}/{index}")

@@ -69,6 +69,31 @@ _SUMMARIES = {
     "llm": "A small model on this machine, for trying graders without a key.",
     "cache": "Replies of judge models, kept on disk and shared by processes.",
 }
+#: A call of each command, at the end of its help.
+_EXAMPLES = {
+    "demo": "demo",
+    "init": "init math mine --from rows.jsonl",
+    "judge": "judge --conf train.yaml --input rows.jsonl --output scored.jsonl",
+    "rollout": "rollout --conf train.yaml --output rollouts.jsonl",
+    "migrate": "migrate ajet.yaml --output migrated.yaml",
+    "doctor": "doctor runs/1",
+    "config": "config --conf train.yaml astuner.task_judge.on_error=zero",
+    "check": "check --conf train.yaml --input rows.jsonl",
+    "explain": "explain --reference 3/2 --answer 1.5",
+    "serve": "serve --conf train.yaml --port 8000",
+    "audit": "audit --conf train.yaml --input rows.jsonl",
+    "agree": "agree --input scored.jsonl",
+    "compare": "compare scored-a.jsonl scored-b.jsonl",
+    "judge-eval": "judge-eval --conf train.yaml --labels labelled.jsonl",
+    "view": "view scored.jsonl",
+    "report": "report scored.jsonl --output report.html",
+    "watch": "watch runs/1",
+    "rules": "rules try --rule '{kind: max_chars, max_chars: 9}' --text 'a long text'",
+    "env": "env serve --port 8000",
+    "rubrics": "rubrics learn --conf train.yaml",
+    "llm": "llm serve",
+    "cache": "cache stats",
+}
 _LAB = {"demo", "rollout", "audit", "doctor", "agree", "compare", "watch", "view"}
 _GROUPS = {"rules", "env", "rubrics", "llm", "cache"}
 # Commands whose module has another name
@@ -97,9 +122,17 @@ _BY_NAME = {command.name: command for command in COMMANDS}
 class _Root(TyperGroup):
     """Knows the commands by their names and summaries, and imports the one that is run."""
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list in a narrow window, where click would cut the summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(command.name, command.summary) for command in COMMANDS])
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command to run, for the arguments."""
+        from agentscope_tuner.cli.console import print_errors_as_json
+
         name, listed, rest = super().resolve_command(ctx, args)
+        print_errors_as_json("--json" in rest)
         return name, _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed, rest
 
 
@@ -112,11 +145,12 @@ def _loaded(command: ListedCommand) -> Any:
     # Put the command into a group: typer would give a single command the options of a root
     group = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
     group.callback()(lambda: None)
+    example = f"Example: astuner {_EXAMPLES[command.name]}"
     if isinstance(found, typer.Typer):
         found.rich_markup_mode = _MARKUP
-        group.add_typer(found, name=command.name)
+        group.add_typer(found, name=command.name, epilog=example)
     else:
-        group.command(command.name)(found)
+        group.command(command.name, epilog=example)(found)
     made: Any = get_command(group)
     return made.commands[command.name]
 

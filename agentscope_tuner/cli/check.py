@@ -7,18 +7,22 @@ from typing import Annotated
 
 import typer
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
-from agentscope_tuner.cli.console import Exit, config_errors, fail, out, printable
-from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, rollout_lines, source_lines
+from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, out, printable, table
+from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
-from agentscope_tuner.config import Settings, resolve
+from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.rubrics.settings import auto_grader_config
+from agentscope_tuner.records.formats.plain import plain_text
 from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
+_SHOWN_CHARS = 80
 _INPUT = "Tasks or rollouts, one JSON object a line, to be read as the judge would; - reads standard input."
 
 
@@ -37,14 +41,15 @@ def check(
     if input_ is None and (as_json or format_ or map_):
         raise fail("--json, --format and --map are about the rows of --input: name a file there")
     with config_errors():
-        settings = resolve(conf, overrides or ())
+        settings = mapped(conf, overrides, map_)
         judge, loaded = _judge(settings, rows_only=input_ is not None)
         if not as_json:
             out.print(Text(loaded), soft_wrap=True)
         if input_ is None:
             return
         with source_lines(input_) as (lines, name):
-            report = check_tasks(rollout_lines(lines, format_, map_), judge)
+            rows = conversion(settings, format_, map_, responses=False).all(lines)
+            report = check_tasks(rows, judge, judge.read if isinstance(judge, TaskJudge) else lambda task: task)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:
@@ -62,8 +67,8 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
         grader, path = auto_grader_config(settings.whole)
         if not path.exists() and not grader.auto_learn:
             return RubricTasks(grader), f"no rubrics are learned yet ({path}): only the rows are checked"
-    judge = load_judge(settings).inner
-    loaded = f"ok: {type(judge).__name__}, {len(section.rules)} rules, on_error: {section.on_error}"
+    judge = load_judge(settings)
+    loaded = f"ok: {type(judge.inner).__name__}, {len(section.rules)} rules, on_error: {section.on_error}"
     return judge, "\n".join([loaded, *map(printable, judge_tree(section)[1:])])
 
 
@@ -71,6 +76,12 @@ def _show(report: TaskReport, name: str) -> None:
     failed = sum(report.counts.values())
     verdict = f"{failed:,} could not be judged" if failed else "every one can be judged"
     out.print(Text(f"{name}: {report.rows:,} rows, {report.task_ids:,} task ids, {verdict}"))
+    if report.shown:
+        out.print(_rows_shown(report))
+    for note, count in report.notes.most_common():
+        out.print(
+            Text(f"note: {count:,} of {report.outputs:,} rows: {printable(note)}", style="yellow"), soft_wrap=True
+        )
     for kind, count in report.counts.items():
         out.print(Text.assemble((printable(kind), "bold red"), f": {count:,} row{'s' if count > 1 else ''}"))
         for finding in report.first[kind]:
@@ -80,6 +91,24 @@ def _show(report: TaskReport, name: str) -> None:
             out.print(_indented(printable(f"{finding.where}{named}: {said}")))
         if count > len(report.first[kind]):
             out.print(_indented(f"… and {count - len(report.first[kind]):,} more"))
+
+
+def _rows_shown(report: TaskReport) -> Table:
+    """The first rows side by side, as the judge reads them."""
+    found = table("as the judge reads them", "", *(where.rpartition("/")[2] for where, _, _ in report.shown))
+    tasks, outputs = [task for _, task, _ in report.shown], [output for _, _, output in report.shown]
+    answers = [plain_text(task.metadata.get("answer", "–")) for task in tasks]
+    given = ["–" if output is None else plain_text(output.metadata.get("final_answer", "–")) for output in outputs]
+    questions = [task.main_query or plain_text(task.init_messages) for task in tasks]
+    for name, texts in (("question", questions), ("answer", answers), ("response", given)):
+        found.add_row(name, *(cell(_ends(text)) for text in texts))
+    return found
+
+
+def _ends(text: str) -> str:
+    """A text's beginning and end, in one line: what a reference or an answer says stands at its end."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_CHARS else f"{line[: _SHOWN_CHARS // 2]} … {line[-_SHOWN_CHARS // 2 :]}"
 
 
 def _indented(text: str) -> Padding:

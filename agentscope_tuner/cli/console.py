@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -40,6 +41,17 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+class _Errors:
+    """How errors are printed: as JSON for a command that was given --json."""
+
+    as_json = False
+
+
+def print_errors_as_json(asked: bool) -> None:
+    """Say, before a command runs, whether it was given --json."""
+    _Errors.as_json = asked
+
+
 def printable(text: str) -> str:
     """`text` with control characters escaped: messages quote answers, and an answer is hostile text."""
     return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
@@ -51,7 +63,10 @@ def say(text: str, *, to: Console = out) -> None:
 
 
 def fail(message: str, *, code: Exit = Exit.BAD_USAGE) -> typer.Exit:
-    """Print `message` as an error; returns the exit for the caller to raise."""
+    """Print `message` as an error, of a command with --json as JSON; returns the exit for the caller to raise."""
+    if _Errors.as_json:
+        print(json.dumps({"error": message, "exit_code": int(code)}))
+        return typer.Exit(code)
     # Text: messages quote configurations and answers, whose brackets are not markup
     err.print(Text.assemble(("error: ", "bold red"), printable(message)), soft_wrap=True)
     return typer.Exit(code)

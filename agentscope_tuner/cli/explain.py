@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from agentscope_tuner.cli.console import config_errors, fail, out
-from agentscope_tuner.cli.options import Format, Map, Overrides, rollout_lines, source_lines
+from agentscope_tuner.cli.options import Format, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
-from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
@@ -52,9 +51,11 @@ def explain(
         if reference_text is not None or answer is not None:
             raise fail("--reference and --answer name a pair, --conf and --input a row: give one of the two")
         with config_errors():
-            judge = load_judge(resolve(conf, overrides or ()))
+            settings = mapped(conf, overrides, map_)
+            judge = load_judge(settings)
             with source_lines(input_) as (lines, _):
-                group, place = _rows(rollout_lines(lines, format_, map_), id_, ranks=judge.traits.ranks)
+                rows = conversion(settings, format_, map_).all(lines)
+                group, place = _rows(rows, id_, ranks=judge.traits.ranks)
         out.print(row_tree(judge, group, place))
     elif reference_text is not None and answer is not None and conf is None and input_ is None:
         _compare(reference_text, answer, deadline, question)

@@ -18,9 +18,9 @@ from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
 from agentscope_tuner.cli.ending import GRACE_SECONDS, each, ending
-from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, Source, opened_source, rollout_lines
+from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
-from agentscope_tuner.config import resolve
+from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
@@ -32,14 +32,15 @@ from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, converted, gathered, limited
-from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.records.output import furthest, scored_output, stage_of
 from agentscope_tuner.storage import is_url, plain
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewhere_note
 
 _MOST_PROBLEMS = 5
 _REASON_CHARS = 160
+_TABLES = (".csv", ".tsv", ".xlsx", ".xls")
 
 
 class DryRun:
@@ -142,18 +143,25 @@ class RowsAsked:
     pairs: Sequence[str] | None = None
     tasks: str | None = None
 
-    def rollouts(self, source: Source) -> Iterator[Line]:
-        """The rows, one by one, as rollouts."""
-        return rollout_lines(islice(source.lines(), self.limit), self.format_, self.pairs, self.tasks)
+    def settings(self) -> Settings:
+        """The configuration, in which `--map` takes the place of the columns that it names.
 
-    def blocks(self, source: Source) -> Iterator[Block]:
+        Raises:
+            ConfigError: it is wrong.
+        """
+        return mapped(self.conf, self.overrides, self.pairs)
+
+    def rollouts(self, source: Source, settings: Settings) -> Iterator[Line]:
+        """The rows, one by one, as rollouts."""
+        return conversion(settings, self.format_, self.pairs, self.tasks).all(islice(source.lines(), self.limit))
+
+    def blocks(self, source: Source, settings: Settings) -> Iterator[Block]:
         """The rows in blocks; the process that judges a block turns it into rollouts."""
-        foreign = bool(self.format_ or self.pairs)
-        if foreign and self.tasks:
+        if self.tasks:
             # Their contents would be sent to the workers with every block
-            return gathered(self.rollouts(source))
+            return gathered(self.rollouts(source, settings))
         blocks = limited(source.blocks(), self.limit) if self.limit else source.blocks()
-        return converted(blocks, Conversion(self.format_, self.pairs or ())) if foreign else blocks
+        return converted(blocks, conversion(settings, self.format_, self.pairs))
 
 
 def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool) -> Summary:
@@ -161,7 +169,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
     summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
         _check_apart(asked.input_, output)
-        settings = resolve(asked.conf, asked.overrides)
+        settings = asked.settings()
         digest = settings.task_judge.digest()
         # Load the judge first: a wrong configuration must leave an earlier output as it is
         judge = LineJudge(settings, digest, strict)
@@ -170,7 +178,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
                 opened_source(asked.input_, watched=partial(_watched, summary)) as source,
                 scored_output(output, resume=resume) as scored,
             ):
-                blocks = asked.blocks(source)
+                blocks = asked.blocks(source, settings)
                 if resume:
                     blocks = resumed(blocks, scored.earlier(), digest)
 
@@ -184,16 +192,20 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
 
                 with closing(score(judge, blocks, jobs=jobs)) as results:
                     each(results, take)
+                if not summary.rows:
+                    # an earlier output stays as it is
+                    raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
     print_summary(summary, time.perf_counter() - started, title=f"{source.name} ▸ {output}", kept=kept)
-    _print_notes([*_notes(summary, source.name), *judge.run_notes()])
+    _print_notes([*_notes(summary), *judge.run_notes()])
     return summary
 
 
-def _notes(summary: Summary, name: str) -> Iterator[str]:
-    if not summary.rows:
-        yield f"{name!r} holds no rows: nothing was judged"
+def _notes(summary: Summary) -> Iterator[str]:
+    for metric, (rows, _) in summary.means.items():
+        if metric.startswith(ELSEWHERE):
+            yield elsewhere_note(metric, f"{rows:,.0f} of {summary.rows:,}")
     if summary.causes[Cause.BUG.value]:
         yield "a judge raised, or returned no reward: `astuner -v judge … --jobs 1` logs where, each frame"
 
@@ -206,11 +218,11 @@ def _print_notes(notes: Iterable[str]) -> None:
 def show_costs(asked: RowsAsked, resumed: str | None) -> None:
     """Print what it would cost to judge the rows that the output `resumed` lacks."""
     with config_errors():
-        settings = resolve(asked.conf, asked.overrides)
+        settings = asked.settings()
         digest = settings.task_judge.digest()
         judge, found = LineJudge(settings, digest), DryRun()
         with opened_source(asked.input_, watched=partial(_watched, Summary())) as source:
-            lines = asked.rollouts(source)
+            lines = asked.rollouts(source, settings)
             earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
             found.add(judge, lines if earlier is None else with_earlier(lines, earlier, digest))
     out.print(found.table(f"{source.name}: nothing was sent"))
@@ -289,9 +301,25 @@ def judge_on_ray(
                     shown.update(bar, description=f"{summary.rows} rows, {summary.statuses['failed']} failed")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows in whole partitions") from exc
+        if not summary.rows:
+            raise ConfigError(f"{input_!r} holds no rows: nothing was judged")
     print_summary(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}", kept=kept)
     _print_notes(load_judge(settings).inner.notes_on(counts))
     return summary
+
+
+def _output(given: str | None) -> str:
+    """`--output`, which must be a file that holds nested rows."""
+    if given is None:
+        raise fail("--output is missing: the file that the scored rollouts go to")
+    if given == "-":
+        raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
+    if given.lower().endswith(_TABLES):
+        raise fail(
+            f"--output {given!r}: a scored row is nested, and a table is not: name .jsonl, .parquet or .arrow. "
+            "`jq -r '[.id, .judgement.reward, .judgement.reason] | @csv' scored.jsonl` makes a table of it"
+        )
+    return given
 
 
 _JOBS = (
@@ -304,8 +332,8 @@ _ENGINE = (
 )
 _TASKS = "Tasks whose metadata the rows get by their query, for dumps without the data set's columns, such as TRL's."
 _INPUT = (
-    "Rollouts: a file of JSON lines, Parquet or Arrow, or a folder or a pattern of them; a path or a URL; - reads "
-    "standard input. With --format also a folder of torch files; the output holds the rollouts made of its rows."
+    "Rows with responses: a file of JSON lines, CSV, Parquet or Arrow, or a folder or a pattern of them; a path or a "
+    "URL; - reads standard input. With --format also a folder of torch files."
 )
 _OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix Parquet or Arrow."
 _GRACE = "Seconds to finish what is under way, after SIGTERM, SIGHUP or Ctrl-C; a second signal ends it."
@@ -346,16 +374,13 @@ def judge(
     if dry_run:
         show_costs(asked, output if resume else None)
         return
-    if output is None:
-        raise fail("--output is missing: the file that the scored rollouts go to")
+    output = _output(output)
     if engine == "ray":
         if limit or strict:
             raise fail("--limit and --strict need rows one after the other: --engine local")
         if format_ or map_ or tasks:
             raise fail("--format, --map and --tasks are read by --engine local")
         summary = judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
-    elif output == "-":
-        raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
     else:
         summary = judge_file(asked, output, resume=resume, jobs=jobs, strict=strict)
     if summary.statuses["failed"]:

@@ -14,18 +14,20 @@ from omegaconf import OmegaConf
 
 from agentscope_tuner.cli.console import config_errors, printable
 from agentscope_tuner.cli.rendering import judge_tree
-from agentscope_tuner.config import masked, resolve
+from agentscope_tuner.config import SECTION, Settings, masked, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import Block, gathered, read_blocks, read_lines
 from agentscope_tuner.records.files import dump_lines, is_dump
-from agentscope_tuner.records.formats import FORMATS, as_rollouts, references_of
+from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, as_rollouts, references_of
+from agentscope_tuner.records.formats.sample import ColumnMap
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.storage import plain
+from agentscope_tuner.task_judge.contract.reads import Reads
 
-_FORMAT = f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; auto looks at the first row."
+_FORMAT = f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; plain for other rows; auto looks at the first."
 _MAP = (
-    "Where a column of the rows goes, such as prompt=task.main_query, answer=task.metadata.answer or, of a dump, "
-    "accuracy=judgement.reward. May be given several times, also with --format."
+    "Where a column of the rows goes, instead of `reads` in the YAML: problem=question, gold=answer, text=response, "
+    "a path such as level=task.metadata.level or, of a dump, accuracy=judgement.reward. May be given several times."
 )
 
 Conf = Annotated[str, typer.Option("--conf", help="The training YAML.", metavar="FILE")]
@@ -48,7 +50,12 @@ def show(conf: Conf, overrides: Overrides = None) -> None:
     print(OmegaConf.to_yaml(OmegaConf.create(plain)), end="")
 
 
-_TABLES = (".csv", ".tsv", ".xlsx", ".xls")
+# What is not read, and what reads it
+_OTHERS = {
+    (".xlsx", ".xls"): "save the sheet as CSV",
+    (".csv.gz", ".tsv.gz"): "`gunzip` it first",
+    (".zst", ".zip", ".bz2", ".xz"): "unpack it first, or pack it as .jsonl.gz",
+}
 #: Draws a progress bar over a file's bytes while its parts, lines or blocks, are read.
 Watched = Callable[[Iterator[Any], BinaryIO], Iterator[Any]]
 
@@ -83,11 +90,9 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
         dumped = dump_lines(source)
         yield Source(Path(source).name, lambda: dumped, lambda: gathered(dumped))
         return
-    if source.lower().endswith(_TABLES):
-        raise ConfigError(
-            f"{source!r} is a table, and rows are read from JSON lines, Parquet or Arrow: "
-            "pandas.read_csv(…).to_json('rows.jsonl', orient='records', lines=True) makes them"
-        )
+    for endings, way_out in _OTHERS.items():
+        if source.lower().endswith(endings):
+            raise ConfigError(f"{source!r} is not read, but JSON lines, CSV, Parquet and Arrow are: {way_out}")
     path = plain(source)
     name = "<stdin>" if path == "-" else Path(path).name
     try:
@@ -113,18 +118,42 @@ def source_lines(source: str) -> Iterator[tuple[Iterator[Line], str]]:
         yield rows.lines(), rows.name
 
 
-def rollout_lines(
-    lines: Iterator[Line], format_: str | None, pairs: Sequence[str] | None, tasks: str | None = None
-) -> Iterator[Line]:
-    """`lines` with a rollout in each, by `--format`, `--map` and `--tasks`.
+def rollout_lines(lines: Iterator[Line], format_: str | None, pairs: Sequence[str] | None) -> Iterator[Line]:
+    """`lines` with a rollout in each, by `--format` and `--map`, for commands without a configuration.
 
     Raises:
         ConfigError: as `as_rollouts`.
     """
-    if not (format_ or pairs):
-        return lines
+    return as_rollouts(lines, format_, pairs or ()) if format_ or pairs else lines
+
+
+def mapped(conf: str, overrides: Sequence[str] | None, pairs: Sequence[str] | None) -> Settings:
+    """The configuration, in which `--map` takes the place of the columns that it names.
+
+    Raises:
+        ConfigError: the configuration, or a pair of `--map`, is wrong.
+    """
+    named = (f"{SECTION}.reads.{role}=null" for role in sorted(ColumnMap(pairs or ()).roles))
+    return resolve(conf, [*(overrides or ()), *named])
+
+
+def conversion(
+    settings: Settings,
+    format_: str | None,
+    pairs: Sequence[str] | None,
+    tasks: str | None = None,
+    *,
+    responses: bool = True,
+) -> Conversion:
+    """What turns rows into rollouts, for commands with a configuration: by its `reads`, `--format`, `--map` and
+    `--tasks`.
+
+    Raises:
+        ConfigError: as `Conversion`.
+    """
     references = None
     if tasks is not None:
         with source_lines(tasks) as (rows, _):
             references = references_of(rows)
-    return as_rollouts(lines, format_, pairs or (), references)
+    reads = Reads(settings.task_judge.reads)
+    return Conversion(format_ or AUTO, pairs or (), references, reads=reads, responses=responses)

@@ -24,7 +24,7 @@ from agentscope_tuner.task_judge.combined.verdicts import PartVerdicts
 from agentscope_tuner.task_judge.combined_judge import CombinedJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
-from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, MathAnswerAsJudge
 from agentscope_tuner.task_judge.routed_judge import RoutedJudge
 from agentscope_tuner.verify.find import PlacedAnswer, find_answer
 from agentscope_tuner.verify.math.node import Number, Symbol
@@ -83,7 +83,9 @@ def _totals(summary: Summary) -> Iterator[tuple[str, str]]:
     yield from ((f"failed: {cause}", str(count)) for cause, count in summary.causes.most_common())
     yield from ((f"failed x{count}", why) for why, count in summary.failures.most_common(_MOST_FAILURES))
     for metric, (rows, rewards) in sorted(summary.means.items()):
-        yield metric.replace("/", " ", 1), f"{rows:,.0f} rows, mean {rewards / rows:.4f}"
+        # `judge` says of these answers what to set
+        if not metric.startswith(ELSEWHERE):
+            yield metric.replace("/", " ", 1), f"{rows:,.0f} rows, mean {rewards / rows:.4f}"
     for metric, total in summary.usage.items():
         if metric not in _WITHOUT_PRICES or total:
             yield metric.replace("_", " "), f"{total:,.6g}" if total % 1 else f"{total:,.0f}"
@@ -234,7 +236,7 @@ def row_tree(judge: TaskJudge, group: Sequence[Rollout], place: int) -> Tree:
         group: the rollout alone; for a judge that ranks, its whole advantage group.
         place: its place there, from 0.
     """
-    row, task = group[place], WorkflowTask(task=group[0].task)
+    row, task = group[place], WorkflowTask(task=judge.read(group[0].task))
     title, judgement = f"{row.id}, {judge.traits.name}", None
     if judge.traits.ranks:
         # A rank needs its whole group, so the parts cannot be asked about one row alone

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
 
-from agentscope_tuner.records.formats import AUTO, Conversion, format_of
+from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line, Row, parse_line
 
 _BLOCK_BYTES = 2**18
@@ -316,11 +316,11 @@ def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block
         passed.append(block)
         first = next((line for line in block.items() if line.problem is None), None)
         if first is not None:
-            found = format_of(first)
+            found = conversion.found(first)
             if found is None:
                 # The rows are rollouts already
                 yield from chain(passed, left)
                 return
-            conversion = conversion.of(found)
+            conversion = found
     for block in chain(passed, left):
         yield ConvertedBlock(block, conversion)

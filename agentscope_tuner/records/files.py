@@ -1,4 +1,4 @@
-"""Reads rows that are no local file of lines: Parquet, Arrow, gzip, torch files, folders, patterns and URLs."""
+"""Reads rows that are no local file of lines: Parquet, Arrow, CSV, gzip, torch files, JSON lists, folders and URLs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, cast
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.columnar import columnar_lines
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import BOM, Line
+from agentscope_tuner.rules.tables import open_table
 from agentscope_tuner.storage import (
     ARROW,
     PARQUET,
@@ -34,13 +35,16 @@ from agentscope_tuner.storage import (
 _log = logging.getLogger(__name__)
 
 _TEXT = (".jsonl", ".json")
-_PACKED = (".jsonl.gz", ".pt", *PARQUET, *ARROW)
+_TABLES = (".csv", ".tsv")
+_PACKED = (".jsonl.gz", ".pt", *_TABLES, *PARQUET, *ARROW)
 _SUFFIXES = _TEXT + _PACKED
 # The files that `datasets.save_to_disk` writes into a folder: for one split, and for several splits
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
 _SPLIT = re.compile(r"(?<![a-z])(train|test|validation|valid|val|dev|eval)(?![a-z])", re.IGNORECASE)
 
 _BESIDE = re.compile(r"(?:.+\.)?(?:alarms|labels)\.jsonl")
+# A file's beginning tells whether it is one list: the first line of a file of lines is hardly longer
+_START_BYTES = 65_536
 _LOGGED = re.compile(r"judged-.+\.jsonl")
 
 
@@ -68,7 +72,25 @@ def is_dump(source: str) -> bool:
     source = plain(source)
     if source == "-":
         return False
-    return is_url(source) or source.endswith(_PACKED) or Path(source).is_dir() or is_pattern(source)
+    packed = is_url(source) or source.lower().endswith(_PACKED) or Path(source).is_dir() or is_pattern(source)
+    return packed or (source.endswith(".json") and _is_list(StoredFile(source)))
+
+
+def _is_list(file: StoredFile) -> bool:
+    """Whether a file is a single JSON list, and not a line for each row."""
+    try:
+        with file.open() as stream:
+            start = stream.read(_START_BYTES).removeprefix(BOM).lstrip()
+    except ConfigError:
+        return False  # whoever reads it says why it cannot be read
+    # a list on each line, or one for all rows: its first entry stands on a line of its own, or the file has one line
+    return start.startswith(b"[") and not _is_line(start)
+
+
+def _is_line(start: bytes) -> bool:
+    """Whether a file that begins with a list continues with another line of its own."""
+    first, ended, rest = start.partition(b"\n")
+    return bool(ended and rest.strip()) and first.rstrip().endswith(b"]")
 
 
 def dump_lines(source: str) -> Iterator[Line]:
@@ -158,6 +180,10 @@ def _lines(file: StoredFile, name: str) -> Iterator[Line]:
         lines = columnar_lines(file, name)
     elif file.name.endswith(".pt"):
         lines = _torch_lines(file, name)
+    elif file.name.lower().endswith(_TABLES):
+        lines = _table_lines(file, name)
+    elif file.name.endswith(".json") and _is_list(file):
+        lines = _list_lines(file, name)
     else:
         lines = _text_lines(file, name)
     # Read the first row here, so that a file that cannot be read is an error of the command line
@@ -183,6 +209,31 @@ def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
     with file.open() as stored, gzip.open(stored) if file.name.endswith(".gz") else stored as stream:
         lines = read_lines(cast("BinaryIO", stream), name)
         yield from lines if _LOGGED.fullmatch(file.name) is None else _whole(lines, stored)
+
+
+def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
+    """The rows of a table with a header; a malformed row is a line with its problem."""
+    if is_url(file.source):
+        raise ConfigError(f"a table is read on this machine, got {file.source!r}: copy it here, or write it as Parquet")
+    with open_table(Path(file.source)) as table:
+        columns = list(table.columns or ())
+        if len(columns) == 1 and ";" in columns[0]:
+            raise ConfigError(
+                f"{file.source!r} has one column, {columns[0]!r:.80}: save it with commas between the cells"
+            )
+        if twice := sorted({column for column in columns if columns.count(column) > 1}):
+            raise ConfigError(f"{file.source!r} has two columns {twice[0]!r}: rename one")
+        for row in table.rows():
+            problem = None if row.problem is None else f"the row {row.problem}"
+            yield Line(f"{name}:{row.line}", json.dumps(dict(row.values)).encode(), problem)
+
+
+def _list_lines(file: StoredFile, name: str) -> Iterator[Line]:
+    """The entries of a JSON list, which is read as a whole."""
+    with file.open() as stream:
+        rows = json.load(stream)
+    for number, row in enumerate(rows, 1):
+        yield Line(f"{name}:{number}", json.dumps(row).encode())
 
 
 def _numpy_globals() -> list[Any]:

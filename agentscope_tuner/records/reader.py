@@ -136,4 +136,6 @@ def _task(line: Line) -> dict[str, object] | None:
         task = json.loads(line.raw)
     except (ValueError, RecursionError):
         return None
+    if isinstance(task, dict) and isinstance(task.get("task"), dict) and "output" not in task:
+        return dict(task["task"])
     return task if isinstance(task, dict) and "main_query" in task and "task" not in task else None

@@ -19,7 +19,7 @@ _MOST_USAGES = 50
 #: Metrics of rewards of 0.0 whose answer was not found wrong: it was not understood, or could not be decided.
 MARKS = ("unread", "undecided")
 # Prefixes of the metrics of a combined judge's parts and a routed judge's routes
-_MEANS = ("part/", "route/")
+_MEANS = ("part/", "route/", "elsewhere/")
 _MOST_MEANS = 100
 _PLAIN = (
     "rows",

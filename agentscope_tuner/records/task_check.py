@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
+from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.workflow import Task, WorkflowOutput
 
 _FIRST = 5
+_SHOWN = 3
 _MOST_KINDS = 50
 _LONGEST_KIND, _LONGEST_PROBLEM = 40, 1_000
 _LONGEST_KEPT = 200
@@ -30,6 +33,8 @@ class ChecksTasks(Protocol):
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None: ...
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool: ...
+
+    def note_on(self, output: WorkflowOutput) -> str | None: ...
 
 
 class Finding(NamedTuple):
@@ -49,12 +54,28 @@ class TaskReport:
         task_ids: how many different task ids they have.
         counts: how many rows have a problem of each kind; a row counts once.
         first: the first rows of each kind.
+        shown: the first rows as the judge reads them: where, the task and the output.
+        outputs: how many rows have an answer of the policy.
+        notes: what the judge says about outputs, each with its number of rows.
     """
 
     rows: int = 0
     task_ids: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     first: dict[str, list[Finding]] = field(default_factory=dict)
+    shown: list[tuple[str, Task, WorkflowOutput | None]] = field(default_factory=list)
+    outputs: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def look_at(self, line: Line, task: Task, output: WorkflowOutput | None, judge: ChecksTasks) -> None:
+        """Keep one of the first rows to show, and count what the judge says about its output."""
+        if len(self.shown) < _SHOWN:
+            self.shown.append((line.where, task, output))
+        if output is None or "final_answer" not in output.metadata:
+            return
+        self.outputs += 1
+        if note := judge.note_on(output):
+            self.notes[note] += 1
 
     def add(self, finding: Finding) -> None:
         """Count a row under the kind of its problem: the words before the first colon."""
@@ -73,11 +94,18 @@ class TaskReport:
             {"kind": kind, "rows": count, "first": [finding._asdict() for finding in self.first[kind]]}
             for kind, count in self.counts.items()
         ]
-        return {"rows": self.rows, "task_ids": self.task_ids, "problems": problems}
+        return {"rows": self.rows, "task_ids": self.task_ids, "problems": problems, "notes": dict(self.notes)}
 
 
-def check_tasks(lines: Iterable[Line], judge: ChecksTasks) -> TaskReport:
+def check_tasks(
+    lines: Iterable[Line], judge: ChecksTasks, read: Callable[[Task], Task] = lambda task: task
+) -> TaskReport:
     """Check every row: tasks, or rollouts with a `task` and perhaps an `output`.
+
+    Args:
+        lines: the rows.
+        judge: the judge, or what knows its tasks.
+        read: gives the task as the judge reads it.
 
     Memory stays flat over any number of rows: the first reference of each task id is kept in a temporary database on
     disk, about 60 bytes for each id and its reference.
@@ -86,20 +114,26 @@ def check_tasks(lines: Iterable[Line], judge: ChecksTasks) -> TaskReport:
     with closing(_FirstReferences()) as references:
         for line in lines:
             report.rows += 1
-            for finding in _findings(line, judge, references):
+            for finding in _findings(line, judge, references, read, report):
                 report.add(finding)
         report.task_ids = references.count
     return report
 
 
-def _findings(line: Line, judge: ChecksTasks, references: _FirstReferences) -> Iterator[Finding]:
+def _findings(
+    line: Line, judge: ChecksTasks, references: _FirstReferences, read: Callable[[Task], Task], report: TaskReport
+) -> Iterator[Finding]:
     row = _read(line)
     if isinstance(row, str):
         yield Finding(line.where, "", f"unreadable row: {row}")
         return
     task, output = row
     try:
+        task = read(task)
         problem = judge.check_task(task, output)
+        report.look_at(line, task, output, judge)
+    except JudgeError as exc:
+        problem = f"missing: {exc.message}"
     except Exception as exc:  # noqa: BLE001 - a user's check may fail in any way: its row is listed, the others are read
         problem = f"check_task raised: {type(exc).__name__}: {exc}"
     if task.task_id:

@@ -182,6 +182,12 @@ class BaseJudge:
         """
         return None
 
+    def note_on(self, output: WorkflowOutput) -> str | None:
+        """What a person should know before a run about how this judge reads the output, in words that are the same for
+        every such output, since `astuner check --input` counts them; None when there is nothing.
+        """
+        return None
+
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         """Whether two values of `reference_keys` mean the same; override it where equality is too strict."""
         return first == second

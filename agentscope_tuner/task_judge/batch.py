@@ -20,7 +20,7 @@ from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.contract.deadline import TimeLimit
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
     from agentscope_tuner.task_judge.run_log import RunLog
@@ -72,6 +72,14 @@ class ConfiguredJudge:
             from agentscope_tuner.task_judge.run_log import RunLog
 
             self._run_log = RunLog(Path(section.log_dir), share=section.log_share)
+
+    def read(self, task: Task) -> Task:
+        """See `TaskJudge.read`; read by this judge, the task may be given to it.
+
+        Raises:
+            JudgeError: the task lacks a column that is named for its answer.
+        """
+        return self._judge.read(task)
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the reason why there is none."""

@@ -15,7 +15,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.verify.find import PlacedAnswer, find_answer, last_boxed
+from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
 from agentscope_tuner.verify.math.read import Pair, bare, reference
 from agentscope_tuner.verify.math.scan import TooComplex, is_missing, lost_backslash
 from agentscope_tuner.verify.math.verdict import (
@@ -37,6 +37,14 @@ _log = logging.getLogger(__name__)
 # service, and of a trainer, for more than a few milliseconds
 _LONG_CHARS = 256
 
+#: Before the place in the name of a metric: the answer stands there, and is not read there.
+ELSEWHERE = "elsewhere/"
+_PLACES: Mapping[Place, str] = {
+    "boxed": r"in \boxed{}",
+    "hash": "behind ####",
+    "tag": "in <answer>",
+    "label": "behind a label such as `Answer:`",
+}
 # A float of this size has no fractional digits
 _MOST_EXACT = 2**53
 
@@ -65,9 +73,7 @@ class MathAnswerAsJudge(BaseJudge):
         task = workflow_task.task
         truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
-            # wrong whatever the reference is, if there is one
-            reference(truth)
-            return Reward(0.0, False, reason=found.where)
+            return self._without_answer(workflow_output, found, truth)
         settings, question = self._settings, asked(task)
         if found.is_plain() and settings.equivalence != "exact":
             return self._reward(
@@ -87,9 +93,7 @@ class MathAnswerAsJudge(BaseJudge):
             return self.compute_reward(workflow_task, workflow_output)
         truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
-            # wrong whatever the reference is, if there is one
-            reference(truth)
-            return Reward(0.0, False, reason=found.where)
+            return self._without_answer(workflow_output, found, truth)
         question = asked(task)
         compared = partial(
             acompare, ground_truth=truth, symbolic=self._sandbox.acompare, question=question, copied=settings.copied
@@ -98,6 +102,29 @@ class MathAnswerAsJudge(BaseJudge):
         if len(found.text) + len(truth) > _LONG_CHARS:
             judged = loops.apart(judged)
         return self._reward(await judged, found)
+
+    def _without_answer(self, output: WorkflowOutput, found: PlacedAnswer, truth: str) -> Reward:
+        """The verdict on an output that states no answer where it is read: wrong, whatever the reference is.
+
+        Raises:
+            JudgeError: there is no reference.
+        """
+        reference(truth)
+        place = stated_elsewhere(final_answer(output), self._settings.answer_in, self._settings.think)
+        if place is None:
+            return Reward(0.0, False, reason=found.where)
+        reason = f"{found.where}, which states one {_PLACES[place]}: {self._setting(place)} would read it"
+        return Reward(0.0, False, reason=reason, metrics={f"{ELSEWHERE}{place}": 1.0})
+
+    def _setting(self, place: Place) -> str:
+        return f"math.answer_in: [{', '.join([*self._settings.answer_in, place])}]"
+
+    def note_on(self, output: WorkflowOutput) -> str | None:
+        """See BaseJudge: an answer that stands where it is not read."""
+        if self.find(output).text is not None:
+            return None
+        place = stated_elsewhere(final_answer(output), self._settings.answer_in, self._settings.think)
+        return None if place is None else f"the answer stands {_PLACES[place]}: set {self._setting(place)}"
 
     def find(self, output: WorkflowOutput) -> PlacedAnswer:
         """The answer that an output states, with what stands around it."""
@@ -163,6 +190,13 @@ class MathAnswerAsJudge(BaseJudge):
         return Reward(0.0, False, reason=reason, metrics={mark: 1.0 for mark, holds in marks.items() if holds})
 
 
+def elsewhere_note(metric: str, share: str) -> str:
+    """What to set where `share` of the rows have the metric `elsewhere/<place>`."""
+    place = metric.removeprefix(ELSEWHERE)
+    stands = next(words for name, words in _PLACES.items() if name == place)
+    return f"{share} answers stand {stands}, where they are not read: add {place} to astuner.task_judge.math.answer_in"
+
+
 def asked(task: Task) -> str | None:
     """The question that the policy was asked: `main_query`, else the last user message of `init_messages`."""
     if task.main_query:
@@ -184,7 +218,7 @@ def _reference(task: Task) -> str:
     """
     if "answer" not in task.metadata:
         raise JudgeError(
-            f"the task's metadata has no 'answer', only {sorted(task.metadata)!r}: name the reference there",
+            f"the task's metadata has no 'answer', only {sorted(task.metadata)!r}",
             cause=Cause.REFERENCE,
         )
     value = task.metadata["answer"]

@@ -42,6 +42,10 @@ class RubricTasks:
         """See BaseJudge."""
         return True
 
+    def note_on(self, output: WorkflowOutput) -> str | None:
+        """See BaseJudge."""
+        return None
+
 
 class AutoGraderJudge(ModelJudge):
     """`judge_type: rubrics_auto_grader`; configured under `astuner.task_judge.rubrics_auto_grader`, see

@@ -229,6 +229,18 @@ def find_answer(
     return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
 
 
+def stated_elsewhere(output: str, places: Sequence[Place], think: Sequence[Sequence[str]] = ()) -> Place | None:
+    """The place, none of `places`, where `output` states an answer by a sign that models are taught; None without."""
+    said = after_thinking(output, think)
+    others: tuple[Place, ...] = ("boxed", "hash", "tag", "label")
+    return next((place for place in others if place not in places and _states(place, said)), None)
+
+
+def _states(place: Place, said: str) -> bool:
+    found = _READERS[place](said)
+    return found is not None and not found.problem and bool(found.text)
+
+
 _THINKING = re.compile(
     r"<\|?(/|end_of_)?(?:begin_of_)?(?:\w+:)?"
     r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflect(?:ion)?|scratchpad|analysis|monologue)\b[^<>]{0,100}>"

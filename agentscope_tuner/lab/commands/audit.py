@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,14 +12,13 @@ import typer
 from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, progress, say, span, table
-from agentscope_tuner.cli.options import Conf, Format, Json, Overrides, rollout_lines, source_lines
-from agentscope_tuner.config import resolve
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, attacked, scoreboard
 from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
 from agentscope_tuner.lab.audit.verdict import right_answers, verdict_of, worst_rows
-from agentscope_tuner.records.reader import parse_tasks
+from agentscope_tuner.records.reader import Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.loading import load_judge
 
@@ -39,18 +39,21 @@ def audit(
     form: Annotated[Path | None, typer.Option("--form", help=_FORM, metavar="FILE")] = None,
     deadline: Annotated[float, typer.Option("--deadline", min=0.01, help=_DEADLINE)] = 10.0,
     format_: Format = None,
+    map_: Map = None,
     as_json: Json = False,
 ) -> None:
     """Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy would learn."""
     with config_errors():
-        settings = resolve(conf, [f"astuner.task_judge.deadline={deadline}", *(overrides or ())])
+        settings = mapped(conf, [f"astuner.task_judge.deadline={deadline}", *(overrides or ())], map_)
         judge = ConfiguredJudge(settings, logs=False)
         if judge.listwise:
             raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
         keys = load_judge(settings).inner.reference_keys
         with source_lines(input_) as (lines, name):
-            rows = parse_tasks(rollout_lines(lines, format_, None))
-            subjects = subjects_of(rows, judge, keys, limit, None if form is None else _form_of(form))
+            rows = parse_tasks(conversion(settings, format_, map_, responses=False).all(lines))
+            subjects = subjects_of(
+                (_read(row, judge) for row in rows), judge, keys, limit, None if form is None else _form_of(form)
+            )
     results, played = _asked(judge, subjects, pass_at)
     sentence = verdict_of(results, played)
     if as_json:
@@ -102,6 +105,17 @@ def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:
         raise typer.Exit(Exit.FOUND)
     if tried and not passed:
         raise fail(f"none of {tried} right answers passes: give the form of its answers by --form, or lower --pass-at")
+
+
+def _read(row: Row, judge: ConfiguredJudge) -> Row:
+    """The row with its task as the judge reads it."""
+    if row.rollout is None:
+        return row
+    try:
+        read = judge.read(row.rollout.task)
+    except JudgeError as exc:
+        return replace(row, rollout=None, problem=exc.message)
+    return replace(row, rollout=row.rollout.model_copy(update={"task": read}))
 
 
 def _attack_table(results: Sequence[AttackResult], title: str, must: str) -> Table:

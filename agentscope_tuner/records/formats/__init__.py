@@ -16,9 +16,11 @@ from pydantic import ValidationError
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.formats import trainers
-from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, without_nan
+from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
+from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import step_of
+from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "verl": ("score", "reward"),
@@ -42,7 +44,7 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
         if reward is None and "advantage" not in row:
             return None
     else:
-        key = next((key for key in _KEYS[name] if key in row), None)
+        key = next((key for key in _KEYS.get(name, ()) if key in row), None)
         if key is None:
             return None
         reward = _written(row[key])
@@ -104,6 +106,18 @@ FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
 
 #: `--format auto`: the first row of a file decides the format.
 AUTO = "auto"
+#: Rows of no trainer's form; see `formats.plain`.
+PLAIN = "plain"
+
+# Where each format has the response, and an empty one: rows of a data set before training have none
+_NO_RESPONSE: Mapping[str, tuple[tuple[str, ...], Any]] = {
+    "trl": (("completion",), ""),
+    "verl": (("response", "solution_str", "output", "responses"), ""),
+    "openrlhf": (("response", "output", "completion", "query"), ""),
+    "nemo-gym": (("response",), {"output": []}),
+    "slime": (("response",), ""),
+    "trinity": (("response_text", "messages"), ""),
+}
 
 # In order: the first format whose columns are all present is taken
 _TELLING: tuple[tuple[str, frozenset[str]], ...] = (
@@ -142,13 +156,17 @@ def as_rollouts(
         ConfigError: an unknown format, or a pair that cannot be read; raised before the first line is read. With
             `auto`, a first row in no known format.
     """
-    conversion = Conversion(name, pairs, references)
-    return _detected(lines, conversion) if name == AUTO else map(conversion, lines)
+    return Conversion(name, pairs, references).all(lines)
 
 
 class Conversion:
     """Turns a line with a trainer's row into a line with a rollout; in any process, each line by itself. See
     `as_rollouts`.
+
+    Args:
+        reads: the mapping of the configuration; with it, rows of no trainer's form are read as `formats.plain` reads
+            them.
+        responses: whether a row must have a response; a row of a data set before training becomes a task without.
 
     Attributes:
         name: the format's name; `auto` until it is known.
@@ -159,28 +177,139 @@ class Conversion:
         name: str | None,
         pairs: Sequence[str] = (),
         references: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        reads: Reads | None = None,
+        responses: bool = True,
     ) -> None:
-        if name not in (None, AUTO, *FORMATS):
-            raise ConfigError(f"--format must be one of {', '.join([AUTO, *FORMATS])}, got {name!r}")
+        if name not in (None, AUTO, PLAIN, *FORMATS):
+            raise ConfigError(f"--format must be one of {', '.join([AUTO, PLAIN, *FORMATS])}, got {name!r}")
         self.name = name
         self._pairs, self._columns, self._references = pairs, ColumnMap(pairs), references or {}
+        self._reads, self._responses = reads, responses
 
     def of(self, name: str) -> Conversion:
         """The same conversion for rows in the format `name`."""
-        return Conversion(name, self._pairs, self._references)
+        return Conversion(name, self._pairs, self._references, reads=self._reads, responses=self._responses)
+
+    def all(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """Every line, with the rollout or with its problem; of `auto` the first row decides the format."""
+        return self._detected(lines) if self.name == AUTO else map(self, lines)
+
+    def _detected(self, lines: Iterable[Line]) -> Iterator[Line]:
+        conversion, known = self, False
+        for line in lines:
+            if not known and line.problem is None:
+                found, known = self.found(line), True
+                conversion = conversion if found is None else found
+            yield line if conversion.name == AUTO else conversion(line)
+
+    def found(self, first: Line) -> Conversion | None:
+        """The conversion for rows such as the first; None where they are rollouts already.
+
+        Raises:
+            ConfigError: the row has no known format.
+        """
+        if self._reads is None:
+            name = format_of(first)
+        else:
+            row = _object(first.raw)
+            own = row is None or is_own(row)
+            name = (PLAIN if self._pairs else None) if own else _read_as(row or {}, self._reads)
+        return None if name is None else self.of(name)
 
     def __call__(self, line: Line) -> Line:
         """The line with the rollout, or with its problem."""
-        return _converted(line, self.name, self._columns, self._references)
+        if line.problem is not None:
+            return line
+        try:
+            row = json.loads(line.raw)
+        except (ValueError, RecursionError) as exc:
+            return line._replace(problem=f"the row is no JSON: {exc}")
+        if not isinstance(row, dict):
+            return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
+        own = self.name == PLAIN and is_own(row)
+        if own and not self._pairs:
+            return line
+        # look before empty cells are dropped: a NaN reward is a missing reward in an existing column
+        judgement = dumped_judgement(self.name, row) if self.name is not None and not own else None
+        row = without_nan(row)
+        try:
+            rollout = _own(row) if own else self._rollout(row)
+            self._columns.apply(row, rollout)
+        except (JudgeError, ValidationError) as exc:
+            return line._replace(problem=getattr(exc, "message", None) or str(exc).splitlines()[0])
+        step = step_of(row)
+        if step is not None:
+            rollout.setdefault("step", int(step) if step.is_integer() else step)
+        rollout.setdefault("id", id_of(row, line.where.rpartition(":")[2]))
+        if "reward" in rollout.get("judgement", {}):
+            judgement = mapped_judgement(rollout["judgement"].get("reward"))
+        if judgement is not None:
+            rollout["judgement"] = judgement
+        return line._replace(raw=json.dumps(rollout).encode())
+
+    def _rollout(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        if self.name is None:
+            return {"task": {}, "output": {}}
+        reads, given = self._reads or NO_READS, self._columns.roles
+        bare = not self._responses and "response" not in given and _lacks_response(self.name, row, reads)
+        if self.name == PLAIN:
+            task, output = read_plain(row, reads, given=given | {"response"} if bare else given)
+        else:
+            task, output = FORMATS[self.name](_with_response(self.name, row) if bare else row)
+        known = self._references.get(task.task.main_query)
+        if known is not None:
+            task.task.metadata = {**task.task.metadata, **known}
+            output.metadata = {**output.metadata, **known}
+        named = task.task.metadata.get("task_id")
+        if named in (None, "") and (task.task.main_query or task.task.init_messages):
+            # A column that differs between completions, such as the score, must not split a group
+            asked = repr((task.task.init_messages or task.task.main_query, task.task.metadata.get("answer")))
+            task.task.task_id = hashlib.blake2b(asked.encode("utf-8", "replace"), digest_size=6).hexdigest()
+        made: dict[str, Any] = {"task": task.task.model_dump()}
+        return made if bare else {**made, "output": {"metadata": output.metadata}}
 
 
-def _detected(lines: Iterable[Line], conversion: Conversion) -> Iterator[Line]:
-    name: str | None = AUTO
-    for line in lines:
-        if name == AUTO and line.problem is None:
-            name = format_of(line)
-            conversion = conversion if name is None else conversion.of(name)
-        yield line if name in (None, AUTO) else conversion(line)
+def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(row) if isinstance(row.get("task"), Mapping) else {"task": dict(row)}
+
+
+def _lacks_response(name: str, row: Mapping[str, Any], reads: Reads) -> bool:
+    if name == PLAIN:
+        return PlainRow(row, reads).response() is None
+    return all(row.get(column) is None for column in _NO_RESPONSE[name][0])
+
+
+def _with_response(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with an empty response, which is taken away again."""
+    columns, empty = _NO_RESPONSE[name]
+    prompt = (
+        {"prompt": row["messages"]} if name == "trl" and "prompt" not in row and is_chat(row.get("messages")) else {}
+    )
+    return {**row, **prompt, columns[0]: empty}
+
+
+def _object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _told(row: Mapping[str, Any]) -> str | None:
+    return next((name for name, columns in _TELLING if columns <= row.keys()), None)
+
+
+def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
+    """The format of a row; `plain` where none is told, or where its response stands elsewhere by `reads`."""
+    name = _told(row)
+    named = reads.column("response")
+    if name is None or (name == "openrlhf" and "instruction" in row):
+        return PLAIN
+    if named is None or any(column in _NO_RESPONSE[name][0] for column in named.names):
+        return name
+    return PLAIN if any(column in row for column in named.names) else name
 
 
 def format_of(line: Line) -> str | None:
@@ -189,61 +318,16 @@ def format_of(line: Line) -> str | None:
     Raises:
         ConfigError: the row has no known format.
     """
-    try:
-        row = json.loads(line.raw)
-    except (ValueError, RecursionError):
+    row = _object(line.raw)
+    if row is None or (isinstance(row.get("task"), dict) and isinstance(row.get("output"), dict)):
         return None
-    if not isinstance(row, dict) or (isinstance(row.get("task"), dict) and isinstance(row.get("output"), dict)):
-        return None
-    found = next((name for name, columns in _TELLING if columns <= row.keys()), None)
+    found = _told(row)
     if found is None:
         raise ConfigError(
             f"{line.where}: no trainer's format has the columns {sorted(row)!r}: name one by --format "
             f"({', '.join(FORMATS)}), or the columns by --map"
         )
     return found
-
-
-def _converted(line: Line, name: str | None, columns: ColumnMap, references: Mapping[str, Mapping[str, Any]]) -> Line:
-    if line.problem is not None:
-        return line
-    try:
-        row = json.loads(line.raw)
-    except (ValueError, RecursionError) as exc:
-        return line._replace(problem=f"the row is no JSON: {exc}")
-    if not isinstance(row, dict):
-        return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
-    # look before empty cells are dropped: a NaN reward is a missing reward in an existing column
-    judgement = dumped_judgement(name, row) if name is not None else None
-    row = without_nan(row)
-    try:
-        rollout = _rollout(row, name, references) if name is not None else {"task": {}, "output": {}}
-        columns.apply(row, rollout)
-    except (JudgeError, ValidationError) as exc:
-        return line._replace(problem=getattr(exc, "message", None) or str(exc).splitlines()[0])
-    step = step_of(row)
-    if step is not None:
-        rollout.setdefault("step", int(step) if step.is_integer() else step)
-    rollout.setdefault("id", id_of(row, line.where.rpartition(":")[2]))
-    if "judgement" in rollout:
-        judgement = mapped_judgement(rollout["judgement"].get("reward"))
-    if judgement is not None:
-        rollout["judgement"] = judgement
-    return line._replace(raw=json.dumps(rollout).encode())
-
-
-def _rollout(row: Mapping[str, Any], name: str, references: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    task, output = FORMATS[name](row)
-    known = references.get(task.task.main_query)
-    if known is not None:
-        task.task.metadata = {**task.task.metadata, **known}
-        output.metadata = {**output.metadata, **known}
-    named = task.task.metadata.get("task_id")
-    if named in (None, ""):
-        # A column that differs between completions, such as the score, must not split a group
-        asked = repr((task.task.init_messages or task.task.main_query, task.task.metadata.get("answer")))
-        task.task.task_id = hashlib.blake2b(asked.encode("utf-8", "replace"), digest_size=6).hexdigest()
-    return {"task": task.task.model_dump(), "output": {"metadata": output.metadata}}
 
 
 def references_of(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:

@@ -90,6 +90,8 @@ _QUERY, _ANSWER = "task.main_query", "output.metadata.final_answer"
 _TEXTS = ("id", "task.task_id", _QUERY)
 _PLACES = (*_TEXTS, "task.init_messages", "task.env_type", "judgement.reward")
 _METADATA = ("task.metadata.", "output.metadata.")
+#: Short names of the three places that every row has.
+ROLES = {"question": _QUERY, "answer": "task.metadata.answer", "response": _ANSWER}
 
 
 class ColumnMap:
@@ -97,9 +99,10 @@ class ColumnMap:
 
     Args:
         pairs: pairs `column=path`. A column may name a nested field, `reward_model.ground_truth`; a path is one of
-            `id`, `task.main_query`, `task.task_id`, `task.init_messages`, `task.env_type`, `task.metadata.<key>`,
-            `output.metadata.<key>`, of which `output.metadata.final_answer` is the answer, and `judgement.reward`, the
-            reward that a trainer has dumped. Chat messages may stand for the query and for the answer.
+            `question`, `answer` and `response`, or of the places that they stand for, `task.main_query`,
+            `task.metadata.answer` and `output.metadata.final_answer`; or `id`, `task.task_id`, `task.init_messages`,
+            `task.env_type`, `task.metadata.<key>`, `output.metadata.<key>`, and `judgement.reward`, the reward that a
+            trainer has dumped. Chat messages may stand for the question and for the response.
 
     Raises:
         ConfigError: a pair that is not `column=path`, or a path that a rollout does not have.
@@ -110,11 +113,14 @@ class ColumnMap:
         for pair in pairs:
             column, equals, path = pair.partition("=")
             if not (column and equals and path):
-                raise ConfigError(f"--map must read column=path, such as prompt=task.main_query, got {pair!r}")
+                raise ConfigError(f"--map must read column=path, such as problem=question, got {pair!r}")
+            path = ROLES.get(path, path)
             if path not in _PLACES and not any(path.startswith(place) and path != place for place in _METADATA):
-                places = ", ".join([*_PLACES, *(place + "<key>" for place in _METADATA)])
+                places = ", ".join([*ROLES, *_PLACES, *(place + "<key>" for place in _METADATA)])
                 raise ConfigError(f"--map {pair!r}: a rollout has no {path!r}; its places are {places}")
             self._pairs.append((column, path))
+        #: Which of `ROLES` the pairs name.
+        self.roles = frozenset(role for role, place in ROLES.items() if any(path == place for _, path in self._pairs))
 
     def apply(self, row: Mapping[str, Any], rollout: dict[str, Any]) -> None:
         """Put the row's columns into `rollout`.

@@ -22,6 +22,7 @@ from agentscope_tuner.records.formats.sample import (
     text_of,
     truth_of,
 )
+from agentscope_tuner.task_judge.contract.reads import agree
 
 
 def read_trl(row: Mapping[str, Any]) -> Pair:
@@ -42,7 +43,9 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
         if not isinstance(value, str) and not is_chat(value):
             raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
     rest = {key: value for key, value in row.items() if key not in ("prompt", "completion", "messages")}
-    truth = truth_of(row, "answer", "solution", "ground_truth")
+    others = [name for name in ("solution", "ground_truth") if row.get(name) is not None]
+    # of two that differ none is taken: the judge then has no reference, and its error names them
+    truth = truth_of(row, "answer", *(others if agree(row, others) else ()))
     return as_rollout(prompt, completion, {**rest, **truth})
 
 
@@ -68,9 +71,7 @@ def read_verl(row: Mapping[str, Any]) -> Pair:
     answer = answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
     model, info = row.get("reward_model"), row.get("extra_info")
     info = info if isinstance(info, Mapping) else {}
-    rest = {
-        key: value for key, value in row.items() if key not in (prompt_key, answer_key, "reward_model", "extra_info")
-    }
+    rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key, "extra_info")}
     # As in the adapter: extra_info may have an `answer` of its own, but the ground truth wins
     truth = truth_of(model, "ground_truth") if isinstance(model, Mapping) else truth_of(row, "ground_truth", "gts")
     metadata = {**rest, **info, **truth}
@@ -93,7 +94,7 @@ def read_openrlhf(row: Mapping[str, Any]) -> Pair:
         return decode_openrlhf_request(row)
     prompt_key, prompt = first(row, "prompt", "input", "question")
     answer_key, answer = first(row, "response", "output", "completion")
-    rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key, "label")}
+    rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key)}
     truth = truth_of(row, "label", "answer")
     return as_rollout(prompt, last_turn(text_of(answer, answer_key)), {**rest, **truth})
 
@@ -114,7 +115,8 @@ def decode_openrlhf_request(payload: Mapping[str, Any]) -> Pair:
     (query,), (prompt,), (label,) = columns  # type: ignore[misc]
     if not isinstance(query, str) or not isinstance(prompt, str):
         raise JudgeError(f"query and prompt must be str, got {type(query).__name__} and {type(prompt).__name__}")
-    return as_rollout(prompt, response_of(query, prompt), ground_truth_metadata(label))
+    # under its own name, too, for `reads`
+    return as_rollout(prompt, response_of(query, prompt), {"label": label, **ground_truth_metadata(label)})
 
 
 def response_of(query: str, prompt: str) -> str:
@@ -209,7 +211,8 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
         raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
     own = {key: value for key, value in metadata.items() if key != "judgement"}
     truth = ground_truth_metadata(own.get("answer") if label is None else label)
-    return as_rollout(prompt, last_turn(response), {**own, **truth})  # type: ignore[arg-type]
+    named = {} if label is None else {"label": label}
+    return as_rollout(prompt, last_turn(response), {**named, **own, **truth})  # type: ignore[arg-type]
 
 
 def read_trinity(row: Mapping[str, Any]) -> Pair:

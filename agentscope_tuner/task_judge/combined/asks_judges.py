@@ -69,7 +69,7 @@ class AsksJudges(BaseJudge):
     def problem_of(self, names: Collection[str], task: Task, output: WorkflowOutput | None) -> str | None:
         """The first problem that the judges of these names find in a row, with its kind and the judge's name."""
         for name in names:
-            if (problem := self.asks[name].inner.check_task(task, output)) is not None:
+            if (problem := self.asks[name].check_task(task, output)) is not None:
                 return self.named(name, problem)
         return None
 

@@ -33,6 +33,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.contract.judgement import place_of
+from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 
 _HOME = "agentscope_tuner.task_judge"
@@ -66,6 +67,11 @@ JUDGES_BY_TYPE = {
     "verifier": "verifier_judge->VerifierJudge",
     "combined": "combined_judge->CombinedJudge",
     "routed": "routed_judge->RoutedJudge",
+}
+#: Short names of the judges, for `judge` and `judge_protocol`; those of `JUDGES_BY_TYPE` are short already.
+SHORT_NAMES = {
+    module.removesuffix("_judge").removesuffix("_as").removesuffix("_answer").removesuffix("_service"): judge
+    for judge, module in JUDGES.items()
 }
 # Keys that one `judge_type` alone reads
 _KEYS_OF_TYPE = {"combined": ("parts", "reward", "success", "clip"), "routed": ("by", "routes")}
@@ -102,6 +108,7 @@ def load_judge(config: Source) -> TaskJudge:
         max_abandoned=section.max_abandoned,
         recipe=settings,
         keep_calls=section.keep_calls,
+        reads=Reads(section.reads) if section.reads else NO_READS,
     )
 
 
@@ -112,8 +119,8 @@ def _no_judge(settings: Settings) -> str:
             "writes its task_judge under `astuner`, for AgentJet and for every command here"
         )
     return (
-        f"{SECTION}.judge_protocol is missing: name the judge as 'module->Class'. Where the workflow sets the reward "
-        f"itself, that is '{_HOME}.workflow_reward_as_judge->WorkflowRewardJudge'"
+        f"{SECTION}.judge is missing: name a judge, {', '.join([*SHORT_NAMES, *JUDGES_BY_TYPE])}, or a class of yours "
+        "as 'module->Class'. Where the workflow sets the reward itself, it is workflow_reward"
     )
 
 
@@ -287,7 +294,19 @@ def _imported(module: str, protocol: str) -> ModuleType:
         return importlib.import_module(module)
     except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script
         why = f"cannot import {module!r} of protocol {protocol!r}: {_said(exc)}"
-        raise ConfigError(why + _packaged_twin(module, protocol)) from exc
+        raise ConfigError(why + (_packaged_twin(module, protocol) or _looked(module, protocol, exc))) from exc
+
+
+def _looked(module: str, protocol: str, exc: BaseException) -> str:
+    """Where a module was looked for that is in none of these places."""
+    top, _, within = module.partition(".")
+    if not isinstance(exc, ModuleNotFoundError) or exc.name != top:
+        return ""
+    if not within and (found := next(Path.cwd().glob(f"*/{top}.py"), None)) is not None:
+        beside = f"{found.parent.name}/{found.name}"
+        return f"; there is {beside}: write '{found.parent.name}.{protocol.strip()}'"
+    file = top if within else f"{top}.py"
+    return f"; there is no {file} in the working directory {os.getcwd()!r}, nor on Python's path (PYTHONPATH)"
 
 
 def _said(exc: BaseException) -> str:
@@ -318,7 +337,12 @@ def _parts_of(protocol: str) -> tuple[str, str]:
     Raises:
         ConfigError: the string has another form; the message shows the right form.
     """
+    judge = SHORT_NAMES.get(protocol.strip(), protocol.strip())
+    if judge in JUDGES:
+        return f"{_HOME}.{JUDGES[judge]}", judge
     module, arrow, name = map(str.strip, protocol.partition("->"))
+    if not arrow and (known := _near_judge(protocol.strip())).startswith(": did"):
+        raise ConfigError(f"{SECTION}.judge: no judge has the name {protocol!r}{known}")
     if not (arrow and module and name):
         raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}{_meant(protocol)}")
     if "/" in module or "\\" in module or module.endswith(".py"):
@@ -338,13 +362,12 @@ def _meant(protocol: str) -> str:
 
 
 def _near_judge(name: str) -> str:
-    """`: did you mean …?` with the protocol of the judge of this package that `name` comes close to, such as `math`."""
-    plain = {_name_stem(judge): judge for judge in JUDGES}
+    """`: did you mean …?` with the short name of the judge that `name` comes close to, such as `maths`."""
+    plain = {_name_stem(judge): short for short, judge in SHORT_NAMES.items()} | {name: name for name in JUDGES_BY_TYPE}
     near = difflib.get_close_matches(_name_stem(name), plain, n=1, cutoff=0.75)
-    if not near:
-        return ""
-    judge = plain[near[0]]
-    return f": did you mean '{_HOME}.{JUDGES[judge]}->{judge}'?"
+    if near:
+        return f": did you mean {plain[near[0]]!r}?"
+    return "" if "->" in name or "." in name else f"; the short names are {', '.join([*SHORT_NAMES, *JUDGES_BY_TYPE])}"
 
 
 def _name_stem(name: str) -> str:

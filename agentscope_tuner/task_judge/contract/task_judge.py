@@ -6,7 +6,7 @@ import asyncio
 import copy
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from agentscope_tuner._run import loops
@@ -18,9 +18,11 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answ
 from agentscope_tuner.task_judge.contract.check import Check, checked, placed
 from agentscope_tuner.task_judge.contract.deadline import Asking
 from agentscope_tuner.task_judge.contract.judgement import FramesOf, Judgement, is_the_callers, place_of
+from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads, hint
+from agentscope_tuner.task_judge.contract.reads import WHERE as READS
 from agentscope_tuner.task_judge.contract.traits import Traits
 from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 
@@ -47,9 +49,11 @@ class TaskJudge:
         max_abandoned: how many verdicts may hang beyond their deadline before the judge is asked no more.
         recipe: the configuration for `load_judge` in another process, where a judge that computes is asked.
         keep_calls: whether a judgement keeps the questions to judge models and their replies.
+        reads: which columns of a task's metadata hold its question and its answer.
 
     Attributes:
         inner: the judge itself.
+        reference_keys: see `BaseJudge`.
         heeds_own_reward: whether no warning is needed that the workflow's own reward is ignored.
     """
 
@@ -64,8 +68,11 @@ class TaskJudge:
         max_abandoned: int = 32,
         recipe: Settings | None = None,
         keep_calls: bool = False,
+        reads: Reads = NO_READS,
     ) -> None:
         self.inner = judge
+        self.reference_keys = judge.reference_keys
+        self._reads, self._needs_answer = reads, "answer" in judge.reference_keys
         self._rules, self._rule_reward = rules, rule_reward
         self._has_rules = bool(rules.targets)
         # An environment's judge never reads the answer, so without a rule on the answer the output may lack it
@@ -165,6 +172,7 @@ class TaskJudge:
         try:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+            task = self._reads.task(task, needs_answer=self._needs_answer)
             filtered, violations = self.filtered(task, output)
             if filtered is None and self._traits.ranks:
                 self._check_alone(task)
@@ -193,6 +201,7 @@ class TaskJudge:
         try:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+            task = self._reads.task(task, needs_answer=self._needs_answer)
             filtered, violations = self.filtered(task, output)
             if filtered is None and self._traits.ranks:
                 self._check_alone(task)
@@ -236,6 +245,7 @@ class TaskJudge:
 
     def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         try:
+            task = self._reads.task(task, needs_answer=self._needs_answer)
             checks, kept = self._filtered(task, outputs)
             return self._placed(task, checks, self._asking.rank(task, kept))
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
@@ -243,6 +253,7 @@ class TaskJudge:
 
     async def _aranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         try:
+            task = self._reads.task(task, needs_answer=self._needs_answer)
             checks, kept = self._filtered(task, outputs)
             return self._placed(task, checks, await self._asking.arank(task, kept))
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
@@ -280,9 +291,39 @@ class TaskJudge:
         # An error of the judge's own class may fail to copy or to print
         except Exception:  # noqa: BLE001
             error = _unexpected(exc, f"{getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}")
+        unread = self._needs_answer and error.cause is Cause.REFERENCE and task.task.metadata.get("answer") is None
+        if unread and "reads" not in error.message:
+            error.message += f"; {hint(task.task.metadata)}"
         error.task_id = error.task_id or task.task_id
         error.judge = error.judge or self._traits.name
         return error
+
+    def read(self, task: Task) -> Task:
+        """`task` as the judge is given it: with its question and its answer out of the columns that `reads` names.
+
+        Raises:
+            JudgeError: it lacks a column that is named for its answer.
+        """
+        return self._reads.read(task, needs_answer=self._needs_answer)
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge; of the task as the judge is given it."""
+        try:
+            read = self.read(task)
+        except JudgeError as error:
+            return f"missing: {error.message}"
+        problem = self.inner.check_task(read, output)
+        if problem and self._needs_answer and read.metadata.get("answer") is None and READS not in problem:
+            return f"{problem}; {hint(task.metadata)}"
+        return problem
+
+    def note_on(self, output: WorkflowOutput) -> str | None:
+        """See BaseJudge."""
+        return self.inner.note_on(output)
+
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        """See BaseJudge."""
+        return self.inner.same_reference(first, second)
 
     def reward_of(self, outcome: Judgement | JudgeError) -> Reward:
         """The trainer's reward from an outcome; see `compute_reward`."""
@@ -332,5 +373,6 @@ def estimate_of(
     Raises:
         JudgeError: there would be no verdict.
     """
+    task = task.model_copy(update={"task": judge.read(task.task)})
     left = [output for output in outputs if judge.filtered(task, output)[0] is None]
     return len(left), judge.inner.estimate(task, left, reckoner) if left else Estimate()

@@ -71,7 +71,13 @@ class TestSlime:
         messages = [{"role": "system", "content": "Box it."}, {"role": "user", "content": "6*7?"}]
         task, output = slime.as_pair(Sample("x", messages, '{"target": 3}', metadata={"level": 2}))
         assert task.task.main_query == "6*7?"
-        assert task.task.metadata == {"task_id": "group/0", "level": 2, "answer": '{"target": 3}', "target": 3}
+        assert task.task.metadata == {
+            "task_id": "group/0",
+            "label": '{"target": 3}',
+            "level": 2,
+            "answer": '{"target": 3}',
+            "target": 3,
+        }
         assert output.metadata["final_answer"] == "x"
         own, _ = slime.as_pair(Sample("x", label=None, metadata={"answer": "7"}))
         assert own.task.metadata["answer"] == "7"

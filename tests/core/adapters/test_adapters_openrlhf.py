@@ -53,7 +53,7 @@ def test_separating_a_megabyte_takes_no_more_than_its_length() -> None:
 
 def test_labels_become_the_reference() -> None:
     task, output = decode_request({"query": [PROMPT + "42"], "prompts": [PROMPT], "labels": ["42"]})
-    assert (task.task.metadata, output.metadata["final_answer"]) == ({"answer": "42"}, "42")
+    assert (task.task.metadata, output.metadata["final_answer"]) == ({"label": "42", "answer": "42"}, "42")
     task, _ = decode_request({"query": ["q1"], "prompts": ["q"], "labels": ['{"target": 3, "nums": [1, 2]}']})
     assert task.task.metadata["nums"] == [1, 2]
 

@@ -84,7 +84,7 @@ def test_a_reference_that_is_none_is_listed_by_its_kind(reference: object, kind:
 def test_what_the_judge_reads_is_not_listed(tmp_path: Path) -> None:
     sound = ["42", 42, 42.0, 0.5, r"\frac{1}{2}", "x=1,\ny=2", "so 6*7\n#### 42", r"\text{None}", r"\infty", "blue"]
     code, report = checked(tmp_path, conf(tmp_path, MATH), [task(f"t{n}", answer=a) for n, a in enumerate(sound)])
-    assert (code, report) == (0, {"input": report["input"], "rows": 10, "task_ids": 10, "problems": []})
+    assert (code, report) == (0, {"input": report["input"], "rows": 10, "task_ids": 10, "problems": [], "notes": {}})
     # compared by its characters, a reference needs no meaning
     exact = conf(tmp_path, MATH, math={"equivalence": "exact"})
     assert checked(tmp_path, exact, [task("a", answer="3 +")])[0] == 0

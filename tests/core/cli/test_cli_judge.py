@@ -262,8 +262,8 @@ def test_bad_usage_exits_with_2_and_says_why(conf: Path, options: list[str], wor
     [
         ('[{"id": "a"}]', "a list, where a line holds one object: `jq -c '.[]'`"),
         ("[\n  1\n]", "the line holds '[' alone; write each object on one line"),
-        ('{"prompt": "1+1", "answer": "2"}', "this row has 'prompt', 'answer'; --format or --map reads other rows"),
-        ("{}", "this row has no keys"),
+        ('{"prompt": "1+1", "answer": "2"}', "the row has no response, only ['answer', 'prompt']: name its column"),
+        ("{}", "the row has no response, only []"),
     ],
 )
 def test_a_file_that_holds_no_rollouts_says_what_it_holds(conf: Path, written: str, words: str) -> None:
@@ -285,13 +285,30 @@ def test_the_input_and_what_no_run_has_scored_are_not_written_over(conf: Path) -
     for target in (source, conf.parent / "." / ".." / conf.parent.name / "rollouts.jsonl"):
         done = run("judge", "--conf", conf, "--input", source, "--output", target)
         assert (done.exit_code, "--input and --output are one file" in done.output.replace("\n", " ")) == (2, True)
-    notes = conf.with_name("notes.csv")
+    notes = conf.with_name("notes.txt")
     notes.write_text("id,answer\n1,2\n", encoding="utf-8")
     done = run("judge", "--conf", conf, "--input", source, "--output", notes, "--resume")
     assert (done.exit_code, "holds no scored rows" in done.output.replace("\n", " ")) == (2, True)
     assert notes.read_text(encoding="utf-8").startswith("id,answer")
-    done = run("judge", "--conf", conf, "--input", notes, "--output", conf.with_name("scored.jsonl"))
-    assert (done.exit_code, "is a table, and rows are read from" in done.output.replace("\n", " ")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [("rows.xlsx", "save the sheet as CSV"), ("rows.csv.gz", "`gunzip` it first"), ("rows.jsonl.zst", "unpack it")],
+)
+def test_a_file_that_is_not_read_is_refused_with_the_way_out(conf: Path, name: str, way_out: str) -> None:
+    conf.with_name(name).write_bytes(b"PK")
+    done = run("judge", "--conf", conf, "--input", conf.with_name(name), "--output", conf.with_name("scored.jsonl"))
+    assert (done.exit_code, way_out in done.output.replace("\n", " ")) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["scored.csv", "scored.TSV", "scored.xlsx"])
+def test_a_table_is_no_output_for_nested_rows(conf: Path, name: str) -> None:
+    # it wrote JSON lines into o.csv
+    target = conf.with_name(name)
+    done = run("judge", "--conf", conf, "--input", conf, "--output", target)
+    assert (done.exit_code, "a scored row is nested" in done.output.replace("\n", " ")) == (2, True)
+    assert not target.exists()
 
 
 def test_an_output_is_a_path_however_it_is_spelled(conf: Path) -> None:
@@ -305,9 +322,12 @@ def test_an_output_is_a_path_however_it_is_spelled(conf: Path) -> None:
 
 
 def test_an_empty_file_and_a_judge_that_raises_are_noted(conf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result, scored = judge(conf, [])
-    assert (result.exit_code, scored) == (0, [])
-    assert "'rollouts.jsonl' holds no rows: nothing was judged" in result.output
+    target = conf.with_name("scored.jsonl")
+    target.write_text(ROWS[0] + "\n", encoding="utf-8")
+    conf.with_name("empty.jsonl").write_text("\n", encoding="utf-8")
+    result = run("judge", "--conf", conf, "--input", conf.with_name("empty.jsonl"), "--output", target)
+    assert (result.exit_code, len(read(target))) == (2, 1)
+    assert "empty.jsonl' holds no rows: nothing was judged" in result.output.replace("\n", "")
     monkeypatch.chdir(conf.parent)
     monkeypatch.syspath_prepend(str(conf.parent))
     body = "def compute_reward(self, task, output):\n        return {}['x'], True\n"

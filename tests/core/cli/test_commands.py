@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -40,6 +41,37 @@ def test_an_unknown_command_is_answered_with_the_nearest() -> None:
     done = CliRunner().invoke(app, ["jugde"])
     assert done.exit_code == 2
     assert "judge" in done.output
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_ends_with_an_example_whose_options_exist(command: ListedCommand) -> None:
+    loaded = _loaded(command)
+    said = loaded.epilog.removeprefix("Example: astuner ").split()
+    assert said[0] == command.name
+    for word in said[1:2]:
+        loaded = getattr(loaded, "commands", {}).get(word, loaded)
+    known = {option for parameter in loaded.params for option in parameter.opts}
+    required = {option for parameter in loaded.params if parameter.required for option in parameter.opts}
+    assert {word for word in said if word.startswith("--")} <= known
+    assert {option for option in required if option.startswith("--")} <= set(said)
+
+
+def test_a_narrow_window_shows_the_whole_summaries() -> None:
+    script = "from agentscope_tuner.cli import main; main()"
+    environment = {**os.environ, "COLUMNS": "60", "TERM": "dumb"}
+    command = [sys.executable, "-c", script, "--help"]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert all(command.summary.split()[-1] in shown for command in COMMANDS)
+    assert "…" not in shown
+    assert "..." not in shown.replace("ARGS]...", "")
+
+
+def test_an_error_of_a_command_with_json_is_json() -> None:
+    done = CliRunner().invoke(app, ["check", "--conf", "no.yaml", "--input", "x", "--json"])
+    assert (done.exit_code, json.loads(done.stdout)) == (
+        2,
+        {"error": "no configuration file 'no.yaml'", "exit_code": 2},
+    )
 
 
 def test_a_group_lists_its_own_commands() -> None:

@@ -67,7 +67,7 @@ def test_the_parts_of_a_block_hold_its_rollouts_in_another_process_too() -> None
 
 
 def test_what_is_no_format_is_said_before_a_row_is_read_and_an_unknown_row_where_it_stands() -> None:
-    with pytest.raises(ConfigError, match=r"--format must be one of auto, trl, .* got 'csv'"):
+    with pytest.raises(ConfigError, match=r"--format must be one of auto, plain, trl, .* got 'csv'"):
         Conversion("csv")
     with pytest.raises(ConfigError, match="--map must read column=path"):
         Conversion("trl", ["prompt"])

@@ -77,7 +77,7 @@ def test_a_trainers_row_is_a_rollout(name: str, row: dict[str, Any]) -> None:
 
 def test_every_format_is_shown() -> None:
     assert list(FORMATS) == ["trl", "verl", "openrlhf", "nemo-gym", "slime", "trinity"]
-    with pytest.raises(ConfigError, match=r"--format must be one of auto, trl, verl, .*, trinity, got 'csv'"):
+    with pytest.raises(ConfigError, match=r"--format must be one of auto, plain, trl, verl, .*, trinity, got 'csv'"):
         as_rollouts([], "csv")
 
 
@@ -172,7 +172,10 @@ def test_a_map_goes_over_a_format() -> None:
     [
         ("prompt", "must read column=path"),
         ("=task.main_query", "must read column=path"),
-        ("prompt=task.query", "a rollout has no 'task.query'; its places are id, task.task_id, task.main_query"),
+        (
+            "prompt=task.query",
+            "a rollout has no 'task.query'; its places are question, answer, response, id",
+        ),
         ("prompt=task.metadata.", "a rollout has no"),
         ("prompt=output.reward", "a rollout has no"),
     ],

@@ -26,6 +26,9 @@ class Checker:
         problem = task.metadata.get("problem")
         return problem if output is None else f"output: {output.metadata}"
 
+    def note_on(self, output: WorkflowOutput) -> str | None:
+        return output.metadata.get("note")
+
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         return bool(str(first).lower() == str(second).lower())
 
@@ -46,7 +49,8 @@ def found(*lines: Line, judge: Checker | None = None) -> list[Finding]:
 
 def test_rows_without_a_problem_are_counted_with_their_ids() -> None:
     report = checked(row("a", answer="1"), row("a", answer="1"), row("b"), row())
-    assert report == TaskReport(rows=4, task_ids=2)
+    assert (report.rows, report.task_ids, report.counts) == (4, 2, {})
+    assert [where for where, _, _ in report.shown] == ["f:1", "f:2", "f:3"]
 
 
 @pytest.mark.parametrize(
@@ -166,4 +170,5 @@ def test_a_report_is_plain_data() -> None:
         "problems": [
             {"kind": "bad", "rows": 1, "first": [{"where": "f:1", "task_id": "a", "problem": "bad: 1"}]},
         ],
+        "notes": {},
     }

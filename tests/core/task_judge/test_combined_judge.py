@@ -501,7 +501,7 @@ def test_parts_nest_once() -> None:
         ({"a": A}, {"routes": {"x": {"judge_protocol": MATH}}}, "routes is read by judge_type: routed alone"),
         ({"a": {**A, "name": "b"}}, {}, f"{PARTS}.a.name is read by nobody: write astuner.task_judge.name"),
         ({"a": {**A, "concurrency": 3}}, {}, f"{PARTS}.a.concurrency is read by nobody"),
-        ({"a": {}}, {}, f"{PARTS}.a.judge_protocol is missing"),
+        ({"a": {}}, {}, f"{PARTS}.a.judge is missing"),
         ({"a": {"judge_protocol": "x"}}, {}, f"{PARTS}.a: a protocol must read 'module->Class', got 'x'"),
         ({"a": {"judge_protocol": MATH, "judge_kwargs": {"x": 1}}}, {}, f"{PARTS}.a.judge_kwargs.x: MathAnswerAsJudge"),
         ({"a": {**A, "rules": [{"id": "e", "kind": "nonempty", "action": "mark_bad"}]}}, {}, f"{PARTS}.a.rules"),

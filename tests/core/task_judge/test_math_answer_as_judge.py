@@ -190,7 +190,7 @@ def test_the_awaited_verdict_is_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer_in", "words"), [([], "at least 1"), (["box"], "'boxed'"), ("boxed", "list"), (["boxed", 3], "'boxed'")]
+    ("answer_in", "words"), [([], "at least 1"), (["box"], "'boxed'"), (3, "list"), (["boxed", 3], "'boxed'")]
 )
 def test_a_place_that_is_none_is_a_configuration_error(answer_in: object, words: str) -> None:
     with pytest.raises(ConfigError, match=words) as caught:

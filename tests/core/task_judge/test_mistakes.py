@@ -6,18 +6,20 @@ import asyncio
 import logging
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
+from agentscope_tuner.config import resolve
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.rules.rule_set import parameters_read
+from agentscope_tuner.task_judge.contract.loading import JUDGES, JUDGES_BY_TYPE, SHORT_NAMES, resolve_protocol
 
 BUILT_IN = "agentscope_tuner.task_judge"
 MATH = f"{BUILT_IN}.math_answer_as_judge->MathAnswerAsJudge"
-COUNTDOWN = f"{BUILT_IN}.countdown_answer_as_judge->CountdownAnswerAsJudge"
 TASK = WorkflowTask(task=Task(task_id="t1", metadata={"answer": "42"}))
 OUTPUT = WorkflowOutput(metadata={"final_answer": "x"})
 JUDGE = """
@@ -106,7 +108,7 @@ def section(protocol: str, **more: Any) -> dict[str, Any]:
         (section(MATH, judge_kwargs={"equivalence": "exact"}), "write astuner.task_judge.math.equivalence"),
         (section(MATH, judge_kwargs={"deadline": 3}), "judge_kwargs.deadline: MathAnswerAsJudge reads no judge_kwargs"),
         (section(MATH, judge_kwargs={"threshold": 3}), "judge_kwargs.threshold: MathAnswerAsJudge"),
-        (section(COUNTDOWN, judge_kwargs={"target": 24}), "CountdownAnswerAsJudge reads no judge_kwargs, got 24"),
+        (section("countdown", judge_kwargs={"target": 24}), "CountdownAnswerAsJudge reads no judge_kwargs, got 24"),
         (
             section(f"{BUILT_IN}.env_service_as_judge->EnvServiceJudge", judge_kwargs={"env_url": "x"}),
             "allowed keys are evaluate_params",
@@ -137,10 +139,13 @@ def test_a_setting_in_the_wrong_place_is_refused_with_the_right_one(config: dict
         ("rules=[]", "write astuner.task_judge.rules"),
         ("astunner.task_judge.on_error=zero", "did you mean 'astuner.task_judge.on_error'?"),
         ("astuner.task_judge.math=exact", "astuner.task_judge.math: must be a mapping of keys to values, got 'exact'"),
-        ("astuner.task_judge.judge_protocol=math", f"did you mean '{MATH}'?"),
-        ("astuner.task_judge.judge_protocol=MathAnswerJudge", f"did you mean '{MATH}'?"),
-        ("astuner.task_judge.judge_protocol=countdown", f"did you mean '{COUNTDOWN}'?"),
-        (f"astuner.task_judge.judge_protocol={BUILT_IN}.math->MathAnswerAsJudge", f"did you mean '{MATH}'?"),
+        ("astuner.task_judge.judge_protocol=maths", "no judge has the name 'maths': did you mean 'math'?"),
+        ("judge=math", "nobody reads 'judge' at the top: write astuner.task_judge.judge"),
+        ("astuner.task_judge.judge_protocol=MathAnswerJudge", "did you mean 'math'?"),
+        ("astuner.task_judge.judge_protocol=count_down", "did you mean 'countdown'?"),
+        ("astuner.task_judge.judge_protocol=zebra", "the short names are choice, code, countdown, env"),
+        ("astuner.task_judge.judge=math", "judge: math and judge_protocol"),
+        (f"astuner.task_judge.judge_protocol={BUILT_IN}.math->MathAnswerAsJudge", "did you mean 'math'?"),
         (f"astuner.task_judge.judge_protocol={MATH[:-5]}", "its classes are MathAnswerAsJudge"),
     ],
 )
@@ -300,3 +305,48 @@ def test_an_unknown_parameter_of_a_custom_kind_is_refused() -> None:
             compile_rules([{"id": "a", "kind": "two_keys", "mots": 1}])
     finally:
         del RULE_HANDLERS["two_keys"], RULE_HANDLERS["open"]
+
+
+@pytest.mark.parametrize("name", [*SHORT_NAMES, *JUDGES])
+def test_a_short_name_or_a_class_name_names_the_judge(name: str) -> None:
+    known = SHORT_NAMES.get(name, name)
+    assert resolve_protocol(name).__name__ == known
+    settings = resolve({"astuner": {"task_judge": {"judge": name}}})
+    assert settings.task_judge.judge_protocol == name
+
+
+@pytest.mark.parametrize("name", list(JUDGES_BY_TYPE))
+def test_a_judge_of_a_type_is_named_the_same_way(name: str) -> None:
+    short, long = ({"astuner": {"task_judge": {key: name}}} for key in ("judge", "judge_type"))
+    assert resolve(short).task_judge.judge_type == name
+    assert resolve(short).task_judge.digest() == resolve(long).task_judge.digest()
+
+
+def test_parts_have_short_names_too() -> None:
+    parts = {"right": {"judge": "math"}, "short": {"judge": "repetition", "weight": 0.1}}
+    judge = load_judge({"astuner": {"task_judge": {"judge": "combined", "parts": parts}}})
+    assert judge.traits.name == "CombinedJudge"
+
+
+def test_a_module_that_is_not_found_says_where_it_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"no my_lost_judge.py in the working directory '.*', nor on Python's path"):
+        load_judge(section("my_lost_judge->J"))
+    (tmp_path / "judges").mkdir()
+    (tmp_path / "judges" / "my_lost_judge.py").touch()
+    with pytest.raises(ConfigError, match=r"there is judges/my_lost_judge.py: write 'judges.my_lost_judge->J'"):
+        load_judge(section("my_lost_judge->J"))
+
+
+@pytest.mark.parametrize("text", ["astuner:\n\ttask_judge: {}\n", "astuner:\n  task_judge:\n  \tjudge: math\n"])
+def test_a_tab_in_yaml_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"line [23] is indented with a tab: YAML takes spaces"):
+        load_judge(tmp_path / "c.yaml")
+
+
+def test_the_short_name_of_the_package_says_what_to_import() -> None:
+    with pytest.raises(ImportError, match="from agentscope_tuner import load_judge"):
+        import_module("astuner")

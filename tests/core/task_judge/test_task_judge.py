@@ -343,7 +343,7 @@ class BadConstructor(BaseJudge):
 @pytest.mark.parametrize(
     ("protocol", "words"),
     [
-        (None, "judge_protocol is missing"),
+        (None, "judge is missing"),
         ("foo.Bar", "must read 'module->Class', got 'foo.Bar'"),
         ("->Bar", "must read 'module->Class'"),
         ("no_such_module_here->Bar", "cannot import 'no_such_module_here'"),

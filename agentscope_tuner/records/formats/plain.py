@@ -1,0 +1,159 @@
+"""Rows of no trainer's form, as people have them: a question, an answer and a response under names of their own.
+
+`astuner.task_judge.reads` names the columns; else the names that data sets commonly use are looked for. All columns
+become the task's metadata, where the judge finds its reference by the same mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, message_text
+from agentscope_tuner.task_judge.contract.reads import (
+    ANSWERS,
+    QUESTIONS,
+    RESPONSES,
+    WHERE,
+    Reads,
+    at_path,
+    cell_at,
+    sole_other,
+)
+
+_OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
+# A row's only column of this name is a conversation, whose last turns are the response
+_CHATS = ("messages", "conversations", "conversation", "chat")
+_ROLES = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "system": "system"}
+
+
+def is_own(row: Mapping[str, Any]) -> bool:
+    """Whether a row is a task or a rollout in this package's own form."""
+    if isinstance(row.get("task"), Mapping) or not _OF_TASKS.isdisjoint(row):
+        return True
+    return "task_id" in row and not any(name in row for name in QUESTIONS)
+
+
+def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = frozenset()) -> Pair:
+    """The task and the response of a row; see `PlainRow`.
+
+    Args:
+        row: the row.
+        reads: the mapping of the configuration.
+        given: what `--map` names: `question` or `response` is then not looked for.
+
+    Raises:
+        JudgeError: the row has no response, or two columns that differ could be its question or its response.
+    """
+    found = PlainRow(row, reads, given)
+    response = "" if "response" in given else found.response()
+    if response is None:
+        guess = sole_other(row, QUESTIONS + ANSWERS)
+        way_out = f"is it {guess!r}? Then name it" if guess else "name its column"
+        column, where = guess or "<column>", WHERE.rpartition(".")[0]
+        raise JudgeError(
+            f"the row has no response, only {sorted(map(str, row))!r}: {way_out}, "
+            f"`reads: {{response: {column}}}` under {where}, or --map {column}=response; "
+            "`astuner check` takes rows without responses",
+            cause=Cause.INPUT,
+        )
+    return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
+
+
+class PlainRow:
+    """What a row holds, by its mapping, else by the common names.
+
+    Attributes:
+        used: the columns that hold the policy's response: they are no part of the task.
+    """
+
+    def __init__(self, row: Mapping[str, Any], reads: Reads, given: frozenset[str] = frozenset()) -> None:
+        self._row, self._reads, self._given = row, reads, given
+        self.used: set[str] = set()
+        self._chat = next((turns for name in _CHATS if (turns := chat_of(row.get(name)))), [])
+
+    def question(self) -> str | list[dict[str, Any]]:
+        """The question, as a text or as chat messages; empty where the row has none.
+
+        Raises:
+            JudgeError: two columns that differ could be it.
+        """
+        name = None if "question" in self._given else self._column("question", QUESTIONS)
+        if name is None:
+            return self._chat[: self._end()]
+        value = at_path(self._row, name)
+        return chat_of(value) or _text(value)
+
+    def response(self) -> str | list[dict[str, Any]] | None:
+        """The response, as a text or as the messages that the policy added; None where the row has none.
+
+        Raises:
+            JudgeError: two columns that differ could be it.
+        """
+        # an empty response is one, and wrong
+        name = self._column("response", RESPONSES) or self._empty_response()
+        if name is None:
+            self.used |= {name for name in _CHATS if name in self._row}
+            return self._chat[self._end() :] or None
+        self.used.add(name.partition(".")[0])
+        value = cell_at(self._row, name)
+        value = value[0] if isinstance(value, list) and len(value) == 1 and not is_chat(value) else value
+        return chat_of(value) or _text(value)
+
+    def _column(self, role: str, names: tuple[str, ...]) -> str | None:
+        named = self._reads.column(role)
+        if named is not None:
+            found = next((name for name in named.names if at_path(self._row, name) is not None), None)
+            if found is None and role == "question":
+                raise JudgeError(
+                    f"{WHERE}.{role}: the row has no {' or '.join(named.names)}, only {sorted(map(str, self._row))!r}",
+                    cause=Cause.INPUT,
+                )
+            return found
+        present = [name for name in names if at_path(self._row, name) is not None]
+        self._refuse_two(role, present)
+        return present[0] if present else None
+
+    def _empty_response(self) -> str | None:
+        named = self._reads.column("response")
+        names = RESPONSES if named is None else named.names
+        return next((name for name in names if cell_at(self._row, name) == ""), None)
+
+    def _refuse_two(self, role: str, present: list[str]) -> None:
+        """Refuse columns that could all be meant. A prompt that holds the question says the same."""
+        texts = [plain_text(at_path(self._row, name)) for name in present]
+        longest = max(texts, key=len, default="")
+        if any(text.strip() not in longest for text in texts):
+            raise JudgeError(
+                f"{' and '.join(present)} differ, and each could be the {role}: name one, "
+                f"`reads: {{{role}: {present[0]}}}` under {WHERE.rpartition('.')[0]}",
+                cause=Cause.INPUT,
+            )
+
+    def _end(self) -> int:
+        """Where the policy's turns begin in the conversation."""
+        end = len(self._chat)
+        while end and self._chat[end - 1]["role"] in ("assistant", "tool"):
+            end -= 1
+        return end
+
+
+def chat_of(value: object) -> list[dict[str, Any]]:
+    """Chat messages, also those of `{"from": "human", "value": …}`; empty for anything else."""
+    if is_chat(value):
+        return [dict(turn) for turn in value]  # type: ignore[attr-defined]
+    turns = value if isinstance(value, list) else []
+    if not turns or not all(isinstance(turn, Mapping) and turn.get("from") in _ROLES for turn in turns):
+        return []
+    return [{"role": _ROLES[turn["from"]], "content": turn.get("value")} for turn in turns]
+
+
+def plain_text(value: object) -> str:
+    """A cell as text, to show and to compare it: of chat messages the text of the last."""
+    turns = chat_of(value)
+    return message_text(turns[-1].get("content")) if turns else _text(value)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else str(value)

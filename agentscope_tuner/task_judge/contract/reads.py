@@ -1,0 +1,333 @@
+"""`astuner.task_judge.reads`: which columns of a row hold the question, the answer and the response.
+
+One mapping for every command, adapter, service and engine: a task's metadata hold its row's columns, and `TaskJudge`
+applies the mapping before its rules. Files of rows are read by the same mapping, which then names the response, too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from agentscope_tuner.config import SECTION, StrictSection, validate_section
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.rules.kinds import compile_pattern
+from agentscope_tuner.verify.find import last_boxed
+from agentscope_tuner.workflow import Task, WorkflowTask
+
+WHERE = f"{SECTION}.reads"
+#: The names under which data sets keep each of the three; the first that a row has counts.
+QUESTIONS = ("question", "problem", "prompt", "query", "instruction", "input")
+ANSWERS = (
+    "answer",
+    "solution",
+    "ground_truth",
+    "reward_model.ground_truth",
+    "label",
+    "target",
+    "final_answer",
+    "expected_answer",
+)
+RESPONSES = ("response", "completion", "output", "generation", "generated_text", "model_output", "prediction")
+
+_IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
+_FORMS = ("hash", "last_box", "number")
+_NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:/\d+)?")
+# A column is at most as long as a reference with its worked solution
+_MOST_CHARS = 200_000
+# The regex library counts the CPU time of the whole process, and a trainer's other threads use it, too
+_PATTERN_SECONDS = 30.0
+_KEYS_SHOWN = 12
+
+
+def _listed(value: object) -> object:
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+
+class ReadColumn(StrictSection):
+    """Where one value of a row stands.
+
+    Attributes:
+        names: paths such as `reward_model.ground_truth`; the first that the row has counts.
+        take: what of the value: None for all of it, `hash` for what stands behind `####`, `last_box` for the content of
+            the last `\\boxed{}`, `number` for the last number, `json.<path>` for a field of a JSON object, and
+            `regex:<pattern>` for its first match, or the match's first group.
+    """
+
+    names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(alias="from", min_length=1)
+    take: str | None = None
+
+    @field_validator("take")
+    @classmethod
+    def _known(cls, take: str | None) -> str | None:
+        if take is None or take in _FORMS or re.fullmatch(r"json\.\S+", take):
+            return take
+        if not take.startswith("regex:"):
+            raise ValueError(f"must be {', '.join(_FORMS)}, json.<path> or regex:<pattern>")
+        try:
+            compile_pattern(take.removeprefix("regex:"), ignore_case=False)
+        except Exception as exc:  # the library's own error class is loaded with it
+            raise ValueError(f"the pattern does not compile: {exc}") from exc
+        return take
+
+
+class _ReadMetadata(dict[str, Any]):
+    """The metadata that a mapping has made: read a second time, it stays, for the column may have been replaced."""
+
+    def __init__(self, values: Mapping[str, Any], by: Reads) -> None:
+        super().__init__(values)
+        self.by = by
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+class Reads:
+    """The mapping of one configuration; pickles.
+
+    Args:
+        given: `astuner.task_judge.reads`: by `question`, `answer`, `response` or a key of the metadata that a judge
+            reads, a column's name, a list of names, or a mapping of `from` and `take`; null for the names that data
+            sets commonly use.
+
+    Raises:
+        ConfigError: an entry that is none of these.
+    """
+
+    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+        self._columns = {
+            str(role): _column(str(role), value) for role, value in (given or {}).items() if value is not None
+        }
+        for role in ("question", "response"):
+            if (column := self._columns.get(role)) is not None and column.take is not None:
+                way_out = ": math.answer_in says where a response's answer stands" if role == "response" else ""
+                raise ConfigError(f"{WHERE}.{role}.take: a {role} is read whole, got {column.take!r}{way_out}")
+        self._of_metadata = {
+            role: column for role, column in self._columns.items() if role not in ("question", "response")
+        }
+
+    def __bool__(self) -> bool:
+        """Whether the configuration names a column."""
+        return bool(self._columns)
+
+    def column(self, role: str) -> ReadColumn | None:
+        """The column that is named for `role`."""
+        return self._columns.get(role)
+
+    def task(self, task: WorkflowTask, *, needs_answer: bool) -> WorkflowTask:
+        """`task` with what its columns hold in the places that judges read; the same object where nothing changes.
+
+        Args:
+            needs_answer: whether the judge reads `metadata["answer"]`: where the metadata lack it, a column with one of
+                the common names stands for it, unless two of them differ.
+
+        Raises:
+            JudgeError: a task lacks a column that is named for its answer, or it does not have the form to take.
+        """
+        found = self.read(task.task, needs_answer=needs_answer)
+        return task if found is task.task else task.model_copy(update={"task": found})
+
+    def read(self, task: Task, *, needs_answer: bool) -> Task:
+        """`Reads.task` for the inner task.
+
+        Raises:
+            JudgeError: see `Reads.task`.
+        """
+        if isinstance(task.metadata, _ReadMetadata) and task.metadata.by is self:
+            return task
+        if not self._columns:
+            if not needs_answer or task.metadata.get("answer") is not None:
+                return task
+            name = sole_answer_column(task.metadata)
+            return task if name is None else self._with(task, {"answer": at_path(task.metadata, name)})
+        values = {role: value_of(task.metadata, role, column) for role, column in self._of_metadata.items()}
+        if needs_answer and "answer" not in values and task.metadata.get("answer") is None:
+            name = sole_answer_column(task.metadata)
+            values |= {} if name is None else {"answer": at_path(task.metadata, name)}
+        made = self._with(task, values) if values else task
+        question = self._columns.get("question")
+        # a trainer hands the prompt beside the columns: where they do not hold the question, its own stands
+        asked = None if question is None else _first(task.metadata, question.names)
+        return made if asked is None else made.model_copy(update=_asked(asked[1]))
+
+    def _with(self, task: Task, values: Mapping[str, Any]) -> Task:
+        return task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, self)})
+
+
+#: The mapping of a configuration that names no column.
+NO_READS = Reads()
+
+
+def _column(role: str, value: object) -> ReadColumn:
+    plain = {"from": value} if isinstance(value, str | list) else value
+    return validate_section(ReadColumn, plain, f"{WHERE}.{role}")
+
+
+def _asked(value: Any) -> dict[str, Any]:
+    if not isinstance(value, list):
+        return {"main_query": str(value)}
+    said = [turn.get("content") for turn in value if isinstance(turn, Mapping) and turn.get("role") == "user"]
+    return {"main_query": said[-1] if said and isinstance(said[-1], str) else "", "init_messages": value}
+
+
+def at_path(row: Mapping[str, Any], path: str) -> Any:
+    """The value at a path such as `reward_model.ground_truth` or `choices.0.text`; None where the row has none, or an
+    empty cell.
+
+    A name with dots may be a column's own. A step into a text reads it as a JSON object.
+    """
+    value = cell_at(row, path)
+    return None if value == "" else value
+
+
+def cell_at(row: Mapping[str, Any], path: str) -> Any:
+    """`at_path`, where an empty text is a value: a policy may have written nothing."""
+    if path in row:
+        return _cell(row[path])
+    value: Any = row
+    for step in path.split("."):
+        value = _record(value) if isinstance(value, str) else value
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, Sequence) and not isinstance(value, str | bytes) and step.isdecimal():
+            value = value[int(step)] if int(step) < len(value) else None
+        else:
+            return None
+    return _cell(value)
+
+
+def _cell(value: Any) -> Any:
+    """A data frame writes NaN for a missing cell."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _record(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")) or len(text) > _MOST_CHARS:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any] | None:
+    return next(((name, value) for name in names if (value := at_path(row, name)) is not None), None)
+
+
+def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
+    """The value that a row holds for `role`.
+
+    Raises:
+        JudgeError: it has none of the columns, or the value does not have the form to take.
+    """
+    found = _first(row, column.names)
+    if found is None:
+        raise JudgeError(
+            f"{WHERE}.{role}: the row has no {' or '.join(column.names)}, only {_keys(row)}", cause=Cause.REFERENCE
+        )
+    name, value = found
+    if column.take is None:
+        return value
+    taken = _taken(value, column.take)
+    if taken is None:
+        raise JudgeError(
+            f"{WHERE}.{role}: {name} holds nothing to take by {column.take!r}, it is {value!r:.100}",
+            cause=Cause.REFERENCE,
+        )
+    return taken
+
+
+def _taken(value: Any, take: str) -> Any:
+    if take.startswith("json."):
+        record = _record(value) if isinstance(value, str) else value
+        return at_path(record, take.removeprefix("json.")) if isinstance(record, Mapping) else None
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    if len(text) > _MOST_CHARS:
+        return None
+    if take == "hash":
+        _, mark, behind = text.rpartition("####")
+        return (behind.strip().partition("\n")[0].strip() or None) if mark else None
+    if take == "last_box":
+        return last_boxed(text) or None
+    if take == "number":
+        numbers = _NUMBER.findall(text)
+        return numbers[-1].replace(",", "") if numbers else None
+    pattern = compile_pattern(take.removeprefix("regex:"), ignore_case=False)
+    try:
+        match = pattern.search(text, timeout=_PATTERN_SECONDS)
+    except TimeoutError:
+        return None
+    return None if match is None else (match[1] if pattern.groups else match[0])
+
+
+def answer_columns(row: Mapping[str, Any]) -> list[str]:
+    """The columns with the common names of an answer that the row has, in the order of `ANSWERS`."""
+    return [name for name in ANSWERS if at_path(row, name) is not None]
+
+
+def sole_answer_column(row: Mapping[str, Any]) -> str | None:
+    """The column that holds the answer; None where there is none, or where two differ."""
+    names = answer_columns(row)
+    return names[0] if names and agree(row, names) else None
+
+
+def agree(row: Mapping[str, Any], names: Sequence[str]) -> bool:
+    """Whether the columns state the same answer, whatever worked solution stands around it."""
+    return len(names) < 2 or len({_stated(at_path(row, name)) for name in names}) == 1
+
+
+def _stated(value: Any) -> str:
+    """What a reference states, to compare two columns: without the worked solution around it."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
+    behind = text.rpartition("####")[2]
+    boxed = last_boxed(behind)
+    return (behind if boxed is None else boxed).strip(" $\n\t.")
+
+
+def hint(row: Mapping[str, Any]) -> str:
+    """The line of YAML that names the answer of a row that no common name tells; names columns alone, so that rows of
+    one data set have the same hint.
+    """
+    if not row:
+        return "put the reference there"
+    names = answer_columns(row)
+    if names:
+        told = f"{' and '.join(names[:3])} differ: name one"
+        return f"{told}, `reads: {{answer: {names[-1]}}}` under {SECTION}"
+    guess = next(likely_answers(row), None) or sole_other(row, QUESTIONS + RESPONSES)
+    if guess is None:
+        return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
+    return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
+
+
+def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
+    """The only column with a text or a number that has none of the known names; None where there are more."""
+    kinds = (str, int, float)
+    others = [key for key, value in row.items() if key not in known and key not in _IDS and isinstance(value, kinds)]
+    return str(others[0]) if len(others) == 1 else None
+
+
+_LIKELY = re.compile(r"answer|solution|truth|gold|label|target|expected|reference|correct|gt", re.IGNORECASE)
+
+
+def likely_answers(row: Mapping[str, Any], within: str = "", named: bool = False) -> Iterator[str]:
+    """Paths to texts and numbers of a row whose names speak of an answer."""
+    for key, value in row.items():
+        path = f"{within}{key}"
+        if isinstance(value, Mapping) and path.count(".") < 3:
+            yield from likely_answers(value, f"{path}.", named or bool(_LIKELY.search(str(key))))
+        elif (
+            (named or _LIKELY.search(str(key))) and isinstance(value, str | int | float) and not isinstance(value, bool)
+        ):
+            yield path
+
+
+def _keys(row: Mapping[str, Any]) -> str:
+    keys = sorted(map(str, row))
+    more = f" and {len(keys) - _KEYS_SHOWN} more" if len(keys) > _KEYS_SHOWN else ""
+    return ", ".join(repr(key) for key in keys[:_KEYS_SHOWN]) + more if keys else "no columns"

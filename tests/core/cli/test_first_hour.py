@@ -1,0 +1,216 @@
+"""Ten data sets as people have them: from the file to right rewards in three commands, without a page of guides."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from agentscope_tuner.adapters.trl import reward_func
+from agentscope_tuner.cli.app import app
+
+Rows = Sequence[Mapping[str, Any]]
+NUMBERS = ((12, 6), (9, 8), (7, 11))
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def as_jsonl(path: Path, rows: Rows) -> Path:
+    target = path / "rows.jsonl"
+    target.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return target
+
+
+def as_csv(path: Path, rows: Rows) -> Path:
+    target = path / "rows.csv"
+    with open(target, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return target
+
+
+def as_parquet(path: Path, rows: Rows) -> Path:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path / "train.parquet")
+    return path / "train.parquet"
+
+
+def as_folder(path: Path, rows: Rows) -> Path:
+    """What `datasets.save_to_disk` leaves."""
+    pyarrow, folder = pytest.importorskip("pyarrow"), path / "saved"
+    folder.mkdir()
+    table = pyarrow.Table.from_pylist(list(rows))
+    with (
+        pyarrow.OSFile(str(folder / "data-00000-of-00001.arrow"), "wb") as sink,
+        pyarrow.ipc.new_stream(sink, table.schema) as writer,
+    ):
+        writer.write_table(table)
+    (folder / "state.json").write_text(json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}))
+    return folder
+
+
+def as_list(path: Path, rows: Rows) -> Path:
+    (path / "rows.json").write_text(json.dumps(list(rows), indent=2), encoding="utf-8")
+    return path / "rows.json"
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def said(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}
+
+
+def gsm8k(a: int, b: int, given: int) -> Mapping[str, Any]:
+    worked = f"There are {a} boxes of {b} each, so {a}*{b}=<<{a}*{b}={a * b}>>{a * b} in all.\n#### {a * b}"
+    return {"question": f"{a} boxes hold {b} each. How many?", "answer": worked, "response": f"So many.\n#### {given}"}
+
+
+def math(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {
+        "problem": f"What is ${a}\\cdot{b}$?",
+        "level": "Level 1",
+        "type": "Prealgebra",
+        "solution": f"We have ${a}\\cdot{b}=\\boxed{{{a * b}}}$.",
+        "generation": f"It is $\\boxed{{{given}}}$.",
+    }
+
+
+def deepmath(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {
+        "question": f"Evaluate {a} times {b}.",
+        "final_answer": str(a * b),
+        "difficulty": 2.5,
+        "topic": "Mathematics -> Algebra",
+        "r1_solution_1": f"Let me think. \\boxed{{{a * b}}}",
+        "output": f"\\boxed{{{given}}}",
+    }
+
+
+def verl(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {
+        "data_source": "own/products",
+        "prompt": [user(f"{a} times {b}? Let's think step by step.")],
+        "ability": "math",
+        "reward_model": {"style": "rule", "ground_truth": str(a * b)},
+        "extra_info": {"index": a, "split": "train", "answer": f"worked: {a * b}"},
+        "responses": [f"\\boxed{{{given}}}"],
+    }
+
+
+def trl(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {
+        "prompt": [user(f"{a} times {b}?")],
+        "completion": [said(f"It is \\boxed{{{given}}}.")],
+        "solution": f"$\\boxed{{{a * b}}}$",
+    }
+
+
+def openrlhf(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {"input": f"{a} times {b}?", "label": str(a * b), "output": f"\\boxed{{{given}}}"}
+
+
+def openai(a: int, b: int, given: int) -> Mapping[str, Any]:
+    turns = [{"role": "system", "content": "Answer in <answer> tags."}, user(f"{a} times {b}?")]
+    return {"messages": [*turns, said(f"I think <answer>{given}</answer>")], "ground_truth": a * b}
+
+
+def sheet(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {
+        "id": f"q{a}",
+        "problem": f"{a}, times {b}?",
+        "expected_answer": a * b,
+        "model_output": f"\\boxed{{{given}}}",
+    }
+
+
+def nested(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {
+        "item": {"text": f"{a} times {b}?", "meta": {"gold": {"value": a * b}}},
+        "instruction": f"{a} times {b}?",
+        "response": f"Answer: {given}",
+    }
+
+
+DATA_SETS: Mapping[str, tuple[Callable[[int, int, int], Mapping[str, Any]], Callable[[Path, Rows], Path]]] = {
+    "GSM8K": (gsm8k, as_jsonl),
+    "MATH": (math, as_list),
+    "DeepMath": (deepmath, as_parquet),
+    "verl's Parquet": (verl, as_parquet),
+    "TRL's conversations": (trl, as_jsonl),
+    "OpenRLHF": (openrlhf, as_jsonl),
+    "a Hugging Face folder": (gsm8k, as_folder),
+    "OpenAI's chats": (openai, as_jsonl),
+    "CSV": (sheet, as_csv),
+    "nested": (nested, as_jsonl),
+}
+
+
+@pytest.mark.parametrize("name", list(DATA_SETS))
+def test_a_data_set_gets_right_rewards_in_three_commands(name: str, tmp_path: Path) -> None:
+    row, written = DATA_SETS[name]
+    source = written(tmp_path, [row(a, b, a * b + (place == 1)) for place, (a, b) in enumerate(NUMBERS)])
+    conf, target = tmp_path / "mine" / "judge.yaml", tmp_path / "scored.jsonl"
+    run("init", "math", tmp_path / "mine", "--from", source)
+    assert "3 rows, 3 task ids, every one can be judged" in run("check", "--conf", conf, "--input", source)
+    run("judge", "--conf", conf, "--input", source, "--output", target, "--jobs", 1)
+    rows = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    assert [row["judgement"]["reward"] for row in rows] == [1.0, 0.0, 1.0]
+    assert all("times" in row["task"]["main_query"] or "?" in row["task"]["main_query"] for row in rows)
+
+
+@pytest.mark.parametrize("name", list(DATA_SETS))
+def test_the_rows_before_training_are_checked_without_responses(name: str, tmp_path: Path) -> None:
+    # every row of a training set failed: "has no response"
+    row, written = DATA_SETS[name]
+    gone = ("response", "responses", "generation", "output", "completion", "model_output")
+    rows = [{key: value for key, value in row(a, b, 0).items() if key not in gone} for a, b in NUMBERS]
+    rows = [{**each, "messages": each["messages"][:-1]} if "messages" in each else each for each in rows]
+    source, conf = written(tmp_path, rows), tmp_path / "mine" / "judge.yaml"
+    run("init", "math", tmp_path / "mine", "--from", source)
+    assert "3 rows, 3 task ids, every one can be judged" in run("check", "--conf", conf, "--input", source)
+
+
+@pytest.mark.parametrize("name", ["GSM8K", "MATH", "DeepMath", "verl's Parquet", "CSV", "nested"])
+def test_the_same_file_then_rewards_in_trl(name: str, tmp_path: Path) -> None:
+    row, written = DATA_SETS[name]
+    rows = [row(a, b, a * b) for a, b in NUMBERS]
+    run("init", "math", tmp_path / "mine", "--from", written(tmp_path, rows))
+    columns = {key: [each[key] for each in rows] for key in rows[0] if key not in ("prompt", "id")}
+    reward = reward_func(tmp_path / "mine" / "judge.yaml")
+    completions = [f"\\boxed{{{a * b + (place == 1)}}}" for place, (a, b) in enumerate(NUMBERS)]
+    assert reward(["?"] * 3, completions, **columns) == [1.0, 0.0, 1.0]
+
+
+def test_answers_that_stand_elsewhere_are_counted_with_what_to_set(tmp_path: Path) -> None:
+    # six right answers as `#### 72` were six zeros, and nothing said so
+    source = as_jsonl(tmp_path, [gsm8k(a, b, a * b) for a, b in NUMBERS])
+    conf = tmp_path / "judge.yaml"
+    conf.write_text("astuner:\n  task_judge:\n    judge: math\n", encoding="utf-8")
+    checked = run("check", "--conf", conf, "--input", source)
+    assert "3 of 3 rows: the answer stands behind ####: set math.answer_in: [boxed, hash]" in checked
+    judged = run("judge", "--conf", conf, "--input", source, "--output", tmp_path / "o.jsonl", "--jobs", 1)
+    assert "3 of 3 answers stand behind ####, where they are not read: add hash to astuner.task_judge" in judged
+
+
+def test_map_takes_the_place_of_reads(tmp_path: Path) -> None:
+    source = as_jsonl(tmp_path, [{"q": "6 * 7?", "gold": 42, "bad": 41, "text": r"\boxed{42}"}])
+    conf, target = tmp_path / "judge.yaml", tmp_path / "o.jsonl"
+    reads = "{question: q, answer: bad, response: text}"
+    conf.write_text(f"astuner:\n  task_judge:\n    judge: math\n    reads: {reads}\n", encoding="utf-8")
+    run("judge", "--conf", conf, "--input", source, "--output", target)
+    assert json.loads(target.read_text())["judgement"]["reward"] == 0.0
+    run("judge", "--conf", conf, "--input", source, "--output", target, "--map", "gold=answer")
+    assert json.loads(target.read_text())["judgement"]["reward"] == 1.0
+    run("audit", "--conf", conf, "--input", source, "--map", "gold=answer")

@@ -1,0 +1,139 @@
+"""Rows of no trainer's form: what is read as the question, the response and the metadata, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import ConfigError
+from agentscope_tuner.records.files import dump_lines, is_dump
+from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
+
+
+def made(*rows: dict[str, Any], reads: Reads = NO_READS, responses: bool = True) -> list[Line]:
+    lines = [Line(f"f:{place}", json.dumps(row).encode()) for place, row in enumerate(rows, 1)]
+    return list(Conversion("auto", reads=reads, responses=responses).all(lines))
+
+
+def read(row: dict[str, Any], reads: Reads = NO_READS) -> tuple[str, str]:
+    (line,) = made(row, reads=reads)
+    assert line.problem is None, line.problem
+    rollout = json.loads(line.raw)
+    return rollout["task"]["main_query"], rollout["output"]["metadata"]["final_answer"]
+
+
+CHAT = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": "q", "response": "a"},
+        {"problem": "q", "completion": "a"},
+        {"query": "q", "generation": ["a"]},
+        {"instruction": "q", "input": "", "output": "a"},
+        {"question": "q", "prompt": "Solve: q", "model_output": "a"},
+        {"prompt": CHAT[:1], "prediction": CHAT[1:]},
+        {"messages": CHAT, "level": 3},
+        {"question": "q", "messages": CHAT},
+        {"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}]},
+        {"question": "q", "response": "a", "output": "a"},
+        {"question": "q", "response": "", "output": "a"},
+    ],
+)
+def test_a_question_and_a_response_are_found(row: dict[str, Any]) -> None:
+    assert read(row) == ("q", "a")
+
+
+@pytest.mark.parametrize("row", [{"question": "q", "response": ""}, {"question": "q", "output": "", "a": 1}])
+def test_an_empty_response_is_a_response(row: dict[str, Any]) -> None:
+    # else a policy that writes nothing would have no verdict, and no 0
+    assert read(row) == ("q", "")
+
+
+def test_named_columns_are_read_before_all_others() -> None:
+    reads = Reads({"question": "q", "response": ["said.text", "said"]})
+    assert read({"q": "asked", "question": "no", "said": {"text": "yes"}, "response": "no"}, reads) == ("asked", "yes")
+    # a form that would read another column
+    assert read({"prompt": "p", "q": "asked", "completion": "no", "said": "yes"}, reads) == ("asked", "yes")
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        (
+            {"question": "q", "problem": "p", "response": "a"},
+            "question and problem differ, and each could be",
+        ),
+        (
+            {"question": "q", "response": "a", "output": "b"},
+            "response and output differ, and each could be",
+        ),
+        ({"question": "q", "answer": "1"}, "the row has no response, only ['answer', 'question']"),
+        ({"question": "q", "response": None}, "the row has no response"),
+        ({"question": "q", "answer": "1", "reply": "a"}, "is it 'reply'? Then name it, `reads: {response: reply}`"),
+    ],
+)
+def test_what_could_mean_two_things_is_refused_with_the_line_to_write(row: dict[str, Any], why: str) -> None:
+    (line,) = made(row)
+    assert why in str(line.problem)
+    assert "`reads: {" in str(line.problem)
+
+
+def test_rows_without_a_question_are_tasks_of_their_own() -> None:
+    # one id for all of them would make one group of unrelated rows
+    rows = [{"gold": str(place), "response": "a"} for place in range(3)]
+    assert len({json.loads(line.raw)["task"]["task_id"] for line in made(*rows)}) == 3
+    same = [{"question": "q", "gold": "1", "response": said, "score": said} for said in "ab"]
+    assert len({json.loads(line.raw)["task"]["task_id"] for line in made(*same)}) == 1
+
+
+def test_rows_of_our_own_pass_through_whatever_stands_beside_them() -> None:
+    own = {"id": "1", "task": {"main_query": "q"}, "output": {"metadata": {}}, "question": "no"}
+    (line,) = made(own)
+    assert json.loads(line.raw) == own
+    plain, mixed = made({"question": "q", "response": "a"}, own)
+    assert json.loads(mixed.raw) == own
+    assert plain.problem is None
+
+
+def test_columns_stay_metadata_and_the_response_is_none() -> None:
+    (line,) = made({"question": "q", "gold": 1, "response": "a"})
+    assert json.loads(line.raw)["task"]["metadata"] == {"question": "q", "gold": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("question;answer;response\n1;2;3\n", "has one column, 'question;answer;response': save it with commas"),
+        ("question,answer,answer\n1,2,3\n", "has two columns 'answer': rename one"),
+        ("", "is empty: a table needs a header"),
+    ],
+)
+def test_a_table_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=why):
+        list(dump_lines(str(tmp_path / "rows.csv")))
+
+
+def test_tables_and_lists_are_rows(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('question,answer\n"a, b",\n"x\ny",2\n', encoding="utf-8-sig")
+    (tmp_path / "b.tsv").write_text("question\tanswer\nq\t2\n", encoding="utf-8")
+    (tmp_path / "c.json").write_text('[\n {"question": "q"},\n 3\n]', encoding="utf-8")
+    read = {
+        name: [json.loads(line.raw) for line in dump_lines(str(tmp_path / name))]
+        for name in ("a.csv", "b.tsv", "c.json")
+    }
+    assert read == {
+        "a.csv": [{"question": "a, b", "answer": ""}, {"question": "x\ny", "answer": "2"}],
+        "b.tsv": [{"question": "q", "answer": "2"}],
+        "c.json": [{"question": "q"}, 3],
+    }
+    (tmp_path / "d.json").write_text("[1]\n[2]\n", encoding="utf-8")
+    assert is_dump(str(tmp_path / "c.json"))
+    assert not is_dump(str(tmp_path / "d.json"))

@@ -1,0 +1,200 @@
+"""`reads`: a task's columns give its question and its answer, the same for whoever calls the judge."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from typing import Any
+
+import pytest
+
+from agentscope_tuner import ConfigError, Judgement, Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner.adapters import verl
+from agentscope_tuner.adapters.rollout import as_rollout
+from agentscope_tuner.adapters.trl import reward_func
+from agentscope_tuner.records.formats.trainers import decode_openrlhf_request, decode_slime_request
+from agentscope_tuner.task_judge.contract.reads import Reads
+
+MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
+
+
+def config(reads: Any = None, **section: Any) -> dict[str, Any]:
+    return {"astuner": {"task_judge": {"judge_protocol": MATH, "reads": reads or {}, **section}}}
+
+
+def ask(judge: TaskJudge, columns: dict[str, Any], said: str = r"\boxed{72}") -> Judgement:
+    return judge.judge(WorkflowTask(task=Task(metadata=columns)), WorkflowOutput(metadata={"final_answer": said}))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"answer": "72"},
+        {"answer": 72},
+        {"answer": "36 * 2 = 72\n#### 72"},
+        {"solution": r"so it is $\boxed{72}$"},
+        {"solution": "72", "answer": None},
+        {"ground_truth": "72"},
+        {"reward_model": {"ground_truth": "72", "style": "rule"}},
+        {"reward_model": '{"ground_truth": "72"}'},
+        {"label": 72},
+        {"target": "72"},
+        {"final_answer": "72"},
+        {"expected_answer": "72", "ground_truth": float("nan")},
+        # the worked solution and the answer say the same
+        {"solution": r"so it is $\boxed{72}$.", "final_answer": "72"},
+        {"solution": "so\n#### 72", "expected_answer": 72, "label": ""},
+        # `answer` is the name that the documentation gives
+        {"answer": "72", "solution": "71", "label": "algebra"},
+    ],
+)
+def test_a_reference_is_found_under_the_names_that_data_sets_use(columns: dict[str, Any]) -> None:
+    assert ask(load_judge(config()), columns).reward == 1.0
+    assert ask(load_judge(config()), columns, r"\boxed{71}").reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("columns", "way_out"),
+    [
+        ({"solution": "it is 72", "final_answer": "72"}, "solution and final_answer differ: name one"),
+        ({"label": "algebra", "target": "72"}, "label and target differ"),
+        ({"final": "72", "question": "q", "id": 3}, "`reads: {answer: final}`"),
+        ({"gold": "72"}, "is it 'gold'? Then write `reads: {answer: gold}`"),
+        ({"meta": {"gt": 72}}, "`reads: {answer: meta.gt}`"),
+        ({"level": True, "a": 1}, "name the reference's column"),
+        ({}, "only []; put the reference there"),
+    ],
+)
+def test_a_reference_that_is_not_sure_is_no_reward_but_a_line_to_write(columns: dict[str, Any], way_out: str) -> None:
+    judge = load_judge(config())
+    judgement = ask(judge, columns)
+    assert (judgement.status, judgement.reward, judgement.cause) == ("failed", None, "reference")
+    assert way_out in str(judgement.error)
+    assert way_out in str(judge.check_task(Task(metadata=columns)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "columns"),
+    [
+        ("gold", {"gold": "72", "answer": "71"}),
+        (["first", "second"], {"second": "72"}),
+        ({"from": ["first", "meta.gold"]}, {"first": None, "meta": {"gold": 72}}),
+        ({"from": "choices.1.text"}, {"choices": [{"text": "71"}, {"text": "72"}]}),
+        ({"from": "a.b"}, {"a.b": "72", "a": {"b": "71"}}),
+        ({"from": "solution", "take": "hash"}, {"solution": "#### 71\n#### 72\n"}),
+        ({"from": "answer", "take": "hash"}, {"answer": "so\n#### 72\nDone."}),
+        ({"from": "solution", "take": "last_box"}, {"solution": r"\boxed{71}, no: \boxed{72}"}),
+        ({"from": "solution", "take": "number"}, {"solution": "from 71 to 72 apples."}),
+        ({"from": "solution", "take": "json.final.value"}, {"solution": '{"final": {"value": 72}}'}),
+        ({"from": "solution", "take": "json.final"}, {"solution": {"final": "72"}}),
+        ({"from": "solution", "take": r"regex:Answer: (\d+)"}, {"solution": "Answer: 72 apples"}),
+        ({"from": "solution", "take": r"regex:\d+$"}, {"solution": "71 or 72"}),
+    ],
+)
+def test_a_named_column_is_taken_from_as_its_form_says(answer: Any, columns: dict[str, Any]) -> None:
+    judge = load_judge(config({"answer": answer}))
+    assert ask(judge, columns).reward == 1.0
+    task = Task(metadata=columns)
+    # read again by whoever was handed the read task, it stays; and the caller's own is not changed
+    assert judge.read(judge.read(task)) is not task
+    assert judge.read(judge.read(task)).metadata == judge.read(task).metadata
+    assert task.metadata == columns
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("gold", "the row has no gold, only 'solution'"),
+        ({"from": "solution", "take": "hash"}, "solution holds nothing to take by 'hash', it is 'a tale'"),
+        ({"from": "solution", "take": "last_box"}, "last_box"),
+        ({"from": "solution", "take": "number"}, "number"),
+        ({"from": "solution", "take": "json.a"}, "json.a"),
+        ({"from": "solution", "take": "regex:(72)"}, "regex"),
+    ],
+)
+def test_a_named_column_without_its_value_is_no_reward(answer: Any, why: str) -> None:
+    judgement = ask(load_judge(config({"answer": answer})), {"solution": "a tale"})
+    assert (judgement.reward, judgement.cause) == (None, "reference")
+    assert why in str(judgement.error)
+
+
+@pytest.mark.parametrize(
+    ("reads", "why"),
+    [
+        ({"answer": 3}, "astuner.task_judge.reads.answer: must be a mapping"),
+        ({"answer": []}, "reads.answer.from"),
+        ({"answer": {"from": 3}}, "reads.answer.from"),
+        ({"answer": {"form": "x"}}, "allowed keys are from, take"),
+        ({"answer": {"from": "x", "take": "box"}}, "must be hash, last_box, number, json.<path> or regex:<pattern>"),
+        ({"answer": {"from": "x", "take": "regex:("}}, "the pattern does not compile"),
+        ({"response": {"from": "x", "take": "hash"}}, "math.answer_in says where"),
+        ({"question": {"from": "x", "take": "hash"}}, "a question is read whole"),
+    ],
+)
+def test_a_wrong_mapping_stops_at_load(reads: Any, why: str) -> None:
+    with pytest.raises(ConfigError, match=why.replace("(", r"\(").replace("|", r"\|")):
+        load_judge(config(reads))
+
+
+def test_the_question_is_read_for_those_who_need_it() -> None:
+    reads = Reads({"question": "problem", "target": "info.target"})
+    columns = {"problem": "2 * 36?", "info": {"target": 24}}
+    read = reads.read(Task(main_query="a prompt around it", metadata=columns), needs_answer=False)
+    assert (read.main_query, read.metadata["target"]) == ("2 * 36?", 24)
+    # a trainer hands the prompt beside the columns
+    columns = {"info": {"target": 24}}
+    assert reads.read(Task(main_query="2 * 36?", metadata=columns), needs_answer=False).main_query == "2 * 36?"
+    chat = {"problem": [{"role": "user", "content": "2 * 36?"}], "info": {"target": 1}}
+    assert reads.read(Task(metadata=chat), needs_answer=False).main_query == "2 * 36?"
+
+
+def test_a_judge_that_needs_no_reference_gets_the_task_as_it_is() -> None:
+    length = "agentscope_tuner.task_judge.length_judge->LengthJudge"
+    judge = load_judge({"astuner": {"task_judge": {"judge_protocol": length, "judge_kwargs": {"soft": 5, "hard": 9}}}})
+    task = Task(metadata={"solution": "72"})
+    assert judge.read(task) is task
+
+
+def test_every_way_to_ask_reads_the_same() -> None:
+    judge = load_judge(config({"answer": {"from": "solution", "take": "hash"}}))
+    task = WorkflowTask(task=Task(metadata={"solution": "so\n#### 72"}))
+    output = WorkflowOutput(metadata={"final_answer": r"\boxed{72}"})
+    assert judge.compute_reward(task, output)[0] == 1.0
+    assert asyncio.run(judge.acompute_reward(task, output))[0] == 1.0
+    assert [found.reward for found in judge.judge_group(task, [output, output])] == [1.0, 1.0]
+    assert [found.reward for found in asyncio.run(judge.ajudge_group(task, [output]))] == [1.0]
+    assert pickle.loads(pickle.dumps(judge.read(task.task).metadata)) == {"solution": "so\n#### 72", "answer": "72"}
+
+
+def test_parts_and_routes_are_read_by_the_mapping_around_them_and_by_their_own() -> None:
+    math = {"judge_protocol": MATH}
+    inner = {**math, "reads": {"answer": {"from": "solution", "take": "number"}}}
+    combined = {"judge_type": "combined", "judge_protocol": None, "parts": {"one": math, "two": inner}}
+    judge = load_judge(config({"answer": "gold"}, **combined))
+    columns = {"gold": "72", "solution": "in all 72"}
+    assert ask(judge, columns).reward == 2.0
+    assert judge.check_task(Task(metadata=columns)) is None
+    assert "reads.answer" in str(judge.check_task(Task(metadata={"gold": "72"})))
+
+
+# The same section, as each trainer hands its rows over
+ONE = config({"answer": {"from": ["reward_model.ground_truth", "label", "solution"], "take": "hash"}})
+
+
+def test_one_mapping_serves_trl_verl_openrlhf_and_slime(tmp_path: Any) -> None:
+    trl = reward_func(ONE)
+    assert trl(["q", "q"], [r"\boxed{72}", r"\boxed{71}"], solution=["#### 72"] * 2) == [1.0, 0.0]
+    judge = load_judge(ONE)
+    for pair in (
+        verl._pair("gsm8k", r"\boxed{72}", "#### 72", {"question": "q"}),
+        decode_openrlhf_request({"query": [r"q \boxed{72}"], "prompts": ["q "], "labels": ["#### 72"]}),
+        decode_slime_request({"prompt": "q", "response": r"\boxed{72}", "label": "#### 72"}),
+        as_rollout("q", r"\boxed{72}", {"solution": "#### 72"}),
+    ):
+        assert judge.judge(*pair).reward == 1.0
+
+
+def test_trl_rewards_its_own_column_without_a_word_of_configuration() -> None:
+    # TRL's own reward functions read `solution`: this was [None, None] for ever
+    rewards = reward_func(config())(["q", "q"], [r"\boxed{72}", r"\boxed{7}"], solution=[r"$\boxed{72}$", r"$72$"])
+    assert rewards == [1.0, 0.0]
