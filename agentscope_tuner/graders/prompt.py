@@ -302,7 +302,7 @@ def build_prompt(
 def _frame_json(language: str, messages: tuple[ChatMessage, ...], own: tuple[tuple[str, str], ...], form: str) -> str:
     """The text around the data as a JSON list without its closing bracket: all rows of a run share it."""
     frame = [(message.role, message.content) for message in messages]
-    return json.dumps([language, frame, dict(own), form])[:-1]
+    return json.dumps([language, frame, dict(own), form, _CLOSING[LanguageEnum(language)]])[:-1]
 
 
 def echoes(texts: Texts) -> list[str]:
