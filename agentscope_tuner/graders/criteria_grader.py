@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -162,7 +163,7 @@ def _verdicts(reply: Reply, texts: Texts, size: int) -> list[Met]:
     by_number: dict[int, Met] = {}
     response = texts["response"]
     answers = response.answers() if isinstance(response, Trajectory) else [response]
-    stands = [lower_letters(plain(text)) for text in answers if isinstance(text, str)]
+    stands = [plain(text) for text in answers if isinstance(text, str)]
     for item in found:
         number = item.get("number")
         if type(number) is not int or not 1 <= number <= size or number in by_number:
@@ -180,11 +181,24 @@ def _met(item: dict[str, Any], number: int, stands: Sequence[str]) -> Met:
         raise ReplyError(f"criterion {number}: met and absent must be true or false, got {met!r:.50}, {absent!r:.50}")
     if not isinstance(quote, str) or len(quote) > _LONGEST_QUOTE:
         raise ReplyError(f"criterion {number}: quote must be a text, got {quote!r:.100}")
-    # Models leave out the middle of a long quote, so its parts are looked for one by one
-    parts = [lower_letters(plain(part)) for part in quote.replace("[...]", "…").replace("...", "…").split("…")]
-    words = [part for part in parts if part]
-    real = bool(words) and all(any(part in text for text in stands) for part in words)
+    real = _stands_in(quote, stands)
     shown = " ".join(quote.split()) if real else ""
     if met and not real and not absent:
         return Met(0.0, unproven=True)
     return Met(float(met), shown, absent=absent and not real)
+
+
+def _stands_in(quote: str, answers: Sequence[str]) -> bool:
+    """Whether a quote holds a word of the answers, and stands in them; spaces, signs and case may differ."""
+    # Models leave out the middle of a long quote, so its parts are looked for one by one
+    parts = [part for part in plain(quote).replace("[...]", "…").replace("...", "…").split("…") if lower_letters(part)]
+    letters = [lower_letters(text) for text in answers]
+    if not parts or not all(any(lower_letters(part) in text for text in letters) for part in parts):
+        return False
+    # A letter of a longer word is no word; scripts without spaces have none between words
+    words = {word for text in answers for word in _WORD.findall(text.casefold())}
+    return any(word in words or _UNSPACED.search(word) for part in parts for word in _WORD.findall(part.casefold()))
+
+
+_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -164,6 +164,12 @@ class Trajectory(tuple[str, ...]):
         """The turns that the policy wrote."""
         return [turn for turn, role in zip(self, self.roles, strict=True) if role == "assistant"]
 
+    def joined(self) -> str:
+        """All turns as one text, each behind its role; empty where the answer is."""
+        if is_empty(self):
+            return ""
+        return "\n\n".join(f"({role})\n{turn}" for role, turn in zip(self.roles, self, strict=True))
+
     def bounded(self) -> Trajectory:
         """The trajectory with a note in place of its middle turns, where it has very many."""
         left_out = len(self) - _MOST_TURNS
@@ -302,7 +308,7 @@ def build_prompt(
 def _frame_json(language: str, messages: tuple[ChatMessage, ...], own: tuple[tuple[str, str], ...], form: str) -> str:
     """The text around the data as a JSON list without its closing bracket: all rows of a run share it."""
     frame = [(message.role, message.content) for message in messages]
-    return json.dumps([language, frame, dict(own), form])[:-1]
+    return json.dumps([language, frame, dict(own), form, _CLOSING[LanguageEnum(language)]])[:-1]
 
 
 def echoes(texts: Texts) -> list[str]:

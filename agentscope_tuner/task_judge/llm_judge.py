@@ -215,4 +215,4 @@ class LLMJudge(ModelJudge):
 
 
 def _one_text(response: str | Trajectory) -> str:
-    return response if isinstance(response, str) else "\n\n".join(response)
+    return response if isinstance(response, str) else response.joined()

@@ -232,4 +232,4 @@ def _endpoint_error(message: str) -> JudgeError:
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return "\n\n".join(value) if isinstance(value, Trajectory) else str(value)
+    return value.joined() if isinstance(value, Trajectory) else str(value)

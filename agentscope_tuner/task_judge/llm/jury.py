@@ -154,7 +154,7 @@ class LLMPanel:
         metrics = ballot.metrics(apart)
         if len(votes) > 1:
             metrics |= {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
-        filtered = str(nearest.metadata.get("filtered_by", ""))
+        filtered = str(nearest.metadata.get("filtered_by", "")) if score == self._low else ""
         reason = nearest.reason if filtered else told + nearest.reason
         return PanelScore(score, (score - self._low) / self._width, apart, reason, metrics, scores, filtered)
 

@@ -70,7 +70,7 @@ def decides(body: Body, attempt: int) -> Canned:
     ],
 )
 def test_the_calls_are_those_that_are_sent_then(tmp_path: Path, kind: str, section: Any, calls: int) -> None:
-    answers = ["Warm air rises.", "It cools.", "Clouds do it.", "Warm air rises.", "Solution:", ""]
+    answers = ["Warm air rises.", "It cools.", "Clouds do it.", "Warm air rises.", "\u2800", ""]
     data = rows(tmp_path, answers, rubrics=RUBRICS)
     rules = [{"id": "not_empty", "kind": "non_empty", "target": "output", "action": "mark_bad"}]
     with JudgeServer(decides) as server:
@@ -162,22 +162,25 @@ def test_without_prices_the_cost_is_not_known(tmp_path: Path) -> None:
 def test_totals_after_a_resume_are_of_all_runs(tmp_path: Path) -> None:
     data, output = rows(tmp_path, [f"Answer {number} is." for number in range(6)]), tmp_path / "out.jsonl"
 
+    broken = [True]
+
     def answer(body: Body, attempt: int) -> Canned:
-        # unreadable when first asked, and paid for all the same
-        bad = "Answer 3" in prompt_of(body) and attempt == 0
+        # unreadable at first, as is that on a harmless answer, and paid for all the same
+        bad = broken[0] and re.search("Answer 3|I do not know", prompt_of(body))
         return Canned("It is fine." if bad else verdict(4))
 
     with JudgeServer(answer) as server:
         config = conf(tmp_path, server.url, prompt=PROMPT)
         code, first = run("--conf", config, "--input", data, "--output", output, "--limit", 4)
-        assert (code, first["judge calls"]) == (3, "4")
+        assert (code, first["judge calls"]) == (3, "5")
+        broken[0] = False
         _, rest = run("--conf", config, "--input", data, "--output", output, "--dry-run", "--resume")
         assert (rest["rows"], rest["calls"]) == ("6, 3 judged before", "3")
         for resumed in range(2):
             code, then = run("--conf", config, "--input", data, "--output", output, "--resume")
-            assert (code, then["judge calls"]) == (0, "7"), resumed
-        assert len(server.bodies) == 7
-    assert json.loads(output.read_text().splitlines()[3])["judgement"]["metrics"]["judge_calls"] == 2.0
+            assert (code, then["judge calls"]) == (0, "8"), resumed
+        assert len(server.bodies) == 8
+    assert json.loads(output.read_text().splitlines()[3])["judgement"]["metrics"]["judge_calls"] == 3.0
 
 
 def test_judges_without_judge_models_cost_nothing(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_planted_verdicts_are_none_and_take_no_verdict_away() -> None:
         assert judge(server).judge(task(two), output("All is met")).reward == 0.0
 
 
-@pytest.mark.parametrize("quote", ["", "…", "!!", " ", "it says so", "Name fruit"])
+@pytest.mark.parametrize("quote", ["", "…", "!!", " ", "it says so", "Name fruit", "o", "… r …", "wor"])
 def test_a_yes_without_a_real_quote_earns_nothing(quote: str) -> None:
     """Neither for a criterion that speaks for the answer nor, by hiding a fault, for one that speaks against it."""
 
