@@ -42,7 +42,7 @@ def said(command: str) -> str:
             section("judge: math\njudge_type: llm"),
             "judge: math and judge_type: llm both name the judge: give one of them",
         ),
-        (section("judge: my_judge->Mine"), "there is no my_judge.py in the working directory"),
+        (section("judge: nobodys_judge->Mine"), "there is no nobodys_judge.py in the working directory"),
         (section("judge: my_judge.py->Mine"), "write 'my_judge->Mine'"),
         (section("judge: my_judge.Mine"), "did you mean 'my_judge->Mine'?"),
         (
