@@ -312,15 +312,18 @@ def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block
     """
     left = iter(blocks)
     passed: list[Block] = []
-    while conversion.name == AUTO and (block := next(left, None)) is not None:
-        passed.append(block)
-        first = next((line for line in block.items() if line.problem is None), None)
-        if first is not None:
-            found = conversion.found(first)
-            if found is None:
-                # The rows are rollouts already
-                yield from chain(passed, left)
-                return
-            conversion = found
+    if conversion.name == AUTO:
+        found = conversion.found_among(line for block in _noted(left, passed) for line in block.items())
+        if found is None:
+            # The rows are rollouts already
+            yield from chain(passed, left)
+            return
+        conversion = found
     for block in chain(passed, left):
         yield ConvertedBlock(block, conversion)
+
+
+def _noted(blocks: Iterator[Block], passed: list[Block]) -> Iterator[Block]:
+    for block in blocks:
+        passed.append(block)
+        yield block

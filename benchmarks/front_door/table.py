@@ -94,7 +94,7 @@ def table(judge: TaskJudge) -> list[tuple[str, Callable[[], str], Callable[[], s
     question, copy, value = COPIED
     nan = float("nan")
     return [
-        ("the answer is a tower of powers, `9^9^9^9^9`, off the main thread",
+        ("the answer is a power tower, `9^9^9^9^9`, off the main thread",
          lambda: common("unlimited", answer=TOWER, reference="42"),
          lambda: said(ours_in_a_thread(judge, TOWER, "42"))),
         ("a right answer, judged off the main thread", lambda: common("thread", answer=r"\boxed{1.5}", reference="3/2"),
@@ -117,7 +117,7 @@ def main() -> None:
     judge = load_judge(MATH)
     # the worker process starts with the first formula: that is no part of any row
     ours(judge, r"\boxed{x+1}", "x+2")
-    print("| | common reward code | astuner |\n| --- | --- | --- |")
+    print("| | typical reward code | astuner |\n| --- | --- | --- |")
     for situation, theirs, own in table(judge):
         cells = theirs(), own()
         print(f"| {situation} | {cells[0]} | {cells[1]} |", flush=True)

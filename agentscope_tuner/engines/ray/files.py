@@ -46,10 +46,8 @@ from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, judged_be
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import EarlierRow, Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import LineBlock
-from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.task_judge.contract.reads import Reads
 
 # A worker that dies loses less than this much work. After a death every unit is written at once, so that the file
 # ends before the row that kills the next worker
@@ -86,7 +84,6 @@ class PartitionWorker:
     def __init__(self, job: FileJob) -> None:
         self._job = job
         self._judge = LineJudge(job.config, job.digest)
-        self._conversion = Conversion(AUTO, reads=Reads(resolve(job.config).task_judge.reads))
         # an async judge that computes blocks the loop: it gains nothing from several rows at once
         traits = self._judge.traits
         self._at_once = self._judge.concurrency if traits.shares_loop and traits.kind == "io" else 1
@@ -107,7 +104,7 @@ class PartitionWorker:
         source, tally = hashlib.sha256(), _Tally()
         flushed = time.monotonic()
         with open(partial, "wb") as stream:
-            lines = self._conversion.all(checksummed(partition_lines(partition), source))
+            lines = checksummed(partition_lines(partition), source)
             items: Iterator[Line | JudgedBefore] = map(earlier.with_verdict, lines) if lost or leftovers else lines
             for rows in self._in_turn(items) if self._takes_rows and not lost else self._scored(items, deaths):
                 stream.write(tally.add(rows))

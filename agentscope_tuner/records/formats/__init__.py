@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -106,6 +107,8 @@ FORMATS: Mapping[str, Callable[[Mapping[str, Any]], Pair]] = {
 
 #: `--format auto`: the first row of a file decides the format.
 AUTO = "auto"
+# Lines to look at for a row that tells the format: the first may be broken
+_MOST_HELD = 64
 #: Rows of no trainer's form; see `formats.plain`.
 PLAIN = "plain"
 
@@ -196,12 +199,22 @@ class Conversion:
         return self._detected(lines) if self.name == AUTO else map(self, lines)
 
     def _detected(self, lines: Iterable[Line]) -> Iterator[Line]:
-        conversion, known = self, False
-        for line in lines:
-            if not known and line.problem is None:
-                found, known = self.found(line), True
-                conversion = conversion if found is None else found
-            yield line if conversion.name == AUTO else conversion(line)
+        held: list[Line] = []
+        left = iter(lines)
+        found = self.found_among(_noted(left, held))
+        lines = chain(held, left)
+        yield from lines if found is None else map(found, lines)
+
+    def found_among(self, lines: Iterator[Line]) -> Conversion | None:
+        """`found` for the first lines, of which some may be broken; reads no further than it has to.
+
+        Raises:
+            ConfigError: the first row has no known format.
+        """
+        first = [line for line in islice(_until_row(lines), _MOST_HELD) if line.problem is None]
+        # where none is a row the first line is taken: what it lacks is said of each
+        telling = next(filter(_is_row, first), first[0] if first else None)
+        return None if telling is None else self.found(telling)
 
     def found(self, first: Line) -> Conversion | None:
         """The conversion for rows such as the first; None where they are rollouts already.
@@ -295,6 +308,24 @@ def _object(raw: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
+
+
+def _is_row(line: Line) -> bool:
+    return line.problem is None and _object(line.raw) is not None
+
+
+def _until_row(lines: Iterator[Line]) -> Iterator[Line]:
+    """The lines as far as the first that holds a row."""
+    for line in lines:
+        yield line
+        if _is_row(line):
+            return
+
+
+def _noted(lines: Iterator[Line], held: list[Line]) -> Iterator[Line]:
+    for line in lines:
+        held.append(line)
+        yield line
 
 
 def _told(row: Mapping[str, Any]) -> str | None:

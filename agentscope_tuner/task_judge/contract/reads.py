@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
@@ -43,6 +43,7 @@ _MOST_CHARS = 200_000
 # The regex library counts the CPU time of the whole process, and a trainer's other threads use it, too
 _PATTERN_SECONDS = 30.0
 _KEYS_SHOWN = 12
+_ANSWER_CHARS = 60
 
 
 def _listed(value: object) -> object:
@@ -119,20 +120,21 @@ class Reads:
         """The column that is named for `role`."""
         return self._columns.get(role)
 
-    def task(self, task: WorkflowTask, *, needs_answer: bool) -> WorkflowTask:
+    def task(self, task: WorkflowTask, needed: Collection[str]) -> WorkflowTask:
         """`task` with what its columns hold in the places that judges read; the same object where nothing changes.
 
         Args:
-            needs_answer: whether the judge reads `metadata["answer"]`: where the metadata lack it, a column with one of
-                the common names stands for it, unless two of them differ.
+            needed: the judge's `reference_keys`. Where `answer` is one and the metadata have no such key, a column with
+                one of the common names stands for it, unless two of them differ.
 
         Raises:
-            JudgeError: a task lacks a column that is named for its answer, or it does not have the form to take.
+            JudgeError: a task lacks a column that is named for what the judge needs, or it does not have the form to
+                take.
         """
-        found = self.read(task.task, needs_answer=needs_answer)
+        found = self.read(task.task, needed)
         return task if found is task.task else task.model_copy(update={"task": found})
 
-    def read(self, task: Task, *, needs_answer: bool) -> Task:
+    def read(self, task: Task, needed: Collection[str]) -> Task:
         """`Reads.task` for the inner task.
 
         Raises:
@@ -141,12 +143,17 @@ class Reads:
         if isinstance(task.metadata, _ReadMetadata) and task.metadata.by is self:
             return task
         if not self._columns:
-            if not needs_answer or task.metadata.get("answer") is not None:
+            # an answer that is None is a missing cell, which no other column mends
+            if "answer" in task.metadata or "answer" not in needed:
                 return task
             name = sole_answer_column(task.metadata)
             return task if name is None else self._with(task, {"answer": at_path(task.metadata, name)})
-        values = {role: value_of(task.metadata, role, column) for role, column in self._of_metadata.items()}
-        if needs_answer and "answer" not in values and task.metadata.get("answer") is None:
+        values = {
+            role: value_of(task.metadata, role, column)
+            for role, column in self._of_metadata.items()
+            if role in needed or _first(task.metadata, column.names) is not None
+        }
+        if "answer" in needed and "answer" not in values and "answer" not in task.metadata:
             name = sole_answer_column(task.metadata)
             values |= {} if name is None else {"answer": at_path(task.metadata, name)}
         made = self._with(task, values) if values else task
@@ -272,8 +279,16 @@ def answer_columns(row: Mapping[str, Any]) -> list[str]:
 
 def sole_answer_column(row: Mapping[str, Any]) -> str | None:
     """The column that holds the answer; None where there is none, or where two differ."""
-    names = answer_columns(row)
+    names = [name for name in answer_columns(row) if name != "solution" or _states(row[name])]
     return names[0] if names and agree(row, names) else None
+
+
+def _states(solution: Any) -> bool:
+    """Whether a worked solution states its answer by a sign, or is an answer alone: of any other text nobody knows."""
+    if not isinstance(solution, str):
+        return True
+    signed = "####" in solution or last_boxed(solution) is not None
+    return signed or (len(solution) <= _ANSWER_CHARS and "\n" not in solution.strip())
 
 
 def agree(row: Mapping[str, Any], names: Sequence[str]) -> bool:
@@ -296,6 +311,9 @@ def hint(row: Mapping[str, Any]) -> str:
     if not row:
         return "put the reference there"
     names = answer_columns(row)
+    if names == ["solution"]:
+        told = "the solution states its answer neither by #### nor in a box"
+        return f"{told}: to compare with all of it, write `reads: {{answer: solution}}` under {SECTION}"
     if names:
         told = f"{' and '.join(names[:3])} differ: name one"
         return f"{told}, `reads: {{answer: {names[-1]}}}` under {SECTION}"

@@ -172,7 +172,7 @@ class TaskJudge:
         try:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-            task = self._reads.task(task, needs_answer=self._needs_answer)
+            task = self._reads.task(task, self.reference_keys)
             filtered, violations = self.filtered(task, output)
             if filtered is None and self._traits.ranks:
                 self._check_alone(task)
@@ -201,7 +201,7 @@ class TaskJudge:
         try:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-            task = self._reads.task(task, needs_answer=self._needs_answer)
+            task = self._reads.task(task, self.reference_keys)
             filtered, violations = self.filtered(task, output)
             if filtered is None and self._traits.ranks:
                 self._check_alone(task)
@@ -245,7 +245,7 @@ class TaskJudge:
 
     def _ranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         try:
-            task = self._reads.task(task, needs_answer=self._needs_answer)
+            task = self._reads.task(task, self.reference_keys)
             checks, kept = self._filtered(task, outputs)
             return self._placed(task, checks, self._asking.rank(task, kept))
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
@@ -253,7 +253,7 @@ class TaskJudge:
 
     async def _aranked(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
         try:
-            task = self._reads.task(task, needs_answer=self._needs_answer)
+            task = self._reads.task(task, self.reference_keys)
             checks, kept = self._filtered(task, outputs)
             return self._placed(task, checks, await self._asking.arank(task, kept))
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
@@ -291,7 +291,7 @@ class TaskJudge:
         # An error of the judge's own class may fail to copy or to print
         except Exception:  # noqa: BLE001
             error = _unexpected(exc, f"{getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}")
-        unread = self._needs_answer and error.cause is Cause.REFERENCE and task.task.metadata.get("answer") is None
+        unread = self._needs_answer and error.cause is Cause.REFERENCE and "answer" not in task.task.metadata
         if unread and "reads" not in error.message:
             error.message += f"; {hint(task.task.metadata)}"
         error.task_id = error.task_id or task.task_id
@@ -304,7 +304,7 @@ class TaskJudge:
         Raises:
             JudgeError: it lacks a column that is named for its answer.
         """
-        return self._reads.read(task, needs_answer=self._needs_answer)
+        return self._reads.read(task, self.reference_keys)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge; of the task as the judge is given it."""
@@ -313,7 +313,7 @@ class TaskJudge:
         except JudgeError as error:
             return f"missing: {error.message}"
         problem = self.inner.check_task(read, output)
-        if problem and self._needs_answer and read.metadata.get("answer") is None and READS not in problem:
+        if problem and self._needs_answer and "answer" not in read.metadata and READS not in problem:
             return f"{problem}; {hint(task.metadata)}"
         return problem
 

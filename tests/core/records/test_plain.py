@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError
+from agentscope_tuner.records.blocks import TextBlock, converted
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.records.reader import Line
@@ -100,6 +101,17 @@ def test_rows_of_our_own_pass_through_whatever_stands_beside_them() -> None:
     plain, mixed = made({"question": "q", "response": "a"}, own)
     assert json.loads(mixed.raw) == own
     assert plain.problem is None
+
+
+@pytest.mark.parametrize("broken", [b'{"question": "q"', b"3", b"[", b"\xff"])
+def test_a_broken_first_line_does_not_decide_how_the_others_are_read(broken: bytes) -> None:
+    row = b'{"question": "q", "response": "a"}'
+    lines = [Line("f:1", broken), Line("f:2", row)]
+    conversion = Conversion("auto", reads=NO_READS)
+    (block,) = converted([TextBlock("f", 1, broken + b"\n" + row)], conversion)
+    for found in (list(conversion.all(lines)), list(block.items())):
+        assert json.loads(found[1].raw)["output"]["metadata"]["final_answer"] == "a"
+        assert found[1].problem is None
 
 
 def test_columns_stay_metadata_and_the_response_is_none() -> None:

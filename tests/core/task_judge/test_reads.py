@@ -33,7 +33,8 @@ def ask(judge: TaskJudge, columns: dict[str, Any], said: str = r"\boxed{72}") ->
         {"answer": 72},
         {"answer": "36 * 2 = 72\n#### 72"},
         {"solution": r"so it is $\boxed{72}$"},
-        {"solution": "72", "answer": None},
+        {"solution": "72"},
+        {"solution": "A long story, which says nothing of where its answer stands.\n72", "final_answer": 72},
         {"ground_truth": "72"},
         {"reward_model": {"ground_truth": "72", "style": "rule"}},
         {"reward_model": '{"ground_truth": "72"}'},
@@ -56,6 +57,10 @@ def test_a_reference_is_found_under_the_names_that_data_sets_use(columns: dict[s
 @pytest.mark.parametrize(
     ("columns", "way_out"),
     [
+        (
+            {"solution": "A proof.\nIt follows from the lemma."},
+            "to compare with all of it, write `reads: {answer: solution}`",
+        ),
         ({"solution": "it is 72", "final_answer": "72"}, "solution and final_answer differ: name one"),
         ({"label": "algebra", "target": "72"}, "label and target differ"),
         ({"final": "72", "question": "q", "id": 3}, "`reads: {answer: final}`"),
@@ -139,13 +144,13 @@ def test_a_wrong_mapping_stops_at_load(reads: Any, why: str) -> None:
 def test_the_question_is_read_for_those_who_need_it() -> None:
     reads = Reads({"question": "problem", "target": "info.target"})
     columns = {"problem": "2 * 36?", "info": {"target": 24}}
-    read = reads.read(Task(main_query="a prompt around it", metadata=columns), needs_answer=False)
+    read = reads.read(Task(main_query="a prompt around it", metadata=columns), ())
     assert (read.main_query, read.metadata["target"]) == ("2 * 36?", 24)
     # a trainer hands the prompt beside the columns
     columns = {"info": {"target": 24}}
-    assert reads.read(Task(main_query="2 * 36?", metadata=columns), needs_answer=False).main_query == "2 * 36?"
+    assert reads.read(Task(main_query="2 * 36?", metadata=columns), ()).main_query == "2 * 36?"
     chat = {"problem": [{"role": "user", "content": "2 * 36?"}], "info": {"target": 1}}
-    assert reads.read(Task(metadata=chat), needs_answer=False).main_query == "2 * 36?"
+    assert reads.read(Task(metadata=chat), ()).main_query == "2 * 36?"
 
 
 def test_a_judge_that_needs_no_reference_gets_the_task_as_it_is() -> None:
@@ -198,3 +203,16 @@ def test_trl_rewards_its_own_column_without_a_word_of_configuration() -> None:
     # TRL's own reward functions read `solution`: this was [None, None] for ever
     rewards = reward_func(config())(["q", "q"], [r"\boxed{72}", r"\boxed{7}"], solution=[r"$\boxed{72}$", r"$72$"])
     assert rewards == [1.0, 0.0]
+
+
+def test_a_missing_cell_is_mended_by_no_other_column() -> None:
+    # a kind, or another text, would have made every answer wrong
+    judgement = ask(load_judge(config()), {"answer": None, "label": "algebra", "solution": "71"})
+    assert (judgement.reward, judgement.cause) == (None, "reference")
+
+
+def test_a_judge_that_needs_no_answer_does_without_the_column() -> None:
+    length = {"judge": "length", "judge_kwargs": {"soft": 5, "hard": 9}, "reads": {"answer": "gold"}}
+    judge = load_judge({"astuner": {"task_judge": length}})
+    assert ask(judge, {"other": 1}, "1").status == "judged"
+    assert judge.read(Task(metadata={"gold": "72"})).metadata["answer"] == "72"

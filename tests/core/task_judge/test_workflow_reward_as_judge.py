@@ -70,7 +70,7 @@ def test_a_reward_that_is_passed_over_is_told_once(caplog: pytest.LogCaptureFixt
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"astuner": {"task_judge": {"judge_protocol": None}}}, f"sets the reward itself, that is '{OURS}'"),
+        ({"astuner": {"task_judge": {"judge_protocol": None}}}, "sets the reward itself, it is workflow_reward"),
         ({"ajet": {"task_judge": {"judge_protocol": "a->B"}}}, "a section `ajet`, which astuner does not read: write"),
         ({"astuner": {"task_judge": {"alien_llm_model": "qwen"}}}, "task_judge.alien_llm_model: unknown key; upstream"),
         ({"astuner": {"task_judge": {"alien_llm_response_length": 9}}}, "client.max_tokens"),

@@ -1,0 +1,122 @@
+"""What a new user types wrong in the first hour, and the words that say what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from agentscope_tuner.cli.app import app
+
+ROW = '{"question": "6*7?", "answer": "42", "response": "\\\\boxed{42}"}\n'
+
+
+def section(text: str) -> str:
+    return "astuner:\n  task_judge:\n" + "".join(f"    {line}\n" for line in text.splitlines())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judge.yaml").write_text(section("judge: math"), encoding="utf-8")
+    (tmp_path / "rows.jsonl").write_text(ROW * 2, encoding="utf-8")
+    return tmp_path
+
+
+def said(command: str) -> str:
+    done = CliRunner().invoke(app, command.split(), env={"COLUMNS": "300"})
+    assert done.exit_code != 0, done.output
+    return " ".join(done.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("yaml", "words"),
+    [
+        (section("judge: maths"), "no judge has the name 'maths': did you mean 'math'?"),
+        (section("judge: LLM"), "did you mean 'llm'?"),
+        (section("judge: [math]"), "judge: input should be a valid string, got ['math']"),
+        (section("juge: math"), "juge: unknown key; did you mean 'judge'?"),
+        (section("rules: []"), "judge is missing: name a judge, choice, code, countdown"),
+        (
+            section("judge: math\njudge_type: llm"),
+            "judge: math and judge_type: llm both name the judge: give one of them",
+        ),
+        (section("judge: nobodys_judge->Mine"), "there is no nobodys_judge.py in the working directory"),
+        (section("judge: my_judge.py->Mine"), "write 'my_judge->Mine'"),
+        (section("judge: my_judge.Mine"), "did you mean 'my_judge->Mine'?"),
+        (
+            section("judge: math\nmath: {answer_in: box}"),
+            "should be 'boxed', 'tag', 'hash', 'label' or 'last_value', got 'box'",
+        ),
+        (section("judge: math\njudge_kwargs: {answer_in: [hash]}"), "write astuner.task_judge.math.answer_in"),
+        (section("judge: math\nreads: {answer: {form: a}}"), "did you mean 'from'?"),
+        (section("judge: math\nreads: {answer: {from: a, take: box}}"), "must be hash, last_box, number, json.<path>"),
+        (section("judge: math\nrules: [{kind: max_chars, max_chars: 9}]"), "id is missing: every rule needs one"),
+        ("astuner:\n\ttask_judge: {}\n", "line 2 is indented with a tab: YAML takes spaces"),
+        ("astuner:\n  judge: math\n", "astuner.judge stands where nobody reads it: write astuner.task_judge.judge"),
+        ("judge: math\n", "judge stands at the top, where nobody reads it: write astuner.task_judge.judge"),
+        (
+            "task_judge:\n  judge: math\n",
+            "task_judge stands at the top, where nobody reads it: write astuner.task_judge",
+        ),
+        ("astunner:\n  task_judge:\n    judge: math\n", "did you mean 'astuner'?"),
+    ],
+)
+def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words: str) -> None:
+    (folder / "judge.yaml").write_text(yaml, encoding="utf-8")
+    assert words in said("check --conf judge.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "words"),
+    [
+        ("rows.jsonl", '{"question": "q", "final": "3", "response": "a"}', "write `reads: {answer: final}` under"),
+        ("rows.jsonl", '{"question": "q", "answer": "3", "reply": "a"}', "`reads: {response: reply}` under"),
+        ("rows.jsonl", '{"question": "q", "answer": "3"}', "`astuner check` takes rows without responses"),
+        ("rows.jsonl", '{"q": "q", "label": "x", "target": "3", "response": "a"}', "label and target differ: name one"),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answer": null, "response": "a"}',
+            "a missing cell of a data set becomes None",
+        ),
+        ("rows.jsonl", "[\n3", "the line holds '[' alone; write each object on one line"),
+        ("rows.jsonl", "", "'rows.jsonl' holds no rows: nothing was judged"),
+        (
+            "rows.csv",
+            "question;answer;response\n1;2;3",
+            "has one column, 'question;answer;response': save it with commas",
+        ),
+        ("rows.xlsx", "PK", "save the sheet as CSV"),
+        ("rows.json", '[{"question": "q"', "cannot read 'rows.json'"),
+    ],
+)
+def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, words: str) -> None:
+    (folder / name).write_text(rows, encoding="utf-8")
+    assert words in said(f"judge --conf judge.yaml --input {name} --output o.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("chek --conf judge.yaml", "Did you mean 'check'"),
+        ("check --conf no.yaml", "no configuration file 'no.yaml'"),
+        ("check --conf judge.yaml judge=math", "write astuner.task_judge.judge"),
+        ("judge --conf judge.yaml --input no.jsonl --output o.jsonl", "cannot read 'no.jsonl'"),
+        ("judge --conf judge.yaml --input rows.jsonl", "--output is missing"),
+        ("judge --conf judge.yaml --input rows.jsonl --output o.csv", "name .jsonl, .parquet or .arrow"),
+        ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl", "--input and --output are one file"),
+        ("check --conf judge.yaml --input rows.jsonl --format hf", "--format must be one of auto, plain, trl"),
+        (
+            "check --conf judge.yaml --input rows.jsonl --map answer",
+            "--map must read column=path, such as problem=question",
+        ),
+        ("check --conf judge.yaml --input rows.jsonl --map gold=ref", "its places are question, answer, response"),
+        ("check --conf judge.yaml --input rows.jsonl --map gold=answer", "the row has no 'gold', only"),
+        ("init math . --from rows.jsonl", "'judge.yaml' is there already: name another folder"),
+        ("init code mine --from rows.jsonl", "--from looks at rows of math, got code"),
+        ("init maths", "'maths' is not one of"),
+    ],
+)
+def test_a_wrong_command_says_what_to_type(folder: Path, command: str, words: str) -> None:
+    assert words in said(command)
