@@ -381,7 +381,7 @@ BENCHMARKS = (
          "injections against the border; LLM grading under faults, against a bare client, from the cache; STUB=",
          "benchmarks.llm.border", "benchmarks.llm.criteria", "benchmarks.llm.bench", options={"--stub": "STUB"}),
     task("bench-code", "code",
-         "the red team: 140 programs against each form of tests; paid, left running, late; then a sandbox that fails; "
+         "the red team: 240 programs against all forms of tests, and honest work beside it; then a sandbox that fails; "
          "some minutes",
          "benchmarks.code.redteam", "benchmarks.code.faults"),
     task("bench-tokens", "tokenizers", "the token estimate of --dry-run beside real tokenizers, in English and Chinese",

@@ -91,6 +91,7 @@ def main() -> None:
     os.environ[SECRET_VARIABLE] = "secret"
     section = {"judge_protocol": "agentscope_tuner.task_judge.code_judge->CodeJudge", "code": SETTINGS}
     judge = load_judge({"astuner": {"task_judge": section}})
+    usual = load_judge({"astuner": {"task_judge": {"judge_protocol": section["judge_protocol"]}}})
     before = {*os.listdir("/tmp"), *os.listdir("/dev/shm")}
     team = [(form, cheat) for form in asked.forms for cheat in cheats() if asked.family in (None, cheat.family)]
     for task, cheat in liars():
@@ -100,7 +101,7 @@ def main() -> None:
         outcomes = list(pool.map(lambda one: attack(judge, *one), team))
         honest = {reward: [row for row in rows("honest") if row["reward"] == reward] for reward in (1.0, 0.0, None)}
         mistakes = {
-            reward: [how for how in pool.map(lambda row: mistaken(row, judge), due) if how]
+            reward: [how for how in pool.map(lambda row: mistaken(row, usual), due) if how]
             for reward, due in honest.items()
         }
     time.sleep(1)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -206,7 +208,7 @@ class _TestedProgram:
         names = {"program": ("run_program", "serve_program"), "tests": ("run_program", "run_tests")}[role]
         preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
         search = [f"{SHOWN}/0"] if visible else []
-        preload += [f"{_MODULES}.run_pytest"] if visible else []
+        preload += [f"{_MODULES}.run_pytest"] if visible and Path(visible[0], "_pytest").is_dir() else []
         return Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search)
 
     def _ready(self, *jails: Jail) -> None:
@@ -262,7 +264,7 @@ class _TestedProgram:
         """Tests in one jail, the program in another, a line between them."""
         if self._language != "python":
             raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
-        packages = _pytest_folder() if test.framework == "pytest" or "pytest" in test.setup + test.source else None
+        packages = _packages_of(test)
         # both start at the same time
         inner, outer = self._jail("program"), self._jail("tests", *([packages] if packages else []))
         self._ready(inner, outer)
@@ -276,7 +278,6 @@ class _TestedProgram:
             "modules": list(test.modules),
             "framework": test.framework,
             "name": f"test {test.number}",
-            "pytest": packages is not None,
         }
         mine, theirs = socket.socketpair()
         with mine, theirs:
@@ -414,6 +415,15 @@ def _short(text: str, most: int = _MOST_SHOWN) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
-def _pytest_folder() -> str | None:
-    spec = find_spec("pytest")
-    return None if spec is None or spec.origin is None else os.path.realpath(Path(spec.origin).parents[1])
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+
+
+def _packages_of(test: CodeTest) -> str | None:
+    """The folder of installed packages, for tests that need one, such as pytest or numpy."""
+    named = {*_IMPORT.findall(f"{test.setup}\n{test.source}")} - sys.stdlib_module_names - {*test.modules}
+    named |= {"pytest"} if test.framework == "pytest" else set()
+    for name in sorted(named - {"__main__"}):
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None and "site-packages" in spec.origin:
+            return os.path.realpath(Path(spec.origin).parents[1])
+    return None

@@ -13,6 +13,7 @@ import importlib.machinery
 import inspect
 import json
 import os
+import symtable
 import sys
 import traceback
 import types
@@ -93,19 +94,25 @@ def _free_names(source: str) -> list[str]:
     """The names that `source` uses and does not define; built-in ones only where a test calls nothing else."""
     tree = ast.parse(source)
     used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            own |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            own.add(node.name)
-        elif isinstance(node, ast.arg):
-            own.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            own.add(node.name)
-    free = [name for name in dict.fromkeys(used) if name not in own]
+    asked, own = _globals_of(symtable.symtable(source, "<tests>", "exec"))
+    free = [name for name in dict.fromkeys(used) if name in asked and name not in own]
     named = [name for name in free if not hasattr(builtins, name)]
     return named or [name for name in (_tested(tree),) if name and name not in own]
+
+
+def _globals_of(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
+    """The module's variables that code reads anywhere, and those that it sets."""
+    asked, own = set(), set()
+    is_module = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if is_module or symbol.is_global():
+            asked |= {symbol.get_name()} if symbol.is_referenced() else set()
+            own |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
+    for inner in table.get_children():
+        more, set_there = _globals_of(inner)
+        asked |= more
+        own |= set_there
+    return asked, own
 
 
 def _tested(tree: ast.Module) -> str | None:

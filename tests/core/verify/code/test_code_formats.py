@@ -134,3 +134,48 @@ def test_a_pickle_bomb_is_not_unpacked() -> None:
     bomb = base64.b64encode(zlib.compress(b"\0" * (300 * 2**20), 1)).decode()
     with pytest.raises(BadTestsError, match="hold more than"):
         read_tests({"private_test_cases": bomb})
+
+
+@pytest.mark.parametrize(
+    ("row", "arguments", "expected"),
+    [
+        # APPS: keys that JSON has made text of
+        ({"fn_name": "f", "inputs": [[{"1": 2, "-3": 4}]], "outputs": [6]}, [{1: 2, -3: 4}], [6]),
+        ({"fn_name": "f", "inputs": [[{"1": 2, "a": 4}]], "outputs": [6]}, [{"1": 2, "a": 4}], [6]),
+        # beside a list of values, a text may be itself
+        ({"fn_name": "f", "inputs": [["12"]], "outputs": ["21"]}, ["12"], ["21", 21]),
+        ({"fn_name": "f", "inputs": ['"12"'], "outputs": ["21"]}, ["12"], [21]),
+        ({"fn_name": "Solution().f", "inputs": [[1]], "outputs": [2]}, [1], [2]),
+    ],
+)
+def test_values_are_those_of_the_data_set(row: object, arguments: list[object], expected: list[object]) -> None:
+    (test,) = read_tests(row).tests
+    assert isinstance(test, CallTest)
+    assert (list(test.arguments), list(test.expected), test.name) == (arguments, expected, "f")
+
+
+def test_no_result_is_nan() -> None:
+    with pytest.raises(BadTestsError, match="NaN"):
+        read_tests({"fn_name": "f", "inputs": [[1]], "outputs": [float("nan")]})
+
+
+@pytest.mark.parametrize(
+    ("prompt", "above"),
+    [
+        ("import math\n\ndef help(): pass\n\ndef f(x):\n", "import math\n\ndef help(): pass\n\n"),
+        ("import math\nclass Solution:\n    def f(self, x):\n", "import math\n"),
+        ("class Node: pass\n", "class Node: pass\n"),
+        ("Write a function f.", ""),
+        ("class Solution:\n    def f(self, x):\n", ""),
+    ],
+)
+def test_what_stands_above_the_function_in_a_prompt(prompt: str, above: str) -> None:
+    row = {"prompt": prompt, "test": "def check(candidate): pass", "entry_point": "Solution().f"}
+    assert read_tests(row).preamble == above
+
+
+def test_a_checker_of_the_row() -> None:
+    case = {"input": "1", "output": "2"}
+    assert read_tests({"official_tests": [case], "generated_checker": "print(1)"}).checker == "print(1)"
+    assert read_tests({"verification_info": {"test_cases": [case], "checker": "x"}}).checker == "x"
+    assert read_tests({"test_cases": [case]}).checker == ""

@@ -8,6 +8,7 @@ from agentscope_tuner.verify.code.formats import read_tests
 from agentscope_tuner.verify.code.program import ProgramPlace, completed, find_program
 
 _HUMAN_EVAL = {"prompt": "import math\ndef f(x):\n    '''doc'''\n", "test": "def check(c): pass", "entry_point": "f"}
+_WITH_FENCES = 'def f():\n    """\n    ```\n    f()\n    ```\n    """\n'
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,11 @@ _HUMAN_EVAL = {"prompt": "import math\ndef f(x):\n    '''doc'''\n", "test": "def
         ("```\nx = 1\n```", "x = 1\n"),
         ("First\n```python\nold\n```\nthen\n```python\nnew\n```\n", "new\n"),
         ("```python\nx = 1\n```\nIt prints\n```text\n8\n```", "x = 1\n"),
+        # what it prints, in a block that names no language
+        ("```python\nx = 1\n```\nIt prints\n```\n8\n```", "x = 1\n"),
+        ("1. So:\n   ```python\n   if x:\n       y\n   ```", "if x:\n    y\n"),
+        ("- So:\n     ```python\n     x = 1\n     ```", "x = 1\n"),
+        ('```python\ndef f():\n    """\n    ```\n    f()\n    ```\n    """\n```', _WITH_FENCES),
         ("~~~python\nx = '```'\n~~~", "x = '```'\n"),
         ("<think>```python\nold\n```</think>```python\nnew\n```", "new\n"),
         ("<think>```python\nold\n```", None),
