@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
 
+from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.reads import likely_answers
 
 _log = logging.getLogger(__name__)
 
@@ -18,11 +18,6 @@ _log = logging.getLogger(__name__)
 MOST_BATCHES = 3
 # What no later batch mends: the data set, the columns or the configuration
 _STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
-# What data sets call a reference, to name the column that was probably meant
-_REFERENCES = (
-    "solution", "ground_truth", "reference", "reference_answer", "expected_answer", "final_answer", "target", "label",
-    "gold", "truth", "response", "output", "completion",
-)  # fmt: skip
 _MOST_SHOWN = 20
 
 
@@ -107,19 +102,10 @@ class FailingRun:
         if first.cause is not Cause.REFERENCE or not pairs:
             return ""
         metadata = pairs[0][0].task.metadata
-        wanted = self._judge.reference_keys
-        shown = ", ".join(map(repr, sorted(metadata)[:_MOST_SHOWN])) or "none"
-        told = f"The rows have the columns {shown}"
-        meant = likely_reference(list(metadata), wanted)
-        if meant is not None and wanted:
-            told += f"; {meant!r} looks like the reference: rename it to {wanted[0]!r}"
-        return f"{told}. "
-
-
-def likely_reference(columns: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """The column that probably holds what a judge looks for under the `wanted` names; None where none looks like it."""
-    others = [column for column in columns if column not in wanted]
-    lowered = {column.lower(): column for column in reversed(others)}
-    named = next((lowered[name] for name in _REFERENCES if name in lowered), None)
-    close = chain.from_iterable(difflib.get_close_matches(name, lowered, n=1, cutoff=0.7) for name in wanted)
-    return named or next((lowered[name] for name in close), None)
+        told = f"The rows have the columns {', '.join(map(repr, sorted(metadata)[:_MOST_SHOWN])) or 'none'}. "
+        named = self._judge.reference_keys
+        guess = next(likely_answers({key: value for key, value in metadata.items() if key not in named}), None)
+        # a judge that found no column at all has said so already
+        if guess is None or "reads:" in (first.error or ""):
+            return told
+        return f"{told}Is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}. "

@@ -242,7 +242,7 @@ class Breaker:
         self._failures, self._refused = 0, False
 
     def failed(self, error: GraderError, *, refused: bool = False) -> None:
-        """A verdict failed. A spent budget and the breaker's refusals do not count: they say nothing about the endpoint.
+        """A verdict failed. A spent budget and the breaker's refusals do not count: neither tells of the endpoint.
 
         Args:
             error: why.

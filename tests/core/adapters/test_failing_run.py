@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner.adapters.failing import MOST_BATCHES, FailingRun, likely_reference
+from agentscope_tuner.adapters.failing import MOST_BATCHES, FailingRun
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
@@ -45,13 +45,16 @@ def test_trls_own_names_of_the_reference_are_read(build: str, column: str) -> No
     [
         ({"level": 3}, r"the columns 'level'\. The first"),
         (
-            {"target": "42", "level": 3},
-            "the columns 'level', 'target'; 'target' looks like the reference: rename it to",
+            {"the_target": "42", "level": 3},
+            "the columns 'level', 'the_target'. The first: .*write `reads: {answer: the_target}`",
         ),
-        ({"Ground_Truth": "42"}, "'Ground_Truth' looks like the reference: rename it to 'answer'"),
-        ({"answers": "42"}, "'answers' looks like the reference"),
+        ({"Ground_Truth": "42"}, "the columns 'Ground_Truth'. .*write `reads: {answer: Ground_Truth}`"),
+        ({"answers": "42"}, "write `reads: {answer: answers}`"),
         ({"answer": None}, r"the columns 'answer'\. The first: .*got None"),
-        ({"answer": "", "label": "42"}, "'label' looks like the reference"),
+        (
+            {"answer": "", "label": "42"},
+            "Is it 'label'. Then write `reads: {answer: label}` under .* The first: .* is empty",
+        ),
         ({}, "the columns none"),
     ],
 )
@@ -165,21 +168,6 @@ def test_verdicts_that_hang_stop_it_once_no_more_are_asked_for() -> None:
         assert asked(function, ["a"] * 4) == [None] * 4
         with pytest.raises(JudgeError, match=r"the judge is asked no more: 7 breaker|the judge is asked no more"):
             asked(function, ["a"] * 4)
-
-
-@pytest.mark.parametrize(
-    ("columns", "meant"),
-    [
-        (["prompt", "solution"], "solution"),
-        (["SOLUTION"], "SOLUTION"),
-        (["answr"], "answr"),
-        (["level", "type"], None),
-        (["answer", "gold"], "gold"),
-        ([], None),
-    ],
-)
-def test_the_column_that_was_meant(columns: list[str], meant: str | None) -> None:
-    assert likely_reference(columns, ("answer",)) == meant
 
 
 def test_a_pair_names_its_columns() -> None:
