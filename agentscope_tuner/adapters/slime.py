@@ -22,8 +22,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from agentscope_tuner.adapters.failing import FailingRun
-from agentscope_tuner.adapters.groups import why_useless
+from agentscope_tuner.adapters._failing import FailingRun
+from agentscope_tuner.adapters._groups import why_useless
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.trainers import as_pair
 from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request
@@ -58,7 +58,7 @@ def custom_rm(
         config: the judge's YAML.
         on_failed: what a failed verdict does: `raise`, or `leave` the reward None, for `drop_unjudged` or
             `mask_unjudged`.
-        stop_when_failing: whether a run without verdicts is stopped; see `adapters.failing`.
+        stop_when_failing: whether a run without verdicts is stopped; see `adapters._failing`.
 
     Raises:
         ConfigError: the judge cannot be loaded, or another `on_failed`.
