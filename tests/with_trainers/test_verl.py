@@ -247,9 +247,7 @@ def played(letters: Any, *turns: str, **options: object) -> AgentLoopOutput:
             processor=None,
             dataset_cls=None,
             data_config=DictConfigWrap(whole.data),
-            tools=ToolListWrap(
-                [FunctionTool("calculator", calculator, _build_schema_from_fn(calculator, "calculator"))]
-            ),
+            tools=ToolListWrap([FunctionTool("calculator", calculator, schema)]),
         )
         return await loop.run({}, raw_prompt=[{"role": "user", "content": "6*7?"}])
 
