@@ -153,8 +153,10 @@ SEVERAL = [1, 1, 0, 0, 1, 1]
 @pytest.mark.parametrize(
     ("sample", "reward"),
     [
-        (Sample("5 tool: 42 no", metadata={"final_answer": "no"}, loss_mask=SEVERAL), 0.0),
-        (Sample("5 tool: 41 yes", metadata={"final_answer": "42"}, loss_mask=SEVERAL), 1.0),
+        (Sample("5 tool: 42 no", metadata={"astuner_last_turn": "no"}, loss_mask=SEVERAL), 0.0),
+        (Sample("5 tool: 41 yes", metadata={"astuner_last_turn": "42"}, loss_mask=SEVERAL), 1.0),
+        # a data set's own column of that name may hold the reference
+        (Sample("7", metadata={"final_answer": "42"}), 0.0),
         (Sample("42", loss_mask=[1, 1]), 1.0),
         (Sample("42", loss_mask=[0, 0]), 1.0),
         (Sample("42", loss_mask=[]), 1.0),
@@ -175,7 +177,7 @@ def test_only_the_policys_last_turn_is_its_answer(sample: Sample, reward: float,
 
 def test_a_mask_that_hides_more_than_tools_is_refused(tmp_path: Path) -> None:
     args = SimpleNamespace(partial_rollout=True, mask_offpolicy_in_partial_rollout=True)
-    with pytest.raises(JudgeError, match=r"sample\.metadata\['final_answer'\]"):
+    with pytest.raises(JudgeError, match=r"sample\.metadata\['astuner_last_turn'\]"):
         asyncio.run(slime.custom_rm(settings(tmp_path))(args, Sample(loss_mask=SEVERAL)))
 
 
