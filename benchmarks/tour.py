@@ -144,7 +144,8 @@ def row(folder: Path) -> Iterator[Callable[[], object]]:
 
 @contextmanager
 def advantage(folder: Path) -> Iterator[Callable[[], object]]:
-    function = reward_func({"astuner": {"task_judge": {"judge_protocol": MATH}}})
+    # A batch of nothing but failures ends a run; here it is looked at
+    function = reward_func({"astuner": {"task_judge": {"judge_protocol": MATH}}}, stop_when_failing=False)
 
     def rewarded() -> None:
         # A list is no reference, so there is no verdict: TRL reads None as an advantage of 0

@@ -135,7 +135,6 @@ class HttpExchange:
             token, asked = self._token, 0.0
             try:
                 answer = await self._send(call, end, place)
-                self._answered = True
                 asked = answer.retry_after if answer.status in _PASSING_STATUS else 0.0
                 result = call.parse(answer)
             except BadAnswer as exc:
@@ -155,16 +154,22 @@ class HttpExchange:
             if failure.passing and home is None and len(waits) < len(self._urls) and clock() < end:
                 place = (place + 1) % len(self._urls)
                 continue
-            # Where an address has answered before, it may be starting again: the deadline decides
-            refused = not self._answered and is_refused(failure.cause)
-            pause = retries.pause(end - clock(), min(waits), refused=refused) if failure.passing else None
+            pause = self._pause(retries, failure, end - clock(), min(waits))
             if pause is None:
-                out_of_time = failure.passing and not retries.exhausted and not refused
+                out_of_time = failure.passing and not retries.exhausted
                 raise self._final(failure.error, out_of_time, seconds, tries) from failure.cause
             waits = []
             level = logging.WARNING if retries.tried == _TRIES_BEFORE_A_WARNING else logging.INFO
             logger.log(level, "try %d failed, the next in %.2f s: %s", tries, pause, failure.error)
             await asyncio.sleep(pause)
+
+    def _pause(self, retries: Retries, failure: _FailedTry, remaining: float, asked: float) -> float | None:
+        """Seconds before the next try; None where there is none."""
+        if not failure.passing:
+            return None
+        # What has answered before may be starting again: then the deadline decides
+        absent = not self._answered and is_refused(failure.cause)
+        return retries.pause(remaining, asked, refused=absent)
 
     async def aclose(self) -> None:
         """Closes the connections of the running loop; the next call opens new ones."""
@@ -184,6 +189,7 @@ class HttpExchange:
                 end = min(loop.time() + call.seconds, call_end)
                 limit.reschedule(end)
                 response = await self._road().handle_async_request(self._request(call, place, end - loop.time()))
+                self._answered = True
                 try:
                     body = await self._read(response, call.where)
                 finally:

@@ -131,6 +131,7 @@ class Retries:
         if refused:
             remaining = min(remaining, REFUSED_SECONDS - self._waited_refused)
             self._waited_refused += seconds
+            self.exhausted = self.exhausted or seconds >= remaining
         if self.exhausted or seconds >= remaining:
             return None
         return seconds if TEST_MODE.most_tries is None else 0.0

@@ -19,6 +19,7 @@ from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 __all__ = [
+    "LAST_TURN",
     "Prompt",
     "as_rollout",
     "batch_metrics",
@@ -32,6 +33,11 @@ __all__ = [
     "named_metrics",
     "truth_of",
 ]
+
+
+#: Where an agent loop or a generate function names the policy's last turn, for trainers that hand over one text of all
+#: turns. No column of a data set has this name: one called `final_answer` often holds the reference.
+LAST_TURN = "astuner_last_turn"
 
 
 def current_step(trainer_state: object) -> int | None:

@@ -22,8 +22,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from agentscope_tuner.adapters.failing import FailingRun
-from agentscope_tuner.adapters.groups import why_useless
+from agentscope_tuner.adapters._failing import FailingRun
+from agentscope_tuner.adapters._groups import why_useless
+from agentscope_tuner.adapters.rollout import LAST_TURN
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.trainers import as_pair
 from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request
@@ -58,7 +59,7 @@ def custom_rm(
         config: the judge's YAML.
         on_failed: what a failed verdict does: `raise`, or `leave` the reward None, for `drop_unjudged` or
             `mask_unjudged`.
-        stop_when_failing: whether a run without verdicts is stopped; see `adapters.failing`.
+        stop_when_failing: whether a run without verdicts is stopped; see `adapters._failing`.
 
     Raises:
         ConfigError: the judge cannot be loaded, or another `on_failed`.
@@ -114,13 +115,13 @@ def _in_shape(samples: Any, rewards: Iterator[float | None]) -> Any:
 def last_turn_of(args: Any, sample: Any) -> str | None:
     """The policy's last turn of a sample whose loss mask tells that others wrote a part of its response; else None.
 
-    It is `metadata["final_answer"]`, where the generate function left it, else what follows the last masked token.
+    It is `metadata["astuner_last_turn"]`, where the generate function left it, else what follows the last masked token.
 
     Raises:
         JudgeError: the mask does not tell turns apart, because it also hides what an older policy wrote.
     """
     metadata, mask = getattr(sample, "metadata", None), getattr(sample, "loss_mask", None)
-    named = metadata.get("final_answer") if isinstance(metadata, dict) else None
+    named = metadata.get(LAST_TURN) if isinstance(metadata, dict) else None
     if isinstance(named, str):
         return named
     if not mask or all(mask) or not any(mask):
@@ -128,7 +129,7 @@ def last_turn_of(args: Any, sample: Any) -> str | None:
     if getattr(args, "partial_rollout", False) and getattr(args, "mask_offpolicy_in_partial_rollout", False):
         raise JudgeError(
             "the loss mask hides the tools' texts and an older policy's alike (mask_offpolicy_in_partial_rollout): "
-            "let the generate function leave the policy's last turn in sample.metadata['final_answer']",
+            "let the generate function leave the policy's last turn in sample.metadata['astuner_last_turn']",
             cause=Cause.CONFIG,
         )
     ids = list(sample.tokens)[-len(mask) :]

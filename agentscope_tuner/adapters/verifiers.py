@@ -16,24 +16,29 @@ from typing import Any
 
 import verifiers as vf
 
+from agentscope_tuner.adapters._failing import FailingRun
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
+# Rollouts that count as a batch of a run without verdicts
+_BATCH_ROWS = 64
 
-def judge_rubric(config: str | Path, weight: float = 1.0) -> JudgeRubric:
+
+def judge_rubric(config: str | Path, weight: float = 1.0, *, stop_when_failing: bool = True) -> JudgeRubric:
     """The rubric of one judge.
 
     Args:
         config: the judge's YAML.
         weight: the weight of the judge's reward. Functions added with `add_reward_func` or `add_metric` are scored
             beside it.
+        stop_when_failing: whether a run without verdicts is stopped; see `adapters._failing`.
 
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    return JudgeRubric(config, weight)
+    return JudgeRubric(config, weight, stop_when_failing=stop_when_failing)
 
 
 class NoVerdict(vf.InfraError):  # type: ignore[misc]  # verifiers is absent where types are checked
@@ -43,11 +48,13 @@ class NoVerdict(vf.InfraError):  # type: ignore[misc]  # verifiers is absent whe
 class JudgeRubric(vf.Rubric):  # type: ignore[misc]
     """The rubric that `judge_rubric` returns."""
 
-    def __init__(self, config: str | Path, weight: float = 1.0) -> None:
+    def __init__(self, config: str | Path, weight: float = 1.0, *, stop_when_failing: bool = True) -> None:
         super().__init__()
         self._path = located(config)
         self._weight = weight
-        self._judge_name = judge_for(self._path).name
+        judge = judge_for(self._path)
+        self._judge_name = judge.name
+        self._run = FailingRun(judge, stops=stop_when_failing, rows=_BATCH_ROWS)
 
     async def score_rollout(self, state: Any) -> None:
         """Sets `reward` and `metrics`; without a verdict also `error`, and the judge adds no reward."""
@@ -75,6 +82,7 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         else:
             message = f"{judge.name} ranks a group, and got one rollout: score groups, not rollouts"
             raise JudgeError(message, cause=Cause.CONFIG)
+        self._run.add(pairs, judgements)
         for state, judgement in zip(states, judgements, strict=True):
             self._write_verdict(judge, state, judgement)
         await self._beside(states)

@@ -11,7 +11,7 @@ turns exceptions and timeouts into a reward of 0.0, and this package cannot prev
 this module is imported, which is before training: its `prime` manager makes 0.0 of every exception.
 
 verl hands over all turns of an episode as one text, with what tools said in it. Only the last turn is judged: the agent
-loop `LastTurnToolAgentLoop` of `adapters.verl_agent` leaves it in `extra_info["final_answer"]`.
+loop `LastTurnToolAgentLoop` of `adapters.verl_agent` leaves it in `extra_info["astuner_last_turn"]`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from functools import cache
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, constant_metrics, ground_truth_metadata, last_turn
+from agentscope_tuner.adapters.rollout import (
+    LAST_TURN,
+    Prompt,
+    as_rollout,
+    constant_metrics,
+    ground_truth_metadata,
+    last_turn,
+)
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.sample import is_chat
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
@@ -32,7 +39,7 @@ from agentscope_tuner.task_judge.contract.judgement import Judgement
 _ON_FAILED = ("raise", "mask")
 _OLDEST = (0, 9)
 # What verl's agent loop adds to a row's `extra_info`: the judge gets it as the question and the answer
-_READ = frozenset({"raw_prompt", "final_answer"})
+_READ = frozenset({"raw_prompt", LAST_TURN})
 # Further ones, which differ between the samples of one prompt
 _OF_A_SAMPLE = frozenset(
     {"num_turns", "turn_scores", "tool_rewards", "rollout_reward_scores", "min_global_steps", "max_global_steps"}
@@ -79,7 +86,7 @@ async def compute_score(
             `task.metadata`.
         extra_info: becomes the rest of the metadata; its `question`, else the last user message of its `raw_prompt`,
             is the query, its `index` the rest of the id. Where its `num_turns` says that the policy had several turns,
-            its `final_answer` is the last of them, and the response is not read.
+            its `astuner_last_turn` is the last of them, and the response is not read.
         config: the judge's YAML, for `reward_kwargs`.
         on_failed: `raise`, or `mask` for a score of NaN where the installed verl leaves NaN out of its advantages.
         verl_only: arguments that verl adds (`reward_router_address` …); not used.
@@ -145,19 +152,19 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
     """The policy's last turn.
 
     Raises:
-        JudgeError: `solution` holds several turns, and `final_answer` does not name the last one.
+        JudgeError: `solution` holds several turns, and `astuner_last_turn` does not name the last one.
     """
-    turns, named = info.get("num_turns"), info.get("final_answer")
-    if turns is None or turns != turns or int(turns) <= _ONE_ANSWER:
-        return last_turn(solution)
-    if not isinstance(named, str):
+    turns, named = info.get("num_turns"), info.get(LAST_TURN)
+    if isinstance(named, str):
+        return last_turn(named)
+    if turns is not None and turns == turns and int(turns) > _ONE_ANSWER:
         raise JudgeError(
             f"verl hands over {int(turns)} turns as one text, and what tools and users said in it is not the policy's "
-            "answer: let the agent loop leave the last turn in extra_info['final_answer'], as "
+            "answer: let the agent loop leave the last turn in extra_info['astuner_last_turn'], as "
             "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop does (agent_loop_config_path)",
             cause=Cause.CONFIG,
         )
-    return last_turn(named)
+    return last_turn(solution)
 
 
 def _score(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict[str, float]:

@@ -15,6 +15,8 @@ from typing import Any
 
 from verl.experimental.agent_loop.tool_agent_loop import ToolAgentLoop
 
+from agentscope_tuner.adapters.rollout import LAST_TURN
+
 
 class LastTurnToolAgentLoop(ToolAgentLoop):  # type: ignore[misc]  # verl is absent where types are checked
     """verl's ToolAgentLoop, whose output also carries the last turn, for `compute_score`."""
@@ -23,7 +25,7 @@ class LastTurnToolAgentLoop(ToolAgentLoop):  # type: ignore[misc]  # verl is abs
         """See ToolAgentLoop."""
         output = await super().run(sampling_params, **row)
         ids = last_turn_ids(output.response_ids, output.response_mask)
-        output.extra_fields["final_answer"] = self.tokenizer.decode(ids, skip_special_tokens=True)
+        output.extra_fields[LAST_TURN] = self.tokenizer.decode(ids, skip_special_tokens=True)
         return output
 
 

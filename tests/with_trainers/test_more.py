@@ -112,6 +112,18 @@ class TestVerifiers01:
         assert all("no verdict within 0.3 s" in str(state["error"]) for state in states)
         assert {state["advantage"] for state in states} == {0.0}
 
+    def test_a_run_without_verdicts_is_stopped(self, math_judge: str, failing: str) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        states = [{**state, "answer": None, "info": {"solved": "42"}} for state in self.states([RIGHT] * 64)]
+        with pytest.raises(JudgeError, match="no verdict on any row of the first batch: 64 reference"):
+            asyncio.run(judge_rubric(math_judge).score_group(states))
+        rubric = judge_rubric(failing)
+        for _ in range(2):
+            asyncio.run(rubric.score_group(self.states([NONE] * 64)))
+        with pytest.raises(JudgeError, match="no verdict in 3 batches in a row: 192 judge"):
+            asyncio.run(rubric.score_group(self.states([NONE] * 64)))
+
     def test_a_plain_rubric_pays_0(self) -> None:
         """Why the rubric is ours: what a reward function raises is counted as 0 by verifiers itself."""
         import verifiers as vf

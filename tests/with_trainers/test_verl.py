@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import time
@@ -17,15 +18,19 @@ import torch
 import verl
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
+from verl.experimental.agent_loop.agent_loop import AgentLoopOutput, DictConfigWrap, ToolListWrap
 from verl.experimental.reward_loop import RewardLoopManager
+from verl.tools.function_tool import FunctionTool, _build_schema_from_fn
 from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
 from verl.trainer.ppo.ray_trainer import RayPPOTrainer
+from verl.workers.rollout.replica import TokenOutput
 
-from agentscope_tuner import ConfigError, WorkflowTask
+from agentscope_tuner import ConfigError, JudgeError, WorkflowTask
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.verl import compute_score_sync
+from agentscope_tuner.adapters.verl_agent import LastTurnToolAgentLoop, last_turn_ids
 from agentscope_tuner.records import parse_line
 from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
@@ -175,3 +180,111 @@ def test_what_verl_dumps_is_judged_again_to_equal_rewards(tmp_path: Path) -> Non
     assert [rollout.model_extra["judgement"]["reward"] for rollout in rollouts] == scores
     tasks = [(WorkflowTask(task=rollout.task), rollout.output) for rollout in rollouts]
     assert [verdict.reward for verdict in judge.judge_batch(tasks)] == scores == [1.0, 0.0, 0.0, 0.0]
+
+
+TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> PreTrainedTokenizerFast:
+    """Every byte is a token, beside the two of a chat template."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    model = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(alphabet)}, merges=[]))
+    model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    model.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|im_end|>", pad_token="<|im_end|>")
+    fast.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    fast.chat_template = TEMPLATE
+    path = tmp_path_factory.mktemp("letters")
+    fast.save_pretrained(path)
+    fast.name_or_path = str(path)
+    return fast
+
+
+def calculator(expression: str) -> str:
+    """Answers what the judge would pay for.
+
+    Args:
+        expression: anything
+    """
+    return r"\boxed{42}"
+
+
+CALL = '<tool_call>\n{"name": "calculator", "arguments": {"expression": "6*7"}}\n</tool_call>'
+
+
+class Policy:
+    """What verl's language model client answers: the turns of one episode."""
+
+    def __init__(self, tokenizer: Any, *turns: str) -> None:
+        self._turns = iter([tokenizer.encode(turn + "<|im_end|>", add_special_tokens=False) for turn in turns])
+
+    async def generate(self, **asked: Any) -> TokenOutput:
+        return TokenOutput(token_ids=next(self._turns))
+
+
+def played(letters: Any, *turns: str, **options: object) -> AgentLoopOutput:
+    """An episode in verl's own agent loop, with a tool, as its worker builds and runs it."""
+    lines = {
+        "actor_rollout_ref.rollout.multi_turn.enable": True,
+        "actor_rollout_ref.rollout.response_length": 512,
+        "actor_rollout_ref.rollout.prompt_length": 512,
+        **options,
+    }
+    with initialize_config_dir(str(CONFIGS), version_base=None):
+        whole = compose("verl_math", [f"{key}={value}" for key, value in lines.items()])
+
+    schema = _build_schema_from_fn(calculator, "calculator")
+
+    async def episode() -> AgentLoopOutput:
+        loop = LastTurnToolAgentLoop(
+            trainer_config=DictConfigWrap(whole),
+            server_manager=Policy(letters, *turns),
+            tokenizer=letters,
+            processor=None,
+            dataset_cls=None,
+            data_config=DictConfigWrap(whole.data),
+            tools=ToolListWrap([FunctionTool("calculator", calculator, schema)]),
+        )
+        return await loop.run({}, raw_prompt=[{"role": "user", "content": "6*7?"}])
+
+    return asyncio.run(episode())
+
+
+@pytest.mark.parametrize(
+    ("turns", "last", "reward"),
+    [
+        ([CALL, "I do not know."], "I do not know.", 0.0),
+        ([CALL, r"So \boxed{42}."], r"So \boxed{42}.", 1.0),
+        ([CALL, CALL, r"\boxed{41}"], r"\boxed{41}", 0.0),
+        ([r"\boxed{42}"], r"\boxed{42}", 1.0),
+    ],
+)
+def test_verls_agent_loop_names_the_last_turn(
+    turns: list[str], last: str, reward: float, letters: Any, tmp_path: Path
+) -> None:
+    output = played(letters, *turns)
+    assert output.num_turns == 2 * len(turns)
+    assert output.extra_fields["astuner_last_turn"] == last
+    # what verl's naive manager makes of it
+    said = letters.decode(output.response_ids, skip_special_tokens=True)
+    info = {**output.extra_fields, "num_turns": output.num_turns, "raw_prompt": [{"role": "user", "content": "6*7?"}]}
+    judge = judge_file(tmp_path, MATH_JUDGE)
+    assert compute_score_sync("test", said, "42", info, config=judge)["score"] == reward
+    if len(turns) > 1:
+        # the tool's box stands in the text: it earned 1.0
+        assert r"\boxed{42}" in said
+        del info["astuner_last_turn"]
+        with pytest.raises(JudgeError, match=f"{2 * len(turns)} turns as one text"):
+            compute_score_sync("test", said, "42", info, config=judge)
+
+
+@pytest.mark.parametrize(
+    ("mask", "last"),
+    [([1, 1, 1], [1, 2, 3]), ([1, 0, 1], [3]), ([0, 1, 1], [2, 3]), ([1, 1, 0], []), ([0, 0, 0], []), ([1, 1], [1, 2])],
+)
+def test_an_episode_that_ends_with_a_tool_has_no_answer(mask: list[int], last: list[int]) -> None:
+    assert last_turn_ids([1, 2, 3], mask) == last

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.failing import FailingRun
+from agentscope_tuner.adapters._failing import FailingRun
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, truth_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -242,7 +242,7 @@ def reward_func(config: Source, *, stop_when_failing: bool = True) -> RewardFunc
 
     Args:
         config: a YAML file's path, or a configuration already read.
-        stop_when_failing: whether a run without verdicts is stopped; see `adapters.failing`.
+        stop_when_failing: whether a run without verdicts is stopped; see `adapters._failing`.
 
     Raises:
         ConfigError: the judge cannot be loaded.

@@ -455,7 +455,7 @@ class Tries:
         pause = self._retries.pause(remaining, failure.asked, refused=refused)
         if pause is not None:
             return pause
-        if refused and not self._retries.exhausted:
+        if refused:
             raise GraderError(self.report("nobody listens there: check base_url, and whether it was started")) from exc
         if self._retries.exhausted:
             raise GraderError(self.report("the endpoint failed too often")) from exc

@@ -13,7 +13,7 @@ import pytest
 
 from agentscope_tuner import ConfigError, JudgeError
 from agentscope_tuner.adapters import slime
-from agentscope_tuner.adapters.groups import group_metrics, why_useless
+from agentscope_tuner.adapters._groups import group_metrics, why_useless
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.core.adapters.test_adapters_more import LONGEST
 from tests.core.adapters.test_adapters_verl import settings
@@ -110,7 +110,7 @@ def test_a_masked_sample_is_in_no_baseline_and_no_loss(std: bool) -> None:
     raw, advantages = slime.mask_unjudged(args, samples)
     assert [sample.remove_sample for sample in samples] == [reward is None for reward in rewards]
     # in the logs, the mean of its group: never a 0.0 for no verdict
-    assert (raw[1], raw[6]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert [raw[1], raw[6]] == pytest.approx([1 / 3, 2 / 3])
     assert (advantages[1], advantages[6]) == (0.0, 0.0)
     assert math.isclose(sum(advantages[:4]), 0.0, abs_tol=1e-9)
     alone = slime.mask_unjudged(args, [samples[place] for place in (0, 2, 3)])
@@ -153,8 +153,10 @@ SEVERAL = [1, 1, 0, 0, 1, 1]
 @pytest.mark.parametrize(
     ("sample", "reward"),
     [
-        (Sample("5 tool: 42 no", metadata={"final_answer": "no"}, loss_mask=SEVERAL), 0.0),
-        (Sample("5 tool: 41 yes", metadata={"final_answer": "42"}, loss_mask=SEVERAL), 1.0),
+        (Sample("5 tool: 42 no", metadata={"astuner_last_turn": "no"}, loss_mask=SEVERAL), 0.0),
+        (Sample("5 tool: 41 yes", metadata={"astuner_last_turn": "42"}, loss_mask=SEVERAL), 1.0),
+        # a data set's own column of that name may hold the reference
+        (Sample("7", metadata={"final_answer": "42"}), 0.0),
         (Sample("42", loss_mask=[1, 1]), 1.0),
         (Sample("42", loss_mask=[0, 0]), 1.0),
         (Sample("42", loss_mask=[]), 1.0),
@@ -175,7 +177,7 @@ def test_only_the_policys_last_turn_is_its_answer(sample: Sample, reward: float,
 
 def test_a_mask_that_hides_more_than_tools_is_refused(tmp_path: Path) -> None:
     args = SimpleNamespace(partial_rollout=True, mask_offpolicy_in_partial_rollout=True)
-    with pytest.raises(JudgeError, match=r"sample\.metadata\['final_answer'\]"):
+    with pytest.raises(JudgeError, match=r"sample\.metadata\['astuner_last_turn'\]"):
         asyncio.run(slime.custom_rm(settings(tmp_path))(args, Sample(loss_mask=SEVERAL)))
 
 

@@ -141,10 +141,10 @@ ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content":
         # several turns: the response holds what the tool said
         (
             "5 tool 42",
-            {"raw_prompt": ASKED, "num_turns": 4, "final_answer": "I do not know."},
+            {"raw_prompt": ASKED, "num_turns": 4, "astuner_last_turn": "I do not know."},
             ("6*7?", "I do not know."),
         ),
-        ("5 tool 42", {"num_turns": 5, "final_answer": ""}, ("", "")),
+        ("5 tool 42", {"num_turns": 5, "astuner_last_turn": ""}, ("", "")),
         # a text with a template's own tokens tells the turns by itself
         ("5<|im_end|>\n<|im_start|>tool\n42<|im_end|>\n<|im_start|>assistant\nno<|im_end|>", {}, ("", "no")),
         ("5<|im_end|>\n<|im_start|>tool\n42<|im_end|>\n", {}, ("", "")),
@@ -161,9 +161,12 @@ def test_the_question_and_the_last_turn_are_judged(said: str, info: Any, wants: 
 def test_a_tools_words_are_never_the_answer(tmp_path: Path) -> None:
     # verl decodes all turns into one text: the tool's 42 earned 1.0
     said = "user\n<tool_response>\n42\n</tool_response>\nassistant\nI do not know."
-    with pytest.raises(JudgeError, match=r"4 turns as one text.*extra_info\['final_answer'\].*LastTurnToolAgentLoop"):
+    with pytest.raises(JudgeError, match=r"4 turns as one text.*'astuner_last_turn'.*LastTurnToolAgentLoop"):
         compute_score_sync("gsm8k", said, "42", {"num_turns": 4}, config=settings(tmp_path))
-    info = {"num_turns": 4, "final_answer": "I do not know."}
+    # a column of the data set that holds the reference names no turn
+    with pytest.raises(JudgeError, match="4 turns as one text"):
+        compute_score_sync("gsm8k", said, "42", {"num_turns": 4, "final_answer": "42"}, config=settings(tmp_path))
+    info = {"num_turns": 4, "astuner_last_turn": "I do not know."}
     assert both_ways(said, "42", settings(tmp_path), extra_info=info)["score"] == 0.0
 
 
@@ -183,7 +186,7 @@ def test_samples_of_a_prompt_share_a_task_id(known: dict[str, Any], tmp_path: Pa
 
     first = task_id(num_turns=2, turn_scores=[], tool_rewards=[], rollout_reward_scores={})
     second = task_id(
-        num_turns=4, turn_scores=[0.5], tool_rewards=[1.0], rollout_reward_scores={"a": 1}, final_answer="x"
+        num_turns=4, turn_scores=[0.5], tool_rewards=[1.0], rollout_reward_scores={"a": 1}, astuner_last_turn="x"
     )
     assert first == second
     assert task_id(truth="43") != first

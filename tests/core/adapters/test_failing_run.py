@@ -8,12 +8,13 @@ import logging
 import pickle
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner.adapters.failing import MOST_BATCHES, FailingRun
+from agentscope_tuner.adapters._failing import MOST_BATCHES, FailingRun
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
@@ -24,7 +25,11 @@ from tests.core.adapters.test_adapters import config, pair
 MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
 }
-BUILDS = {"sync": reward_func, "async": async_reward_func, "combined": lambda config: combined([config])}
+BUILDS: dict[str, Callable[[Any], Any]] = {
+    "sync": reward_func,
+    "async": async_reward_func,
+    "combined": lambda config: combined([config]),
+}
 
 
 def asked(function: Any, completions: list[str], **columns: Any) -> Any:

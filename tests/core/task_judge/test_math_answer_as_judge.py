@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -360,7 +361,11 @@ def test_without_a_reference_there_is_no_verdict_whatever_the_answer(
     judge = MathAnswerAsJudge({"astuner": {"task_judge": {"math": {"equivalence": equivalence}}}})
     task = WorkflowTask(task=Task(metadata={"answer": truth}))
     output = WorkflowOutput(metadata={"final_answer": said})
-    for ask in (lambda: judge.compute_reward(task, output), lambda: asyncio.run(judge.acompute_reward(task, output))):
+    asks: list[Callable[[], object]] = [
+        lambda: judge.compute_reward(task, output),
+        lambda: asyncio.run(judge.acompute_reward(task, output)),
+    ]
+    for ask in asks:
         with pytest.raises(JudgeError) as caught:
             ask()
         assert caught.value.cause is Cause.REFERENCE
