@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
-from agentscope_tuner.lab.audit.run import AttackResult, attacked, scoreboard
+from agentscope_tuner.lab.audit.run import AttackResult, attacked, right_answers, scoreboard, verdict_of, worst_rows
 from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, subjects_of
-from agentscope_tuner.lab.audit.verdict import right_answers, verdict_of, worst_rows
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.base_judge import BaseJudge
