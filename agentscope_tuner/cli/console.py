@@ -29,7 +29,7 @@ err = Console(stderr=True, emoji=False)
 class Exit(IntEnum):
     """The exit codes of every command; 0 is the end of a command that did its work and found nothing to report."""
 
-    #: What `--fail-on` or `--fail-over` asked about was found.
+    #: What `--fail-on` or `--fail-over` asked about was found; `doctor` found a cause.
     FOUND = 1
     #: Wrong options, configuration or input: nothing was done.
     BAD_USAGE = 2

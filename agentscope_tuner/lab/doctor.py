@@ -19,7 +19,10 @@ _SHOWN = 3
 _PART = "part/"
 # The most rows whose texts are searched for answers
 _SEARCHED = 500
-_NO_ANSWER = re.compile(r"^no \S[^:]{0,60}|\bno answer\b|\bnot found\b", re.IGNORECASE)
+# The reasons of judges that find no answer; `no exact match` is the reason of one that has
+_NO_ANSWER = re.compile(
+    r"^no (?:\\boxed|<answer>|####|label|value|answer|box|fenced block|choice is stated)|\bno answer\b"
+)
 _PLACES: Mapping[Place, str] = {
     "hash": "end in ####",
     "tag": "have <answer> tags",

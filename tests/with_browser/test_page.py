@@ -90,6 +90,17 @@ def test_a_hostile_rollout_shows_as_text_and_runs_nothing(
     assert [asked for asked in watched.asked if not asked.startswith((home, "data:", "blob:"))] == []
 
 
+def test_names_of_rules_and_filters_show_what_hides_in_them(tmp_path: Path, view: Start, watched: Watched) -> None:
+    rows = [row(n, violations=["too\u202egnol\u200b"], reason="ex\u202eact: 1") for n in range(3)]
+    address = view(write(tmp_path / "names.jsonl", rows))
+    page = watched.page
+    page.goto(f"{address}#/overview")
+    bar = page.locator(".bar-name", has_text="gnol")
+    expect(bar).to_contain_text("tooU+202EgnolU+200B")
+    bar.click()
+    expect(page.locator(".filter b")).to_have_text("tooU+202EgnolU+200B")
+
+
 def test_a_report_allows_no_inline_script_but_its_own(tmp_path: Path, context: BrowserContext) -> None:
     page = context.new_page()
     page.goto(report_of(write(tmp_path / "some.jsonl", several(3))))

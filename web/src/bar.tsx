@@ -1,6 +1,7 @@
 // The bar above the page: the search, the active filters, and a menu to add a filter.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { withFilter } from "./address";
+import { Visible } from "./text";
 import type { Filters } from "./types";
 import { useNamed, useWords, type Word } from "./words";
 
@@ -34,7 +35,7 @@ export function FilterBar({ filters, set }: { filters: Filters; set: (filters: F
     <div class="filters" role="group" aria-label={say("filters")}>
       {held.map(([key, value]) => (
         <span class="filter" key={key}>
-          {named(key)}: <b>{named(value)}</b>
+          {named(key)}: <b><Visible text={named(value)} /></b>
           <button type="button" class="plain" aria-label={`${say("remove")} ${named(key)}`} onClick={() => set(withFilter(filters, key, ""))}>×</button>
         </span>
       ))}

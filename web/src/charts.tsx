@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { compact, percent, short, time } from "./numbers";
+import { Visible } from "./text";
 import type { Alarm, Axis, Bar, Overview, Part, Point } from "./types";
 import { useNamed, useWords } from "./words";
 
@@ -18,7 +19,7 @@ export function Bars({ bars, total, onPick, tone, note }: {
       {bars.map((bar) => (
         <li key={bar.name}>
           <button type="button" class={`bar ${tone?.(bar.name ?? "") ?? ""}`} onClick={() => onPick(bar)}>
-            <span class="bar-name">{named(bar.name ?? "")}</span>
+            <span class="bar-name"><Visible text={named(bar.name ?? "")} /></span>
             <span class="bar-track"><span class="bar-fill" style={{ width: `${(bar.rows / most) * 100}%` }} /></span>
             <span class="bar-count">{short(bar.rows)}</span>
             <span class="bar-share">{note ? note(bar) : percent(total ? bar.rows / total : null)}</span>
@@ -94,7 +95,7 @@ export function StageTable({ stages, onPick }: { stages: Bar[]; onPick: Pick }) 
         <tbody>
           {stages.map((stage) => (
             <tr key={stage.name}>
-              <th scope="row"><button type="button" class="link" onClick={() => onPick(stage.name!)}>{stage.name}</button></th>
+              <th scope="row"><button type="button" class="link" onClick={() => onPick(stage.name!)}><Visible text={stage.name ?? ""} /></button></th>
               <td>{short(stage.rows)}</td><td>{percent(stage.success)}</td>
               <td>{time(stage.total_seconds)} <span class="faint">({time(stage.seconds)})</span></td>
               {costs && <td>{short(stage.cost)}</td>}

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records.reader import Row
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.verify.find import last_boxed
@@ -175,7 +175,7 @@ def subjects_of(
         form: the form in which answers are given, with `%s` in the answer's place; None finds one of `FORMS`.
 
     Raises:
-        ConfigError: no row can be read.
+        ConfigError: no row can be read, or the judge hangs on right answers.
     """
     found: dict[str, Subject] = {}
     problem = "the file is empty"
@@ -231,5 +231,10 @@ def _form(subjects: Sequence[Subject], judge: ConfiguredJudge) -> str:
         tried = [(replace(subject, template=FORMS[form]), subject.honest) for subject in subjects]
         pairs = [subject.pair(subject.said(honest)) for subject, honest in tried if honest is not None]
         verdicts = judge.judge_batch(pairs) if pairs else []
+        if verdicts and all(verdict.cause == Cause.DEADLINE for verdict in verdicts):
+            # Thousands of answers are to come: a judge that hangs would hang on each
+            raise ConfigError(
+                f"{judge.name} has no verdict in time on any of {len(pairs)} right answers: {verdicts[0].error}"
+            )
         passed[form] = sum((verdict.reward or 0.0) + bool(verdict.is_success) for verdict in verdicts)
     return max(passed, key=passed.__getitem__)

@@ -15,9 +15,16 @@ from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
-from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, attacked, scoreboard
+from agentscope_tuner.lab.audit.run import (
+    AttackResult,
+    StrategyResult,
+    attacked,
+    right_answers,
+    scoreboard,
+    verdict_of,
+    worst_rows,
+)
 from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
-from agentscope_tuner.lab.audit.verdict import right_answers, verdict_of, worst_rows
 from agentscope_tuner.records.reader import Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.loading import load_judge

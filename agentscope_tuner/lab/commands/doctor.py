@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,8 @@ from agentscope_tuner.lab.doctor import diagnose
 from agentscope_tuner.lab.watch.run_rows import RunRows, is_json_lines
 from agentscope_tuner.records.scored_rows import ScoredRow
 
+# Groups are compared in memory
+_MOST = 200_000
 _RUN = "Scored rows, as `astuner judge` writes them, or the folder that `log_dir` or a trainer writes."
 
 
@@ -32,7 +35,9 @@ def doctor(
     """
     with config_errors(), ExitStack() as stack:
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_))
-        rows = list(_rows(source, run, stack))
+        rows = list(islice(_rows(source, run, stack), _MOST))
+    if len(rows) == _MOST:
+        err.print(f"the first {_MOST:,} rows are looked at")
     if source.unread:
         err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
     if not rows:

@@ -247,7 +247,7 @@ class SecondOpinion:
     def _count(self, rows: int, most: int, *, worried: bool) -> int:
         """How many rows of the step are asked about; `most` bounds the number."""
         self.rows += rows
-        worried = worried or self.test.growing or self.overpaid.growing
+        worried = worried or self.test.growing or (self._scale.known and self.overpaid.growing)
         self._owed += rows * self._rate * (_WORRIED if worried else 1.0)
         budget = min(int(self.rows * self._most), self._budget) - self.asked
         count = max(0, min(int(self._owed), budget, most))

@@ -35,8 +35,8 @@ class LiveWatch:
         second_opinion: a stricter judge's YAML, or a file of labels; by default `astuner.second_opinion` in `config`.
         config: the configuration of the training judge.
         scalars: writers of each step's numbers, such as `TensorBoardScalars(Path("out/curves"))`.
-        options: values that replace keys of `astuner.second_opinion`: `rate`, `most`, `budget`, `tolerance`, `alpha`,
-            `seed`.
+        options: values that replace keys of `astuner.second_opinion`: `rate`, `most`, `budget`, `tolerance`, `rise`,
+            `pass_at`, `alpha`, `seed`.
 
     Attributes:
         watch: the monitors and the second opinion; `watch.gamed` tells whether the run is gamed.

@@ -12,8 +12,7 @@ from typing import Any
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.watch.gaming_test import SecondOpinion
-from agentscope_tuner.lab.watch.jumps import RewardJumps
-from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, StepStats, monitors, step_stats
+from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, RewardJumps, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 
 _TOGETHER = 2

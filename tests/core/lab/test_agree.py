@@ -27,7 +27,9 @@ ROWS = [
 
 def test_measures_failed_rows_and_disagreements() -> None:
     report = agreement(rows(ROWS), None, by="metadata.source")
-    assert (report["rows"], report["labelled"]) == (7, 5)
+    assert (report["rows"], report["labelled"], report["unlabelled"]) == (7, 5, 1)
+    # five rows of one task were `0.600 to 0.600`
+    assert report["measures"]["accuracy"]["interval"] is None
     assert report["failed"] == {"rows": 1, "causes": {"endpoint": 1}}
     assert report["confusion"] == {"true_positive": 1, "false_positive": 1, "true_negative": 2, "false_negative": 1}
     assert report["measures"]["accuracy"]["value"] == pytest.approx(0.6)
@@ -147,3 +149,26 @@ def test_an_unscored_file_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["agree", "--input", path])
     assert result.exit_code == 2
     assert "rows.jsonl:1: the row has no judgement" in result.output
+
+
+def test_rows_without_a_label_in_the_file_are_counted_and_said(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"id": "1", "label": "right"}\n{"id": "2", "label": "wrong"}\n{"id": "3", "label": "unsure"}\n')
+    report = agreement(rows(ROWS), read_labels(labels))
+    assert (report["rows"], report["labelled"], report["unsure"], report["unlabelled"]) == (7, 2, 1, 4)
+    path = written(tmp_path / "scored.jsonl", ROWS)
+    result = CliRunner().invoke(app, ["agree", "--input", path, "--labels", str(labels)])
+    said = " ".join(result.output.split())
+    assert "unlabelled │ 4" in said
+    assert "they take 10 tasks or more" in said
+
+
+def test_intervals_over_tasks_stay_within_the_range_of_their_measure() -> None:
+    lines = [
+        scored(f"{task}-{sample}", float((task + sample) % 5 > 0), task=f"t{task}", label={"score": sample % 4 > 0})
+        for task in range(12) for sample in range(6)
+    ]  # fmt: skip
+    for name, measure in agreement(rows(lines), None)["measures"].items():
+        low, high = measure["interval"]
+        assert low < measure["value"] < high, name
+        assert (0 if name in ("accuracy", "precision", "recall", "f1", "auc") else -1) <= low <= high <= 1

@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
-from agentscope_tuner.lab.audit.run import AttackResult, attacked, scoreboard
+from agentscope_tuner.lab.audit.run import AttackResult, attacked, right_answers, scoreboard, verdict_of, worst_rows
 from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, subjects_of
-from agentscope_tuner.lab.audit.verdict import right_answers, verdict_of, worst_rows
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.base_judge import BaseJudge
@@ -209,7 +208,9 @@ def test_a_verdict_has_ten_seconds_and_fewer_where_asked(tmp_path: Path) -> None
     path.write_text(json.dumps(PLAIN[0]) + "\n")
     conf.write_text(f"astuner: {{task_judge: {{judge_protocol: {__name__}->Hangs, concurrency: 64}}}}\n")
     result = CliRunner().invoke(app, ["audit", "--input", str(path), "--conf", str(conf), "--deadline", "0.02"])
-    assert "Nothing is known: the judge has no verdict" in " ".join(result.output.split())
+    assert result.exit_code == 2
+    # it is not asked about thousands of answers after that
+    assert "has no verdict in time on any of 1 right answers" in " ".join(result.output.split())
 
 
 def holes(found: Mapping[str, AttackResult]) -> set[str]:

@@ -111,6 +111,9 @@ SOUND: dict[str, list[Row]] = {
         lambda t, s: filtered(t, s) if (t, s) < (1, 2) else row(t, s, None, "x") if (t, s) == (4, 1) else plain(t, s)
     ),
     "parts that add up": run_of(lambda t, s: parts(t, s, 0.1 + 0.5 * (s % 2), format=0.1, right=0.5 * (s % 2))),
+    "answers that do not match": run_of(
+        lambda t, s: row(t, s, float(s == t % 4), f"Paris {s}", reason="no exact match, F1 0.000")
+    ),
     "a judge without a reference": run_of(lambda t, s: row(t, s, float(s % 2), said(t, s), metadata={}, reason="nice")),
     "answers in a tag, read there": run_of(
         lambda t, s: row(t, s, float(s % 2), f"<answer>{40 + t if s % 2 else 3}</answer>", reason="exact: no")

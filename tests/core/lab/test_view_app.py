@@ -229,3 +229,16 @@ def test_a_report_of_many_rows_holds_whole_groups(tmp_path: Path) -> None:
     assert packed
     tasks = [row["task"] for row in json.loads(gzip.decompress(base64.b64decode(packed[1])))["rows"]]
     assert {tasks.count(task) for task in tasks} == {4}
+
+
+@pytest.mark.parametrize("options", [["b.jsonl"], ["--conf", "configs/math.yaml", "b.jsonl"], ["a=1"]])
+def test_a_second_file_is_refused_and_not_taken_for_an_override(tmp_path: Path, options: list[str]) -> None:
+    from typer.testing import CliRunner
+
+    from agentscope_tuner.cli.app import app
+
+    path = tmp_path / "a.jsonl"
+    path.write_text("")
+    result = CliRunner().invoke(app, ["view", str(path), *options])
+    assert result.exit_code == 2
+    assert f"{options[-1]!r} is a second argument" in " ".join(result.output.split())

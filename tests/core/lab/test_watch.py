@@ -19,11 +19,10 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.betting import FalsePassTest, OverpaidTest, Wealth
 from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion, asks_judge, asks_labels
-from agentscope_tuner.lab.watch.jumps import RewardJumps
 from agentscope_tuner.lab.watch.live import LiveWatch
 from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
 from agentscope_tuner.lab.watch.scalars import step_scalars
-from agentscope_tuner.lab.watch.step_stats import Novelty, paid, step_stats
+from agentscope_tuner.lab.watch.step_stats import Novelty, RewardJumps, paid, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.insight import error_bound
