@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -34,7 +35,7 @@ from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, converted, gathered, limited
 from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.records.output import furthest, scored_output, stage_of
-from agentscope_tuner.storage import is_url, plain
+from agentscope_tuner.storage import is_pattern, is_url, plain
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.loading import load_judge
 
@@ -161,6 +162,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
     summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
         _check_apart(asked.input_, output)
+        _check_outside(asked.input_, output)
         settings = resolve(asked.conf, asked.overrides)
         digest = settings.task_judge.digest()
         # Load the judge first: a wrong configuration must leave an earlier output as it is
@@ -222,6 +224,22 @@ def _check_apart(input_: str, output: str) -> None:
             raise ConfigError(
                 f"--input and --output are one file, {output!r}: the rollouts would be written over, so name another"
             )
+
+
+def _check_outside(input_: str, output: str) -> None:
+    """The next run would judge an output that lies among its inputs."""
+    if input_ == "-" or is_url(input_) or is_url(output):
+        return
+    source, target = Path(plain(input_)), Path(plain(output)).resolve()
+    if source.is_dir():
+        inside = source.resolve() in target.parents
+    else:
+        inside = is_pattern(input_) and fnmatch(str(target), str(source.absolute()))
+    if inside:
+        raise ConfigError(
+            f"--output {output!r} lies within --input {input_!r}: the next run would read it as rollouts, so name "
+            "another folder"
+        )
 
 
 def _stopped(exc: JudgeError | KeyboardInterrupt, kept: str) -> typer.Exit:
@@ -307,7 +325,7 @@ _INPUT = (
     "Rollouts: a file of JSON lines, Parquet or Arrow, or a folder or a pattern of them; a path or a URL; - reads "
     "standard input. With --format also a folder of torch files; the output holds the rollouts made of its rows."
 )
-_OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix Parquet or Arrow."
+_OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix gzip, Parquet or Arrow."
 _GRACE = "Seconds to finish what is under way, after SIGTERM, SIGHUP or Ctrl-C; a second signal ends it."
 _DRY_RUN = (
     "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
