@@ -353,10 +353,7 @@ def judge(
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
     grace: Annotated[float, typer.Option("--grace", min=0, help=_GRACE)] = GRACE_SECONDS,
 ) -> None:
-    """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0.
-
-    Ctrl-C, SIGTERM and SIGHUP keep what is done.
-    """
+    """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
     ending.grace = grace
     if dry_run and engine == "ray":
         raise fail("--dry-run reads the rows here: --engine local, with one of the files as --input")
