@@ -364,10 +364,8 @@ def judge(
     if output is None:
         raise fail("--output is missing: the file that the scored rollouts go to")
     if engine == "ray":
-        if limit or strict:
-            raise fail("--limit and --strict need rows one after the other: --engine local")
-        if format_ or map_ or tasks:
-            raise fail("--format, --map and --tasks are read by --engine local")
+        if limit or strict or format_ or map_ or tasks:
+            raise fail("--limit, --strict, --format, --map and --tasks are read by --engine local")
         summary = judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
     elif output == "-":
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
