@@ -16,8 +16,8 @@ import math
 import os
 import pickle
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Real
 from pathlib import Path
@@ -411,18 +411,22 @@ def _check_top(config: DictConfig) -> None:
 _SECRET_KEY = re.compile(r"(^|_)(api_?)?(keys?|token|secrets?|passwords?|passwd|pwd|credentials?|authorization)$")
 _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|-")
 _MASK = "***"
+# A shorter value that the configuration reads is no secret, and stands in many words
+_LEAST_MASKED = 4
+# What an interpolation reads from the environment
+_READ = re.compile(r"\$\{\s*oc\.env:\s*(\w+)")
 
 
 def _is_secret(key: str) -> bool:
     return _SECRET_KEY.search(_CAMEL_HUMP.sub("_", key).lower()) is not None
 
 
-def masked(config: DictConfig) -> dict[str, Any]:
+def masked(config: DictConfig, environment: Collection[str] = ()) -> dict[str, Any]:
     """`config` as plain data to show, with each likely secret replaced by `***`.
 
     Masked are all values under keys such as `api_key`, `*_token` or `password`. Where an environment variable has such
-    a name, its value is masked in every string. `astuner` is resolved; other sections keep their interpolations, which
-    only their own programs can resolve.
+    a name, or is one of `environment` (see `Settings`), its value is masked in every string. `astuner` is resolved;
+    other sections keep their interpolations, which only their own programs can resolve.
 
     Raises:
         ConfigError: an interpolation under `astuner` cannot be resolved.
@@ -434,7 +438,11 @@ def masked(config: DictConfig) -> dict[str, Any]:
             plain["astuner"] = OmegaConf.to_container(config.astuner, resolve=True)
         except OmegaConfBaseException as exc:
             raise ConfigError(f"cannot resolve astuner: {exc}") from exc
-    secrets = [value for key, value in os.environ.items() if _is_secret(key) and len(value) >= 8]
+    secrets = [
+        value
+        for key, value in os.environ.items()
+        if (_is_secret(key) and len(value) >= 8) or (key in environment and len(value) >= _LEAST_MASKED)
+    ]
     return {str(key): _mask(str(key), value, secrets) for key, value in plain.items()}
 
 
@@ -466,10 +474,12 @@ class Settings:
     Attributes:
         whole: the whole configuration, with our defaults filled in, as judges receive it.
         task_judge: the typed `astuner.task_judge`.
+        environment: the names of the environment variables that it reads by `${oc.env:…}`.
     """
 
     whole: DictConfig
     task_judge: TaskJudgeConfig
+    environment: frozenset[str] = frozenset()
 
 
 Source = str | Path | Mapping[str, Any] | DictConfig | Settings
@@ -485,10 +495,11 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
     Raises:
         ConfigError: the file cannot be read, is not YAML, or its `astuner.task_judge` section is wrong.
     """
+    read: frozenset[str] = frozenset()
     if isinstance(source, Settings):
         if not overrides:
             return source
-        source = source.whole
+        source, read = source.whole, source.environment
     for override in overrides:
         if not re.match(r"[^=\s]+=", override):
             raise ConfigError(f"an override must read key=value, got {override!r}")
@@ -498,7 +509,8 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         assert isinstance(merged, DictConfig)
         check_places(merged)
         plain = _plain(merged, SECTION)
-        return _settings(merged, plain, validate_section(TaskJudgeConfig, plain, SECTION))
+        read |= frozenset(_READ.findall(repr(OmegaConf.to_container(merged, resolve=False))))
+        return replace(_settings(merged, plain, validate_section(TaskJudgeConfig, plain, SECTION)), environment=read)
     # OmegaConf raises a TypeError when a list is merged into a mapping, and YAML errors for an override's value
     except (OmegaConfBaseException, TypeError, yaml.YAMLError) as exc:
         raise ConfigError(f"cannot merge the configuration: {exc}") from exc

@@ -5,6 +5,7 @@ Parquet and Arrow files are opened here too, which needs the extra `parquet`.
 
 from __future__ import annotations
 
+import errno
 import glob
 import io
 import os
@@ -125,6 +126,28 @@ class StoredFile:
             system.get_file(target, str(path))
 
 
+def put_in_place(whole: Path, path: Path) -> None:
+    """Replace the file `path` by `whole`, of the same folder: after a power failure, too, there is the old file or the
+    new one, and the new one is whole.
+
+    Raises:
+        OSError: the disk refuses the file's contents, or the folder its name.
+    """
+    # A rename may reach the disk before what the file holds: without this an empty file could bear the name
+    with open(whole, "rb+") as stream:
+        os.fsync(stream.fileno())
+    os.replace(whole, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    except OSError as exc:
+        # some file systems know no such thing for folders, and keep names in order by themselves
+        if exc.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(folder)
+
+
 def file_system(url: str) -> tuple[Any, str]:
     """fsspec's file system for `url`, and the path in it.
 
@@ -219,6 +242,21 @@ def natural(name: str) -> tuple[object, ...]:
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
+
+
+GZIP = ".gz"
+_OTHER_PACKINGS = (".zst", ".bz2", ".xz", ".lz4", ".zip", ".br")
+
+
+def is_gzip(name: str) -> bool:
+    """Whether a file is packed by gzip, by its suffix.
+
+    Raises:
+        ConfigError: its suffix is of another packing, which is neither read nor written.
+    """
+    if name.lower().endswith(_OTHER_PACKINGS):
+        raise ConfigError(f"{name!r}: lines are packed by gzip or not at all: name it .jsonl.gz, or .jsonl")
+    return name.lower().endswith(GZIP)
 
 
 def is_columnar(name: str) -> bool:

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from importlib import _bootstrap
 
 # A fork that has waited so many seconds happens all the same: forking must not hang either
-_PATIENCE = 10.0
+_PATIENCE = 60.0
 _LOOK_SECONDS = 0.001
 # The locks of the modules that are being imported, by name, as weak references: CPython's own, and of no other name
 _MODULE_LOCKS = getattr(_bootstrap, "_module_locks", {})

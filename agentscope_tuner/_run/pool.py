@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import errno
 import math
 import os
 import socket
@@ -253,6 +254,20 @@ class Worker(Generic[T]):
             self._news.set_result(None)
 
 
+# What to do where the system gives no process, thread or file
+_WAYS_OUT = {
+    errno.EMFILE: "raise this process's limit of open files (ulimit -n)",
+    errno.ENFILE: "raise the system's limit of open files (fs.file-max)",
+    errno.EAGAIN: "raise the limit of processes and threads (ulimit -u, or pids.max of the container)",
+    errno.ENOMEM: "free memory, or have fewer workers",
+}
+
+
+def way_out(number: int | None) -> str:
+    """What to do about a system error, as the end of a message; empty where nothing is known."""
+    return f": {_WAYS_OUT[number]}" if number in _WAYS_OUT else ""
+
+
 W = TypeVar("W", bound=Worker[Any])
 
 
@@ -343,7 +358,7 @@ class Pool(ABC, Generic[W]):
         try:
             loop = loops.workers_loop()
         except RuntimeError as exc:
-            raise JudgeError(f"no thread could be started: {exc}", cause=Cause.WORKER) from exc
+            raise JudgeError(f"no thread could be started: {exc}{way_out(errno.EAGAIN)}", cause=Cause.WORKER) from exc
         loop.call_soon_threadsafe(self._guarded, function, *args)
 
     def start_worker(self) -> bool:
@@ -356,7 +371,7 @@ class Pool(ABC, Generic[W]):
         try:
             worker = self.start()
         except OSError as exc:
-            self.fail(JudgeError(f"no worker process could be started: {exc}", cause=Cause.WORKER))
+            self.fail(JudgeError(f"no worker process could be started: {exc}{way_out(exc.errno)}", cause=Cause.WORKER))
             return False
         self.workers.append(worker)
         attending = asyncio.get_running_loop().create_task(self._attend(worker))

@@ -25,7 +25,7 @@ _TOLD_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _UNCAUGHT = 1
 
 
-class Ending:
+class ToldToEnd:
     """What this process was told.
 
     Attributes:
@@ -84,7 +84,7 @@ class Ending:
         return code
 
 
-ending = Ending()
+ending = ToldToEnd()
 
 
 def each(results: Generator[T, None, None], take: Callable[[T], None]) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -33,7 +34,7 @@ from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, converted, gathered, limited
 from agentscope_tuner.records.output import furthest, scored_output, stage_of
-from agentscope_tuner.storage import is_url, plain
+from agentscope_tuner.storage import is_pattern, is_url, plain
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewhere_note
@@ -169,6 +170,7 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
     summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
         _check_apart(asked.input_, output)
+        _check_outside(asked.input_, output)
         settings = asked.settings()
         digest = settings.task_judge.digest()
         # Load the judge first: a wrong configuration must leave an earlier output as it is
@@ -234,6 +236,22 @@ def _check_apart(input_: str, output: str) -> None:
             raise ConfigError(
                 f"--input and --output are one file, {output!r}: the rollouts would be written over, so name another"
             )
+
+
+def _check_outside(input_: str, output: str) -> None:
+    """The next run would judge an output that lies among its inputs."""
+    if input_ == "-" or is_url(input_) or is_url(output):
+        return
+    source, target = Path(plain(input_)), Path(plain(output)).resolve()
+    if source.is_dir():
+        inside = source.resolve() in target.parents
+    else:
+        inside = is_pattern(input_) and fnmatch(str(target), str(source.absolute()))
+    if inside:
+        raise ConfigError(
+            f"--output {output!r} lies within --input {input_!r}: the next run would read it as rollouts, so name "
+            "another folder"
+        )
 
 
 def _stopped(exc: JudgeError | KeyboardInterrupt, kept: str) -> typer.Exit:
@@ -335,7 +353,7 @@ _INPUT = (
     "Rows with responses: a file of JSON lines, CSV, Parquet or Arrow, or a folder or a pattern of them; a path or a "
     "URL; - reads standard input. With --format also a folder of torch files."
 )
-_OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix Parquet or Arrow."
+_OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix gzip, Parquet or Arrow."
 _GRACE = "Seconds to finish what is under way, after SIGTERM, SIGHUP or Ctrl-C; a second signal ends it."
 _DRY_RUN = (
     "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
@@ -363,10 +381,7 @@ def judge(
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
     grace: Annotated[float, typer.Option("--grace", min=0, help=_GRACE)] = GRACE_SECONDS,
 ) -> None:
-    """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0.
-
-    Ctrl-C, SIGTERM and SIGHUP keep what is done.
-    """
+    """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
     ending.grace = grace
     if dry_run and engine == "ray":
         raise fail("--dry-run reads the rows here: --engine local, with one of the files as --input")
@@ -376,10 +391,8 @@ def judge(
         return
     output = _output(output)
     if engine == "ray":
-        if limit or strict:
-            raise fail("--limit and --strict need rows one after the other: --engine local")
-        if format_ or map_ or tasks:
-            raise fail("--format, --map and --tasks are read by --engine local")
+        if limit or strict or format_ or map_ or tasks:
+            raise fail("--limit, --strict, --format, --map and --tasks are read by --engine local")
         summary = judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
     else:
         summary = judge_file(asked, output, resume=resume, jobs=jobs, strict=strict)

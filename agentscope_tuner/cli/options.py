@@ -43,7 +43,7 @@ def show(conf: Conf, overrides: Overrides = None) -> None:
     """Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a comment."""
     with config_errors():
         settings = resolve(conf, overrides or ())
-        plain = masked(settings.whole)
+        plain = masked(settings.whole, settings.environment)
     tree = judge_tree(settings.task_judge)
     if len(tree) > 1:
         print("".join(f"# {printable(line)}\n" for line in tree), end="")

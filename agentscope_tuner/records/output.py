@@ -1,15 +1,17 @@
 """The output of a run: scored lines, the file that takes them, and how a later run continues it.
 
 A scored line is the row's own keys, unchanged, and its judgement. The file is partial until it is whole, and renamed
-then. It is a file of lines, or Parquet or Arrow, on this machine or at a URL.
+then. It is a file of lines, plain or packed by gzip, or Parquet or Arrow, on this machine or at a URL.
 """
 
 from __future__ import annotations
 
 import fcntl
+import gzip
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -21,7 +23,17 @@ from typing import IO, Any, NamedTuple
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.columnar import write_columnar
 from agentscope_tuner.records.reader import Row
-from agentscope_tuner.storage import StoredFile, file_system, is_columnar, is_url, plain, pyarrow_for
+from agentscope_tuner.storage import (
+    StoredFile,
+    file_system,
+    is_columnar,
+    is_gzip,
+    is_url,
+    plain,
+    put_in_place,
+    pyarrow_for,
+    told,
+)
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
@@ -233,7 +245,7 @@ class ScoredFile:
         """The file to take rows from: an interrupted resumed run may have come further than the first run."""
         found = furthest(self.path)
         if found == self._next:
-            os.replace(self._next, self.partial)
+            put_in_place(self._next, self.partial)
             return self.partial
         return found
 
@@ -270,7 +282,7 @@ class ScoredFile:
         self._stream.close()
         written = Path(self._stream.name)
         if whole:
-            os.replace(written, self.path)
+            put_in_place(written, self.path)
             self.partial.unlink(missing_ok=True)
         elif not _size(written):
             written.unlink()
@@ -301,16 +313,17 @@ def _size(path: Path) -> int:
 # The first bytes to look at: a first line that does not end within them is not checked
 _FIRST_LINE_BYTES = 2**20
 _STAGE = ".rows.jsonl"
+_COPIED_BYTES = 2**20
 
 
 @contextmanager
 def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
     """A context with the file for the rows, which becomes `target` when the block ends without an error.
 
-    A file of lines on this machine is a `ScoredFile`. Parquet, Arrow and URLs can only be written as a whole: rows go
-    to a local file of lines first (`stage_of`), which at the end is converted, moved and removed. After an interruption
-    it stays, and `resume` goes on from it; `resume` also goes on from a finished file of lines at a URL. A finished
-    Parquet or Arrow file is no file of lines: it cannot be resumed.
+    A file of lines on this machine is a `ScoredFile`. Parquet, Arrow, gzip and URLs are written as a whole: rows go to
+    a local file of lines first (`stage_of`), which at the end is converted, moved and removed. After an interruption it
+    stays, and `resume` goes on from it, or from a finished file of lines, packed or at a URL. A finished Parquet or
+    Arrow file is no file of lines: it cannot be resumed.
 
     Raises:
         ConfigError: as `ScoredFile`; or a package to write `target` is not installed; or there is nothing to resume
@@ -320,7 +333,7 @@ def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
     stage = stage_of(target)
     if target.endswith(("/", os.sep)):
         raise ConfigError(f"the output must be a regular file, got the folder {target!r}")
-    if not (is_url(target) or is_columnar(target)):
+    if not (is_url(target) or _is_made_at_the_end(target)):
         if resume:
             _check_scored(stage)
         with ScoredFile(stage, resume=resume) as scored:
@@ -349,10 +362,15 @@ def stage_of(target: str) -> Path:
         named = hashlib.blake2b(target.encode(), digest_size=6).hexdigest()
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "astuner" / "outputs"
         return root / f"{named}-{StoredFile(target).name}{_STAGE}"
-    if not is_columnar(target):
+    if not _is_made_at_the_end(target):
         return Path(target)
     path = _followed(target)
     return path.with_name(path.name + _STAGE)
+
+
+def _is_made_at_the_end(name: str) -> bool:
+    """Whether the file is no plain file of lines: the rows go to one first."""
+    return is_gzip(name) or is_columnar(name)
 
 
 def _followed(source: str) -> Path:
@@ -393,21 +411,46 @@ def _fetch(file: StoredFile, stage: Path) -> None:
             "only; run without it, or judge into a .jsonl file"
         )
     stage.parent.mkdir(parents=True, exist_ok=True)
-    file.get(stage)
+    if not is_gzip(file.name):
+        file.get(stage)
+        return
+    aside = stage.with_name(f"{stage.name}.fetched")
+    try:
+        with (
+            told(f"cannot read {file.source!r}"),
+            file.open() as stored,
+            gzip.open(stored) as packed,
+            open(aside, "wb") as lines,
+        ):
+            shutil.copyfileobj(packed, lines, _COPIED_BYTES)
+        _check_scored(aside)
+        put_in_place(aside, stage)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _pack(stage: Path, whole: Path) -> None:
+    # without the time, so that the same rows are the same file
+    with (
+        open(stage, "rb") as lines,
+        open(whole, "wb") as file,
+        gzip.GzipFile("", "wb", fileobj=file, compresslevel=6, mtime=0) as packed,
+    ):
+        shutil.copyfileobj(lines, packed, _COPIED_BYTES)
 
 
 def _deliver(stage: Path, file: StoredFile) -> None:
     """Put the rows in their place, whole or not at all."""
-    if not is_columnar(file.name):
+    if not _is_made_at_the_end(file.name):
         file.put(stage)
         return
     # the suffix names the format
     whole = stage.with_name(f"{stage.name}.partial{Path(file.name).suffix}")
     try:
-        write_columnar(stage, whole)
+        (_pack if is_gzip(file.name) else write_columnar)(stage, whole)
         if is_url(file.source):
             file.put(whole)
         else:
-            os.replace(whole, _followed(file.source))
+            put_in_place(whole, _followed(file.source))
     finally:
         whole.unlink(missing_ok=True)

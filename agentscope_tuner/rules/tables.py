@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.storage import StoredFile, open_parquet, pyarrow_for
+from agentscope_tuner.storage import StoredFile, open_parquet, put_in_place, pyarrow_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +433,7 @@ def replacing(path: Path) -> Iterator[Path]:
         raise ConfigError(f"cannot write {str(path)!r}: {exc}") from exc
     try:
         yield partial
-        os.replace(partial, path)
+        put_in_place(partial, path)
     except OSError as exc:
         raise ConfigError(f"{str(path)!r} could not be written: {exc}") from exc
     finally:

@@ -233,7 +233,8 @@ def main() -> None:
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.cell:
-        print(json.dumps(parent(*asked.cell, asked.children, asked.patience)))
+        way, load, url = asked.cell
+        print(json.dumps(parent(way, load, url, asked.children, asked.patience)))
         # a pool's hanging child, or a thread that waits for one, must not keep this process
         sys.stdout.flush()
         os._exit(0)

@@ -16,7 +16,6 @@ import glob
 import hashlib
 import io
 import json
-import os
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +28,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import read_blocks
 from agentscope_tuner.records.columnar import columnar_extent, columnar_lines
 from agentscope_tuner.records.reader import Line
-from agentscope_tuner.storage import StoredFile, is_columnar, is_pattern, is_url, matching, plain
+from agentscope_tuner.storage import StoredFile, is_columnar, is_pattern, is_url, matching, plain, put_in_place
 
 _LEAST_BYTES, _MOST_BYTES = 64 * 2**10, 8 * 2**20
 # Partitions of a run: enough to share them evenly among workers, few enough for one directory
@@ -276,7 +275,7 @@ class PartitionedOutput:
 
     def finish(self, partial: Path, record: PartitionRecord) -> None:
         """Publish a whole partition and its record: from here on the partition is done."""
-        os.replace(partial, self.folder / record.name)
+        put_in_place(partial, self.folder / record.name)
         stem = Path(record.name).stem
         write_json(self._aside / f"{stem}.json", record.written())
         for path in self._aside.glob(f"{stem}.*.partial"):
@@ -377,4 +376,4 @@ def write_json(path: Path, data: dict[str, Any]) -> None:
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     with open(aside, "w", encoding="utf-8") as stream:
         json.dump(data, stream, indent=1)
-    os.replace(aside, path)
+    put_in_place(aside, path)

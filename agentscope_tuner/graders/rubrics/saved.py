@@ -32,6 +32,7 @@ from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics import prompts
 from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.storage import put_in_place
 
 #: The fewest held-out queries on which a measurement means something.
 LEAST_HELD_OUT = 10
@@ -153,12 +154,10 @@ def save(saved: SavedGrader, path: Path) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        put_in_place(Path(temporary), path)
     # Ctrl-C included: half a file must not stay in the folder
     except BaseException:
-        os.unlink(temporary)
+        Path(temporary).unlink(missing_ok=True)
         raise
 
 

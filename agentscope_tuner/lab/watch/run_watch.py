@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.watch.gaming_test import SecondOpinion
 from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, RewardJumps, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.storage import put_in_place
 
 _TOGETHER = 2
 
@@ -121,7 +121,7 @@ class AlarmsFile:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             aside.write_text("".join(self._lines), encoding="utf-8")
             # A reader must never see half a file: renaming replaces the old file at once
-            os.replace(aside, self._path)
+            put_in_place(aside, self._path)
         except OSError as exc:
             raise ConfigError(f"cannot write the alarms to {str(self._path)!r}: {exc}") from exc
 

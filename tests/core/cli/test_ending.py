@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def judging(folder: Path, url: str, output: str, *options: str) -> subprocess.Popen[str]:
-    llm = {"prompt": "Rate this from 0 to 10.\n{response}", "model_name": "m", "base_url": url}
+    llm: dict[str, object] = {"prompt": "Rate this from 0 to 10.\n{response}", "model_name": "m", "base_url": url}
     llm["client"] = {"cache": False, "concurrency": 4}
     (folder / "conf.json").write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}))
     files = ["--conf", str(folder / "conf.json"), "--input", str(folder / "rows.jsonl")]
@@ -109,7 +109,7 @@ def test_what_nohup_ignores_stays_ignored(folder: Path) -> None:
         run = judging(folder, server.url, "unused.jsonl")
         run.kill()
         run.communicate()
-        command = [script if word == MAIN else word for word in run.args]  # type: ignore[union-attr]
+        command = [script if word == MAIN else str(word) for word in run.args]  # type: ignore[union-attr]
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as ignoring:
             while not server.bodies:
                 pass

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from agentscope_tuner.config import load_config, masked, task_judge_section
+from agentscope_tuner.config import load_config, masked, resolve, task_judge_section
 from agentscope_tuner.errors import ConfigError
 
 TRAINING_YAML = """
@@ -131,6 +131,21 @@ def test_a_missing_file_and_a_malformed_override_are_named() -> None:
 def test_an_interpolation_that_cannot_be_shown_is_an_error_of_the_configuration() -> None:
     with pytest.raises(ConfigError, match="NO_SUCH_VARIABLE"):
         masked(load_config({"astuner": {"other": "${oc.env:NO_SUCH_VARIABLE}"}}))
+
+
+def test_what_the_configuration_reads_from_the_environment_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern of a rule, `${oc.env:BANNED}`, was printed in clear."""
+    monkeypatch.setenv("BANNED", "codename-aurora")
+    monkeypatch.setenv("DIGIT", "1")
+    rules = [{"id": "a1", "kind": "regex_match", "pattern": "${oc.env:BANNED}|x${oc.env:DIGIT}", "action": "mark_bad"}]
+    judge = {"rules": rules, "name": "${.judge_kwargs.copied}", "judge_kwargs": {"copied": "${oc.env: BANNED, none}"}}
+    settings = resolve({"astuner": {"task_judge": judge}, "data": {"path": "codename-aurora/1"}})
+    shown = masked(settings.whole, settings.environment)
+    section = shown["astuner"]["task_judge"]
+    assert section["rules"][0]["pattern"] == "***|x1"
+    assert section["judge_kwargs"]["copied"] == "***"
+    assert "codename-aurora" not in repr(shown)
+    assert settings.task_judge.rules[0]["pattern"] == "codename-aurora|x1"
 
 
 def test_secrets_are_masked_wherever_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:

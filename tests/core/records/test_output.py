@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -230,3 +231,36 @@ def test_the_commands_read_and_write_parquet_from_any_folder(tmp_path: Path, mon
     assert code == 3, said
     again = [json.loads(line.raw)["judgement"]["reward"] for line in dump_lines(URL)]
     assert again == [1.0, 1.0, None, 0.0]
+
+
+def test_lines_are_packed_by_gzip_and_resumed(tmp_path: Path) -> None:
+    """`--output x.jsonl.gz` wrote plain text under that name, which our own reader refused."""
+    target = tmp_path / "scored.jsonl.gz"
+    write(str(target), ROWS[:2])
+    first = target.read_bytes()
+    assert gzip.decompress(first) == b"".join(lines_of(ROWS[:2]))
+    with scored_output(str(target), resume=True) as scored:
+        for row in scored.earlier():
+            scored.write(row.line)
+        scored.write(lines_of(ROWS[2:3])[0])
+    assert gzip.decompress(target.read_bytes()) == b"".join(lines_of(ROWS[:3]))
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+    write(str(target), ROWS[:2])
+    assert target.read_bytes() == first
+
+
+@pytest.mark.parametrize("suffix", ["zst", "bz2", "xz", "lz4", "zip"])
+def test_other_packings_are_refused_by_name_before_a_row_is_judged(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ConfigError, match=r"name it \.jsonl\.gz"), scored_output(str(tmp_path / f"x.jsonl.{suffix}")):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_or_foreign_gzip_is_not_resumed_and_stays(tmp_path: Path) -> None:
+    target = tmp_path / "scored.jsonl.gz"
+    for stored in (b"no gzip", gzip.compress(b'{"id": "a"}\n')[:-3], gzip.compress(b'{"id": "a"}\n')):
+        target.write_bytes(stored)
+        with pytest.raises(ConfigError), scored_output(str(target), resume=True):
+            pass
+        assert target.read_bytes() == stored
+        assert [path.name for path in tmp_path.iterdir()] == [target.name]

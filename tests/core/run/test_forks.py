@@ -86,7 +86,11 @@ assert [os.waitpid(child, 0)[1] for child in children] == [0] * 40
 
 def test_a_child_can_import_what_another_thread_was_importing_at_the_fork(tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-c", IMPORTS, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "ignore", "-c", IMPORTS, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert (run.returncode, run.stderr) == (0, "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import signal
@@ -19,7 +20,7 @@ import pytest
 
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.pool import POLICY, PoolQuestion, QuestionPool, Toll, WallTimeUp, Worker, WorkerLost
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 60.0
@@ -231,3 +232,17 @@ assert statuses == [0] * 10, statuses
 def test_a_fork_while_a_thread_asks_has_workers_of_its_own_and_does_not_hang() -> None:
     run = subprocess.run([sys.executable, "-c", FORKS], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(errno.EMFILE, "ulimit -n"), (errno.ENFILE, "fs.file-max"), (errno.EAGAIN, "pids.max"), (errno.ENOMEM, "memory")],
+)
+def test_a_worker_that_the_system_refuses_says_the_way_out(number: int, words: str) -> None:
+    class Refused(Obedient):
+        def start(self) -> Worker[PoolQuestion]:
+            raise OSError(number, os.strerror(number))
+
+    with pytest.raises(JudgeError, match=words) as raised:
+        answers(Refused(1), b"never")
+    assert raised.value.cause is Cause.WORKER

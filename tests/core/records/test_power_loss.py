@@ -1,0 +1,136 @@
+"""An output is the old one or the new one, whole, wherever a process is killed or a disk refuses."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.output import scored_output
+from agentscope_tuner.storage import put_in_place
+
+ROOT = Path(__file__).parents[3]
+OLD = b'{"id": "old", "judgement": {}}\n'
+NEW = b'{"id": "new", "judgement": {}}\n' * 4000
+WRITES = """
+import sys
+from agentscope_tuner.records.output import scored_output
+target, line = sys.argv[1], b'{"id": "new", "judgement": {}}\\n'
+print("begin", flush=True)
+with scored_output(target) as scored:
+    for _ in range(4):
+        scored.write(line * 1000)
+"""
+
+
+def content(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def old_file(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.write_bytes(gzip.compress(OLD) if path.suffix == ".gz" else OLD)
+    return path
+
+
+def write_lines(target: Path, count: int) -> None:
+    with scored_output(str(target)) as scored:
+        for _ in range(count):
+            scored.write(NEW[:31])
+
+
+def traced(target: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """The writing of an output under strace, which shows its system calls, or lets them fail."""
+    command = ["strace", "-f", *options, sys.executable, "-c", WRITES, str(target)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def can_trace() -> bool:
+    if shutil.which("strace") is None:
+        return False
+    return subprocess.run(["strace", "-o", os.devnull, "true"], capture_output=True).returncode == 0
+
+
+needs_strace = pytest.mark.skipif(not can_trace(), reason="there is no strace, or it may not trace")
+
+
+@needs_strace
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["scored.jsonl", "scored.jsonl.gz"])
+def test_the_contents_reach_the_disk_before_the_name_and_the_name_before_the_end(tmp_path: Path, name: str) -> None:
+    """A power failure left an empty file with a finished file's name."""
+    target = old_file(tmp_path, name)
+    ran = traced(target, "-y", "-e", "trace=fsync,rename,renameat2")
+    assert ran.returncode == 0, ran.stderr
+    steps = [line for line in ran.stderr.splitlines() if str(tmp_path) in line]
+    last = [re.sub(r"^\[pid +\d+\] ", "", line).partition("(")[0] for line in steps][-3:]
+    assert last == ["fsync", "rename", "fsync"]
+    assert ".partial" in steps[-3]
+    assert f"{tmp_path}>" in steps[-1]
+    assert content(target) == NEW
+
+
+@needs_strace
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["scored.jsonl", "scored.jsonl.gz"])
+@pytest.mark.parametrize("call", ["write", "fsync", "rename", "unlink"])
+@pytest.mark.parametrize("fault", ["signal=KILL", "error=EIO", "error=ENOSPC"])
+def test_a_crash_or_a_refusal_at_any_step_leaves_the_old_file_or_the_new_one(
+    tmp_path: Path, name: str, call: str, fault: str
+) -> None:
+    ends = ("", ".partial", ".rows.jsonl", ".rows.jsonl.partial", ".rows.jsonl.partial.gz")
+    only = [word for end in ends for word in ("-P", str(tmp_path / f"{name}{end}"))]
+    faulty = 0
+    for number in range(1, 4):
+        target = old_file(tmp_path, name)
+        ran = traced(
+            target, *only, "-P", str(tmp_path), "-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}"
+        )
+        faulty += ran.returncode != 0
+        assert content(target) in (OLD, NEW)
+        if ran.returncode == 0:
+            assert content(target) == NEW
+        for left in {*tmp_path.glob("*partial*"), *tmp_path.glob("*.rows.jsonl*")}:
+            left.unlink()
+    assert faulty or call == "unlink"
+
+
+@pytest.mark.parametrize("name", ["scored.jsonl", "scored.jsonl.gz"])
+def test_a_full_disk_keeps_the_rows_before_and_resume_goes_on(tmp_path: Path, name: str) -> None:
+    target = old_file(tmp_path, name)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(ConfigError, match="--resume"):
+            write_lines(target, 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    assert content(target) == OLD
+    with scored_output(str(target), resume=True) as scored:
+        kept = [row.line for row in scored.earlier()]
+        assert len(kept) == 10_000 // 31
+        scored.write(NEW[:31] * 2)
+    assert content(target) == NEW[:62]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_is_replaced_whole_and_what_cannot_be_is_left(tmp_path: Path) -> None:
+    path, whole = tmp_path / "out", tmp_path / "whole"
+    path.write_bytes(OLD)
+    with pytest.raises(FileNotFoundError):
+        put_in_place(whole, path)
+    assert path.read_bytes() == OLD
+    whole.write_bytes(NEW)
+    put_in_place(whole, path)
+    assert (path.read_bytes(), whole.exists()) == (NEW, False)
