@@ -298,12 +298,15 @@ _EXTREME = re.compile(
     r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
 )
 _ATTAINED = re.compile(
-    r"(?:,|\\[ ,;:]|~|\s)*(?:\\text\s*\{[\s,(]*(?:(?:attained|reached|achieved|occurring|obtained|which is attained)\s+)?"
-    r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~|\s)*|\((?=[a-z]\s*=))"
+    r"(?:,|\\[ ,;:]|~|\s)*(?:\\text\s*\{[\s,(]*(?:(?:attained|reached|achieved|occurring|obtained"
+    r"|which is attained)\s+)?"
+    r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~"
+    r"|\s)*|\((?=[a-z]\s*=))"
     r"(?P<place>[a-zA-Z]\s*=\s*[^=,;]{1,60}|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*\)?$"
 )
 _BOUND_IN_WORDS = re.compile(
-    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x|integers) (?:that are )?(?P<more>greater|larger|more|bigger|less|smaller|fewer)"
+    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x|integers) (?:that are )?(?P<more>greater|larger|more"
+    r"|bigger|less|smaller|fewer)"
     r" than (?P<equal>or equal to )?(?P<end>-?\d+(?:\.\d+)?(?:/\d+)?)"
 )
 _PLACES = frozenset({"on", "over", "in", "at", "for", "when", "from", "interval", "point"})
@@ -530,7 +533,8 @@ _LONGEST_PARTS = 300
 _TEXT = r"\\(?:text|textbf|mathrm|textrm|mbox)"
 _GAP = r"(?:\\[ ,;:!~]|\\q?quad|~|\s)*"
 _NAME = re.compile(
-    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?|[\u4e00-\u9fff]{{1,8}}?)\s*[:=：是为]?\s*"
+    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?"
+    rf"|[\u4e00-\u9fff]{{1,8}}?)\s*[:=：是为]?\s*"
     rf"(?:\bis\s*)?\}}{_GAP}[:=：]?"
     rf"|(?P<bare>[a-zA-Z]{{2,20}}(?: [a-zA-Z]{{2,20}})?)\s*[:=])"
     rf"{_GAP}(?P<value>\S(?:.*\S)?){_GAP}"
