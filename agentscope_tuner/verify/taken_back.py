@@ -149,7 +149,8 @@ _GIVEN_AS_ELSE = re.compile(
     r"|withdraw\w*|withdrew|retract\w*|dismiss\w*|exclud\w*|abandon\w*|rule out|rule|(?:might|may|could) (?:accept"
     r"|say|answer|think)"
     r"|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|mistakes?|errors?|ignor(?:e|es|ed|ing)|forg[eo]t\w*"
-    r"|overlook\w*|false that|not true that|suppos(?:e|ing)|neglect\w*|misread\w*|miscount\w*|earlier version|format example|example (?:format|output|answer)"
+    r"|overlook\w*|false that|not true that|suppos(?:e|ing)|neglect\w*|misread\w*|miscount\w*|earlier version"
+    r"|format example|example (?:format|output|answer)"
     r"|(?:someone|somebody|others?|people|students?|teacher|author|book|key|friend|he|she|they|model|calculator|website"
     r"|forum) (?:\w+ )?(?:claims?|claimed|answered|answers?|replied|wrote|writes|thinks|thought|believes?|believed"
     r"|says|said"
@@ -266,11 +267,9 @@ def _is_asked_word(said: str, asked: str) -> bool:
 
 
 def _lead(before: str) -> str:
-    """The sentence that leads to an answer; where the answer's line has no words, the line above it too."""
+    """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
     text = _OPENERS.sub("", before[-_BEFORE * 2 :])
     ends = [end.end() for end in _SENTENCE_END.finditer(text)]
-    if ends and ends[-1] == len(text):
-        ends.pop()
     return text[ends[-1] if ends else 0 :].lower()
 
 

@@ -83,7 +83,7 @@ _PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_S
 _PLAIN_BEHIND = re.compile(rf"{_SIGN}*")
 # What may stand before a box that is all of its formula: nothing, the end of a sentence's part, or a word
 _ALONE_BEFORE = re.compile(
-    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-z]{1,8}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
+    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
     r"\s*(?:(?:\$\$?|\\[(\[])\s*(?:\\displaystyle\s*)?(?:[a-zA-Z](?:_\{?\w{1,3}\}?)?\s*=\s*)?)?$"
 )
 _ALONE_BEHIND = re.compile(
