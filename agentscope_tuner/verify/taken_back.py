@@ -134,13 +134,26 @@ _OPERATES_NEXT = re.compile(
     r"(?:\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
     r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
     r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$)"
+    r"|(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower|other) than"
+    r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|no (?:more|less|fewer|greater) than"
+    r"|(?:successor|predecessor|multiple|divisor|factor) of|not this (?:one)?|not the case that we (?:get|have)"
+    r"|unequal to|ungleich"
+    r"|mindestens|höchstens|(?:mehr|weniger|größer|kleiner) als|tout sauf|(?:au )?(?:plus|moins) (?:de|que)"
+    r"|au (?:plus|moins)"
+    r"|(?:al|por lo) menos|como máximo|a lo sumo|(?:más|menos|mayor|menor) (?:de|que)|pelo menos|no máximo|(?:mais"
+    r"|maior) (?:de|que)"
+    r"|almeno|al massimo|(?:più|meno) di|(?:не )?(?:больше|меньше|более|менее)(?: чем)?|en (?:az|fazla)|ít nhất"
+    r"|nhiều nhất"
+    r"|paling (?:sedikit|banyak)|lebih dari|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)\W*$"
+    r"|(?:超过|大于|小于|至多|至少|不到|多于|少于|低于|高于|不足|最多(?:是|为)?|最少(?:是|为)?|少なくとも|高々|적어도"
+    r"|많아야|कम से कम)\W*$)"
     r"|(?:\b(?:minus|negative|moins|menos|meno|eksi|âm|negativ|moinsième|минус|отрицательное|(?:one|1) over"
     r"|(?:root|square|cube|power|factorial|opposite|negation|reciprocal|inverse|logarithm|log|sine|cosine|tangent|complement)"
     r" of(?: the)?|quadratwurzel (?:aus|von)|wurzel (?:aus|von)|kehrwert von|racine(?: carrée)? de|inverse de"
     r"|opposé de|carré de"
     r"|raíz(?: cuadrada)? de|opuesto de|inverso de|cuadrado de|raiz(?: quadrada)? de|radice(?: quadrata)? di"
     r"|opposto di|корень из"
-    r"|карекök|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
+    r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
     re.IGNORECASE,
 )
 # The clause before an answer supposes it, doubts it, removes it, or gives it as a mistake, an example or a claim
@@ -196,25 +209,29 @@ _SAYS_SO = frozenset(
     """the a an is are was were be being been it that this our its indeed also exactly only just total
     altogether overall left remaining different distinct possible such correct right required desired needed
     final answer answers value values result solution solutions number numbers ways minimum maximum times more
-    each here ok okay done qed boxed respectively hope ist sind richtig korrekt die das der lösung antwort
-    gesuchte est sont la le les réponse bonne correcte es son respuesta correcta é são resposta correta è sono
-    risposta corretta ответ верный правильный olur olarak bulunur cevaptır eder là đáp án adalah jawaban jest
-    odpowiedź है हैं होगा होगी होता आता होते ครับ ค่ะ هو هي الجواب である です だ であります となる になる
-    となります になります が答え が答えです が求める答えである 이다 입니다 이에요 이 된다 가 답이다 답입니다
-    就是答案 即为所求 为所求 是答案 即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹
-    円 度 点 組 種類 개 개이다 명 명이다 가지 가지이다 마리 권 원 번 个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
+    each here ok okay done qed q e d years exactement exakt genau exactamente exatamente esattamente ровно
+    boxed respectively hope ist sind richtig korrekt die das der lösung antwort gesuchte est sont la le les
+    réponse bonne correcte es son respuesta correcta é são resposta correta è sono risposta corretta ответ
+    верный правильный olur olarak bulunur cevaptır eder là đáp án adalah jawaban jest odpowiedź है हैं होगा होगी
+    होता आता होते ครับ ค่ะ هو هي الجواب である です だ であります となる になる となります になります が答え
+    が答えです が求める答えである 이다 입니다 이에요 이 된다 가 답이다 답입니다 就是答案 即为所求 为所求 是答案
+    即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 組 種類 개 개이다 명
+    명이다 가지 가지이다 마리 권 원 번 个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
 )
 # Words behind an answer that begin a part of the sentence which says why, where or when
 _OPENS = frozenset(
     """because since as which where so when if thus therefore hence and giving making after before by with in on
-    at for from of or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für von
-    car puisque donc où pour de et porque pues ya donde para y perché poiché dove pois onde потому так где для
-    çünkü için vì nên để karena untuk bo gdyż want omdat""".split()  # noqa: SIM905
+    at for from of to or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für
+    von car puisque donc où pour de et porque pues ya donde para y perché poiché dove pois onde потому так где
+    для çünkü için vì nên để karena untuk bo gdyż want omdat""".split()  # noqa: SIM905
 )
 _WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 _ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
+_ADDS_MORE = re.compile(
+    r"\W*(?:and|plus|und|et|y|e|и)\s+(?:a|an|one|two|three|half|ein|un|une|uno|una|\d)\b", re.IGNORECASE
+)
 # `, not 400`
 _DENIES_ANOTHER = re.compile(
     r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:not|nicht|no|pas|non|не|不是|ではなく)\s*\$?[-−]?\d", re.IGNORECASE
@@ -307,6 +324,9 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     sentence, *number = re.split(
         r"(?=\d)", _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")), maxsplit=1
     )
+    if _ADDS_MORE.match(sentence):
+        return sentence.split()[0]
+    sentence = sentence.replace("years old", "years")
     said: list[str] = _WORDS.findall(sentence)
     for word in said:
         low = word.lower()

@@ -151,7 +151,11 @@ def _without_naming(text: str, allows: Allows) -> str:
         return text
     words = match["inside"] or match["bare"]
     # Capital letters beside a colon are the sides of a ratio, `AB:BC`, and so are two names: `boys : girls = 3:2`
-    if words.isupper() or _SECOND_NAME.match(text, match.end()) or not all(word.lower() in _LEADING_WORDS or allows(word) for word in words.split()):
+    if (
+        words.isupper()
+        or _SECOND_NAME.match(text, match.end())
+        or not all(word.lower() in _LEADING_WORDS or allows(word) for word in words.split())
+    ):
         return text
     return text[match.end() :].strip()
 
