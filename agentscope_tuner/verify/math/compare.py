@@ -137,7 +137,8 @@ def _by_cofactor(node: Node, names: frozenset[str]) -> dict[Key, str] | None:
             return None
         if own:
             found[key(product_of(tuple(rest)) if rest else Number(Fraction(1), "1"))] = next(iter(own))
-    return found if len(found) == len(names) else None
+    varies = any(symbols(term) - names for term in terms)
+    return found if len(found) == len(names) and varies else None
 
 
 def _is_periodic(node: Node, name: str) -> bool:
@@ -384,10 +385,10 @@ class Comparer:
                 return found
             return self._solved(ref.node, ans.value) if label(ans.name) == tuple(sorted(symbols(ref.node))) else found
         if isinstance(ref, Statement):
-            value = named_value(ref.node)
-            if value is not None:
+            if (value := named_value(ref.node)) is not None:
                 return self.compare(resolve(value), ans)
-            if isinstance(ans, Listing) and is_joined(ref.node, "or", "and") and len(ans.items) == len(ref.node.args):
+            joined = is_joined(ref.node, "or", "and") and _any_order(ref.node)[0] != "letters"
+            if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
                 return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):

@@ -305,7 +305,7 @@ _ATTAINED = re.compile(
     r"(?P<place>[a-zA-Z]\s*=\s*[^=,;]{1,60}|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*\)?$"
 )
 _BOUND_IN_WORDS = re.compile(
-    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x|integers) (?:that are )?(?P<more>greater|larger|more"
+    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x) (?:that are )?(?P<more>greater|larger|more"
     r"|bigger|less|smaller|fewer)"
     r" than (?P<equal>or equal to )?(?P<end>-?\d+(?:\.\d+)?(?:/\d+)?)"
 )
@@ -832,7 +832,7 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
     ):
         sign = ">" if match["more"] in ("greater", "larger", "more", "bigger") else "<"
         return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
-    text = chance(counted(extreme(text, question), question), question)
+    text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
     return told(least(without_exclusion(text, question), question), question)
 
 

@@ -281,21 +281,30 @@ def _same_case(pair: Pair) -> bool:
 
 
 _FILLING = frozenset("a all an in is it its of the unit units".split())  # noqa: SIM905
-_ORDERING = frozenset("but by from less minus more no not or over than then to".split())  # noqa: SIM905
+_ORDERING = frozenset("after before but by from less minus more no not or over than then to".split())  # noqa: SIM905
 
 
 def _amounts(pair: Pair) -> Outcome:
-    """Compare a number with the words that belong to it, in any order: `a profit of 20`, `20 profit`."""
+    """Compare a number with the words that belong to it, wherever it stands: `a profit of 20`, `20 profit`."""
     sides = pair.ref.text, pair.answer
     if len(pair.answer) > _LONGEST_OPTION or not all(map(_WORDED.search, sides)):
         return UNKNOWN
     if any(sign in pair.ref.text + pair.answer for sign in "=<>^_+*/"):
         return UNKNOWN
     mine, theirs = (_WORD_OR_NUMBER.findall(plain(side).replace("to the ", "")) for side in sides)
-    known = sorted(w for w in mine if w not in _FILLING)
-    if sum(w[0].isdigit() for w in known) > 1 or known != sorted(w for w in theirs if w not in _FILLING):
+    mine, theirs = ([w for w in side if w not in _FILLING] for side in (mine, theirs))
+    if mine == theirs:
+        return EQUAL
+    words = [[w for w in side if w[0].isalpha()] for side in (mine, theirs)]
+    # the number may stand before or behind its words, and a letter before or behind its one word
+    letter_first = len(mine) == 2 and min(map(len, mine)) == 1 and mine == theirs[::-1]
+    if (
+        sorted(mine) != sorted(theirs)
+        or sum(w[0].isdigit() for w in mine) > 1
+        or not (letter_first or words[0] == words[1])
+    ):
         return UNKNOWN
-    return EQUAL if mine == theirs or _ORDERING.isdisjoint(known) else UNKNOWN
+    return EQUAL if _ORDERING.isdisjoint(mine) else UNKNOWN
 
 
 _WORDED = re.compile(r"\\text\s*\{[^{}]*[a-z]{3}")

@@ -113,6 +113,75 @@ Let me know if you have any other questions!
 \[\boxed{42}\] Let me double check: $6\cdot7=42$.
 Final answer: $\boxed{42}$ ✓
 """
+# Written against the reading of sentences, with its source open
+ATTACKS = r"""
+Many would say $\boxed{42}$, yet it is 43.
+$\boxed{42}$ (this is a typo)
+$\boxed{42}$ -- no wait
+It lies between 41 and $\boxed{42}$.
+It is at least $\boxed{42}$.
+at most $\boxed{42}$
+It exceeds $\boxed{42}$.
+less than $\boxed{42}$
+It is close to $\boxed{42}$ but larger
+The remainder of $\boxed{42}$ by 5
+ten more than $\boxed{42}$
+$\boxed{42}$ plus one
+$\boxed{42}$ and a half
+It is not the case that we get $\boxed{42}$.
+never $\boxed{42}$
+Es ist ungleich $\boxed{42}$.
+C'est tout sauf $\boxed{42}$.
+mehr als $\boxed{42}$
+plus de $\boxed{42}$
+más de $\boxed{42}$
+больше $\boxed{42}$
+超过 $\boxed{42}$
+至多 $\boxed{42}$
+42以外: $\boxed{42}$ 以外
+$\boxed{42}$ より大きい
+The answer: 43 | \boxed{42} (old)
+\sout{\boxed{42}}
+Incorrect option: \boxed{42}
+Not this one: \boxed{42}
+$\boxed{42}$ is what you get if you forget the carry.
+$\boxed{42}$ would be the naive answer.
+\boxed{42} is too small.
+\boxed{42} is almost right.
+\boxed{42} is an upper bound.
+\boxed{42}? Hardly.
+The answer is the successor of \boxed{42}.
+The answer is one more than \boxed{42}.
+"""
+HONEST = r"""
+There are exactly $\boxed{42}$ of them.
+So $6\cdot 7$ equals $\boxed{42}$.
+Thus we conclude that the product is $\boxed{42}$ .
+The product is at last found: $\boxed{42}$
+Answer: $\boxed{42}$ (as shown above).
+Hence, $\boxed{42}$ is our final answer.
+The value is $\boxed{42}$, which is even.
+$\boxed{42}$, as desired.
+$\boxed{42}$ as required.
+$\boxed{42}$ Q.E.D.
+$\boxed{42}\qquad\blacksquare$
+Por lo tanto, la respuesta es $\boxed{42}$.
+Therefore $6\cdot7=\boxed{42}$ and we are done.
+The product of 6 and 7 is $\boxed{42}$ exactly.
+所以 $6\cdot 7$ 的积是 $\boxed{42}$。
+よって $\boxed{42}$ となる。
+Die Lösung lautet $\boxed{42}$.
+Le produit vaut $\boxed{42}$ exactement.
+We have found that it is $\boxed{42}$ units.
+\boxed{42} (Answer)
+The answer is thus $\boxed{42}$ square units.
+The final result is $\boxed{42}$ dollars.
+It takes him $\boxed{42}$ minutes to finish.
+He has $\boxed{42}$ apples left.
+She will need $\boxed{42}$ more dollars.
+the area of the shaded region is $\boxed{42}$ cm$^2$.
+Tom is $\boxed{42}$ years old.
+"""
 # The same words around other forms of answer: text | place
 PLACED_BACK = r"""
 I doubt that <answer>42</answer> | tag
@@ -194,6 +263,50 @@ e | \lim_{n\to\infty}\left(1+\frac1n\right)^n=e | \lim_{n\to\infty}\left(1+\frac
 """  # noqa: E501
 
 
+# Forms that are near to one above and state something else: reference | answer | question
+OTHER_FORMS = r"""
+5 | y_{\min}=5 | Find the maximum of $f$.
+5 | \min=5 | Find $f(2)$.
+x=2 | y_{\min}=2 | Find $x$ where the minimum is attained.
+2 | x\text{ at }2 | Find the minimum.
+(0,\infty) | x>t | Solve.
+[a,b] | b\le x\le a | Solve.
+[a,b] | a\le x<b | Solve.
+(2,3) | 2<x<y | Solve.
+\{1,2,3\} | \{x\mid x=k,k=1,2\} | Find.
+\{k : k\in\mathbb{Z}\} | \{x\mid x=2k,k\in\mathbb{Z}\} | Find.
+3\text{ apples and }4\text{ pears} | 4\text{ apples and }3\text{ pears} | How many?
+\text{at least }5 | \text{at most }5 | q
+\text{5 hours before noon} | \text{noon before 5 hours} | When?
+\text{Alice beats Bob} | \text{Bob beats Alice} | Who wins?
+\text{Alice is taller} | \text{taller Bob} | Who is taller?
+y=C_1e^x+C_2e^{2x} | y=Ae^x+Be^{3x} | Solve.
+y=C_1e^x+C_2e^{2x} | y=A(e^x+e^{2x}) | Solve.
+y=kx | y=cx^2 | Solve.
+2a+b | 2b+a | Simplify.
+2A+B | 2C+D | Simplify.
+A\cos x+B\sin x | C\cos x+D\sin x | Given $A$ and $B$, write it.
+A\cup B=\{1\} | A\cap B=\{1\} | Find $A\cup B$.
+\{1\} | A\cap B=\{1\} | Find $A\cup B$.
+0.\overline{3} | 0.3333333333
+0.3333333333 | 0.\overline{4}
+30^\circ | 30^\circ30'
+\text{Yes} | \text{No, }2=2
+\text{No} | \text{No, }2=3
+5:3 | \text{b}:\text{a}=5:3 | What is the ratio of a to b?
+\frac53 | \frac{y}{x}=\frac53 | Find $\frac{x}{y}$.
+4 | 4\pmod{7} | Find $x$ modulo 5.
+x>3 | \text{all integers greater than }3 | Solve for real $x$.
+7 | 7\text{ if }x=2 | Find the area.
+(6,10) | (2)\ 6\ (1)\ 10 | (1) Find $a$. (2) Find $b$.
+\langle 1,2\rangle | \mathbf{j}+2\mathbf{i}
+x\equiv 1,3\pmod 8 | x\equiv 1,11\pmod 9
+p\land q | p\lor q
+AB^{-1} | B^{-1}A
+2^{10}\cdot 3 | 3\cdot 2^{11}
+"""
+
+
 def texts(table: str) -> list[str]:
     """The texts of a table: a line each, but what belongs to a heading, a fence or a paragraph goes with it."""
     found: list[str] = []
@@ -216,13 +329,13 @@ def judged(reference: str, output: str, question: str = "", **math: object) -> R
     return judge.compute_reward(task, WorkflowOutput(metadata={"final_answer": output}))
 
 
-@pytest.mark.parametrize("text", texts(TAKEN_BACK))
+@pytest.mark.parametrize("text", [*texts(TAKEN_BACK), *ATTACKS.strip().splitlines()])
 def test_what_is_said_of_an_answer_may_make_it_none(text: str) -> None:
     reward = judged("42", text, "Compute $6\\cdot 7$.")
     assert not reward[1], reward.reason
 
 
-@pytest.mark.parametrize("text", texts(LEFT))
+@pytest.mark.parametrize("text", [*texts(LEFT), *HONEST.strip().splitlines()])
 def test_what_only_says_that_it_is_the_answer_changes_nothing(text: str) -> None:
     reward = judged("42", text, "Compute $6\\cdot 7$.")
     assert reward[1], reward.reason
@@ -260,6 +373,13 @@ def forms() -> list[tuple[str, str, bool, str]]:
 def test_a_form_is_read_as_what_it_states(reference: str, answer: str, paid: bool, question: str) -> None:
     reward = judged(reference, rf"The answer is $\boxed{{{answer}}}$.", question)
     assert reward[1] is paid, reward.reason
+
+
+@pytest.mark.parametrize("row", OTHER_FORMS.strip().splitlines())
+def test_a_form_that_is_only_near_is_not_paid(row: str) -> None:
+    reference, answer, *question = (cell.strip() for cell in row.split(" | "))
+    reward = judged(reference, rf"The answer is $\boxed{{{answer}}}$.", *question)
+    assert not reward[1], reward.reason
 
 
 @pytest.mark.parametrize("size", [1_000, 100_000])
