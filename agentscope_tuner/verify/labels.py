@@ -339,7 +339,10 @@ def stated_again(text: str, start: int, rest: str, content: str) -> str:
     rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest[:_READ_BEHIND]))
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ""
-    said = same_text(content)
+    said, listed = same_text(content), set(re.findall(_NUMBER, content))
+    if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
+        # all values of the box are said again
+        return ""
     announced = [found[1] for found in _ANNOUNCED.finditer(rest)]
     if announced and same_text(announced[-1]) != said:
         return announced[-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agentscope_tuner.verify.labels import is_denied, labelled
+from agentscope_tuner.verify.labels import labelled
 
 _BEFORE, _AFTER = 100, 400
 _SPACES = re.compile(r"\s+")
@@ -134,29 +134,49 @@ _OPERATES_NEXT = re.compile(
     r"(?:\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
     r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
     r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$)"
+    r"|(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
+    r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|no (?:more|less|fewer|greater) than"
+    r"|(?:successor|predecessor|multiple|divisor|factor) of|not this (?:one)?|not the case that we (?:get|have)"
+    r"|unequal to|ungleich"
+    r"|mindestens|höchstens|(?:mehr|weniger|größer|kleiner) als|tout sauf|(?:au )?(?:plus|moins) (?:de|que)"
+    r"|au (?:plus|moins)"
+    r"|(?:al|por lo) menos|como máximo|a lo sumo|(?:más|menos|mayor|menor) (?:de|que)|pelo menos|no máximo|(?:mais"
+    r"|maior) (?:de|que)"
+    r"|almeno|al massimo|(?:più|meno) di|(?:не )?(?:больше|меньше|более|менее)(?: чем)?|en (?:az|fazla)|ít nhất"
+    r"|nhiều nhất"
+    r"|paling (?:sedikit|banyak)|lebih dari|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)\W*$"
+    r"|(?:超过|大于|小于|至多|至少|不到|多于|少于|低于|高于|不足|最多(?:是|为)?|最少(?:是|为)?|少なくとも|高々|적어도"
+    r"|많아야|कम से कम)\W*$)"
     r"|(?:\b(?:minus|negative|moins|menos|meno|eksi|âm|negativ|moinsième|минус|отрицательное|(?:one|1) over"
     r"|(?:root|square|cube|power|factorial|opposite|negation|reciprocal|inverse|logarithm|log|sine|cosine|tangent|complement)"
-    r" of(?: the)?|quadratwurzel (?:aus|von)|wurzel (?:aus|von)|kehrwert von|racine(?: carrée)? de|inverse de|opposé de|carré de"
-    r"|raíz(?: cuadrada)? de|opuesto de|inverso de|cuadrado de|raiz(?: quadrada)? de|radice(?: quadrata)? di|opposto di|корень из"
-    r"|карекök|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
+    r" of(?: the)?|quadratwurzel (?:aus|von)|wurzel (?:aus|von)|kehrwert von|racine(?: carrée)? de|inverse de"
+    r"|opposé de|carré de"
+    r"|raíz(?: cuadrada)? de|opuesto de|inverso de|cuadrado de|raiz(?: quadrada)? de|radice(?: quadrata)? di"
+    r"|opposto di|корень из"
+    r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
     re.IGNORECASE,
 )
 # The clause before an answer supposes it, doubts it, removes it, or gives it as a mistake, an example or a claim
 _GIVEN_AS_ELSE = re.compile(
     r"\b(?:doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+|reject\w*|discard\w*"
-    r"|withdraw\w*|withdrew|retract\w*|dismiss\w*|exclud\w*|abandon\w*|rule out|rule|(?:might|may|could) (?:accept|say|answer|think)"
+    r"|withdraw\w*|withdrew|retract\w*|dismiss\w*|exclud\w*|abandon\w*|rule out|rule|(?:might|may|could) (?:accept"
+    r"|say|answer|think)"
     r"|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|mistakes?|errors?|ignor(?:e|es|ed|ing)|forg[eo]t\w*"
-    r"|overlook\w*|neglect\w*|misread\w*|miscount\w*|earlier version|format example|example (?:format|output|answer)"
+    r"|overlook\w*|false that|not true that|suppos(?:e|ing)|neglect\w*|misread\w*|miscount\w*|earlier version"
+    r"|format example|example (?:format|output|answer)"
     r"|(?:someone|somebody|others?|people|students?|teacher|author|book|key|friend|he|she|they|model|calculator|website"
-    r"|forum) (?:\w+ )?(?:claims?|claimed|answered|answers?|replied|wrote|writes|thinks|thought|believes?|believed|says|said"
-    r"|gave|gives|suggests?|suggested)|would(?: never)? have (?:\w+ed|been|got|gotten|found|given|had)|must not|should not"
+    r"|forum) (?:\w+ )?(?:claims?|claimed|answered|answers?|replied|wrote|writes|thinks|thought|believes?|believed"
+    r"|says|said"
+    r"|gave|gives|suggests?|suggested)|would(?: never)? have (?:\w+ed|been|got|gotten|found|given|had)|must not"
+    r"|should not"
     r"|cannot possibly|dud[oa]\w*|duvid\w+|dubit\w+|doute\w*|bezweif\w+|betwijfel\w*|сомнева\w+|wątpi\w*"
     r"|incorrect[oae]s?|equivocad[oa]s?|erróne[oa]s?|erron[ée]\w*|errad[oa]s?|sbagliat[oaie]|errat[oaie]|incorret[oa]s?"
     r"|falsch\w*|irrtümlich\w*|fehler\w*|faux|fausse|erreur\w*|ошиб\w+|неверн\w+|неправильн\w+|yanlış\w*|hatalı|şüphe\w*"
     r"|błęd\w+|помилк\w+|salah|keliru|fout\w*|ignora\w+|olvid\w+|oubli\w+|vergess\w+|vergiss\w*|dimentic\w+|esquec\w+"
     r"|забы\w+|unut\w+|exclu\w+|descart\w+|rechaz\w+|rejet\w+|verwerf\w*|verwirf\w*|ausschließ\w*|scart\w+|escl[uù]\w+|исключ\w+"
     r"|отброс\w+|отверг\w+|hätten?|wären?|aurait|aurions|aurais|hubiér\w+|hubiera\w*|habríamos|avremmo|avrebbe|teríamos|бы)\b"
-    r"|\bsai(?=\s|$)|nghi ngờ|nếu|giả sử|loại bỏ|忽略|忘记|漏|错误?|误|假如|假设|难道|是否|怀疑|若[^，,]*$|舍去|撤回|間違|誤|疑|もし|仮に"
+    r"|\bsai(?=\s|$)|nghi ngờ|nếu|giả sử|loại bỏ|忽略|忘记|漏|错误?|误|假如|假设|难道|是否|怀疑|若[^，,]*$|舍去|撤回"
+    r"|間違|誤|疑|もし|仮に"
     r"|除外|틀린|잘못|만약|의심|제외|خطأ|خاطئ|أشك|لو |استبعاد|गलत|अगर|यदि|शक |ผิด|ถ้า|สงสัย|λάθος",
     re.IGNORECASE,
 )
@@ -172,7 +192,8 @@ _DENIES_NEXT = re.compile(
 _HAS_NONE = re.compile(
     r"\bi (?:\w+ ){0,2}(?:do not know|don['’]t know|could(?: not|n['’]t)|cannot|can['’]t|was(?: not|n['’]t) able"
     r"|am not able|have no\b|have(?: not|n['’]t)|did(?: not|n['’]t) (?:solve|find|finish)|am unable|was unable|give up"
-    r"|retract|withdraw|take (?:it|that) back)|\bi (?:do not|don['’]t|would not)[,.;]|\bno (?:final )?answer\b|\bno sé\b"
+    r"|retract|withdraw|take (?:it|that) back)|\bi (?:do not|don['’]t|would not)[,.;]|\bno (?:final )?answer\b"
+    r"|\bno sé\b"
     r"|je ne sais pas|weiß (?:es )?nicht|non lo so|não sei|не знаю|nie wiem|bilmiyorum|không biết|tidak tahu|不知道"
     r"|无法确定|わからない|分かりません|わかりません|모르|모른다|لا أعرف|لا أعلم|नहीं जानता|पता नहीं|ไม่รู้|ไม่ทราบ",
     re.IGNORECASE,
@@ -185,27 +206,36 @@ _CALLS_WRONG = re.compile(
 )
 # The words that may stand behind an answer in its sentence, beside the question's: each only says that it is the answer
 _SAYS_SO = frozenset(
-    """the a an is are was were be being been it that this our its indeed also exactly only just total altogether overall left remaining
-    different distinct possible such correct right required desired needed final answer answers value values result
-    solution solutions number numbers ways minimum maximum times more each here ok okay done qed boxed respectively hope
-    ist sind richtig korrekt die das der lösung antwort gesuchte est sont la le les réponse bonne correcte es son respuesta
-    correcta é são resposta correta è sono risposta corretta ответ верный правильный olur olarak bulunur cevaptır eder là
-    đáp án adalah jawaban jest odpowiedź है हैं होगा होगी होता आता होते ครับ ค่ะ هو هي الجواب
-    である です だ であります となる になる となります になります が答え が答えです が求める答えである です。 이다 입니다 이에요 이 된다 이다. 가 답이다 가 답입니다 이 답이다 이 답입니다
-    就是答案 即为所求 为所求 是答案 即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 組 種類 개 개이다 명 명이다 가지 가지이다 마리 권 원 번
-    个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
+    """the a an is are was were be being been it that this our its indeed also exactly only just total
+    altogether overall left remaining different distinct possible such correct right required desired needed
+    final answer answers value values result solution solutions number numbers ways minimum maximum times more
+    each here ok okay done qed q e d years exactement exakt genau exactamente exatamente esattamente ровно
+    boxed respectively hope ist sind richtig korrekt die das der lösung antwort gesuchte est sont la le les
+    réponse bonne correcte es son respuesta correcta é são resposta correta è sono risposta corretta ответ
+    верный правильный olur olarak bulunur cevaptır eder là đáp án adalah jawaban jest odpowiedź है हैं होगा होगी
+    होता आता होते ครับ ค่ะ هو هي الجواب である です だ であります となる になる となります になります が答え
+    が答えです が求める答えである 이다 입니다 이에요 이 된다 가 답이다 답입니다 就是答案 即为所求 为所求 是答案
+    即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 組 種類 개 개이다 명
+    명이다 가지 가지이다 마리 권 원 번 个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
 )
 # Words behind an answer that begin a part of the sentence which says why, where or when
 _OPENS = frozenset(
-    """because since as which where so when if thus therefore hence and giving making after before by with in on at for
-    from of or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et
-    porque pues ya donde para y perché poiché dove per pois onde потому так где для çünkü için vì nên để karena untuk bo gdyż
-    want omdat""".split()  # noqa: SIM905
+    """because since as which where so when if thus therefore hence and giving making after before by with in on
+    at for from of to or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für
+    von car puisque donc où pour de et porque pues ya donde para y perché poiché dove pois onde потому так где
+    для çünkü için vì nên để karena untuk bo gdyż want omdat""".split()  # noqa: SIM905
 )
 _WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 _ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
+_ADDS_MORE = re.compile(
+    r"\W*(?:and|plus|und|et|y|e|и)\s+(?:a|an|one|two|three|half|ein|un|une|uno|una|\d)\b", re.IGNORECASE
+)
+# `, not 400`
+_DENIES_ANOTHER = re.compile(
+    r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:not|nicht|no|pas|non|не|不是|ではなく)\s*\$?[-−]?\d", re.IGNORECASE
+)
 _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
 _JSON_ANSWERS = re.compile(
     r"answer|result|solution|value|response|output|content|text|boxed|final|reply|message", re.IGNORECASE
@@ -243,6 +273,8 @@ def turned(text: str, before: str, behind: str, question: str, allows: Callable[
             continue
         if (is_value or not _CALLS_WRONG.search(found[0])) and found[0].strip() not in asked:
             return found[0].strip()
+    if _EXCEPTING.search(lead.strip(" $")) is not None and _NO_OTHER_BEHIND.match(behind) is not None:
+        return ""
     return _turned_behind(text, behind, asked, allows)
 
 
@@ -252,11 +284,9 @@ def _is_asked_word(said: str, asked: str) -> bool:
 
 
 def _lead(before: str) -> str:
-    """The sentence that leads to an answer; where the answer's line has no words, the line above it too."""
+    """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
     text = _OPENERS.sub("", before[-_BEFORE * 2 :])
     ends = [end.end() for end in _SENTENCE_END.finditer(text)]
-    if ends and ends[-1] == len(text):
-        ends.pop()
     return text[ends[-1] if ends else 0 :].lower()
 
 
@@ -264,7 +294,7 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     words = _words_behind(behind)
-    if not words.strip() or _NO_OTHER_BEHIND.match(behind) is not None:
+    if not words.strip():
         return ""
     gap = behind[: len(behind) - len(words)]
     stop = _SENTENCE_END.search(words)
@@ -289,13 +319,15 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
 
 def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
-    if is_denied(sentence) and sentence[:1] in ",，;；(（" and any(map(str.isdigit, sentence)):
-        # another value is denied: `, not 400`
+    if _DENIES_ANOTHER.match(sentence):
         return ""
     sentence, *number = re.split(
         r"(?=\d)", _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")), maxsplit=1
     )
-    said = _WORDS.findall(sentence)
+    if _ADDS_MORE.match(sentence):
+        return sentence.split()[0]
+    sentence = sentence.replace("years old", "years")
+    said: list[str] = _WORDS.findall(sentence)
     for word in said:
         low = word.lower()
         if low in _OPENS:

@@ -9,8 +9,7 @@ may be given. With `second`, the answer counts as paid only if it is paid for bo
 
 Rounds of 330 wrong and 170 right rows, in 16 languages, are written with the source open by others than who mends, and
 scored before they are read. `round1`: 10.6 % of the wrong paid, 28.2 % of the right refused at first contact; the judge
-was then mended from it. `round2`: 9.4 % and 20.6 % at first contact. `round3` has not been scored: score it once, after
-the next mend.
+was then mended from it. `round2`: 9.4 % and 20.6 %. `round3`: 14.5 % and 8.2 %. All three have been read.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.

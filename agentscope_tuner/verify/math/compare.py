@@ -137,7 +137,8 @@ def _by_cofactor(node: Node, names: frozenset[str]) -> dict[Key, str] | None:
             return None
         if own:
             found[key(product_of(tuple(rest)) if rest else Number(Fraction(1), "1"))] = next(iter(own))
-    return found if len(found) == len(names) else None
+    varies = any(symbols(term) - names for term in terms)
+    return found if len(found) == len(names) and varies else None
 
 
 def _is_periodic(node: Node, name: str) -> bool:
@@ -367,21 +368,12 @@ class Comparer:
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
-        if (mine := _conjunction(ref)) or (theirs := _conjunction(ans)):
-            theirs = mine and _conjunction(ans)
-            return unordered(self, mine, theirs) if mine and theirs and len(mine) == len(theirs) else DIFFERENT
-        if isinstance(ref, Statement) and isinstance(ans, Statement) and is_congruence(ref.node, ans.node):
-            return self._congruences(ref.node, ans.node)
-        if _is_equal_chain(ref) and _is_equal_chain(ans):
-            # Members may stand in any order: `z = y = x = 1` for `x = y = z = 1`
-            members = [tuple(map(Value, side.node.args)) for side in (ref, ans)]  # type: ignore[union-attr]
-            return unordered(self, *members) if len(members[0]) == len(members[1]) else DIFFERENT
-        if (
-            isinstance(ref, Statement)
-            and isinstance(ans, Statement)
-            and (both := _parts(ref.node, ans.node)) is not None
-        ):
-            return unordered(self, *both)
+        if isinstance(ref, Statement) and isinstance(ans, Statement):
+            if is_congruence(ref.node, ans.node):
+                return self._congruences(ref.node, ans.node)
+            (kind, mine), (other, theirs) = _any_order(ref.node), _any_order(ans.node)
+            if "letters" in (kind, other) or (kind == other != ""):
+                return unordered(self, mine, theirs) if kind == other and len(mine) == len(theirs) else DIFFERENT
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
             if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
                 # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
@@ -393,10 +385,10 @@ class Comparer:
                 return found
             return self._solved(ref.node, ans.value) if label(ans.name) == tuple(sorted(symbols(ref.node))) else found
         if isinstance(ref, Statement):
-            value = named_value(ref.node)
-            if value is not None:
+            if (value := named_value(ref.node)) is not None:
                 return self.compare(resolve(value), ans)
-            if isinstance(ans, Listing) and is_joined(ref.node, "or", "and") and len(ans.items) == len(ref.node.args):
+            joined = is_joined(ref.node, "or", "and") and _any_order(ref.node)[0] != "letters"
+            if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
                 return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
@@ -406,6 +398,7 @@ class Comparer:
         if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
             parts = tuple(map(resolve, ans.node.args))
             several = len({label(p.name) for p in parts if isinstance(p, Named)}) > 1
+            several |= _any_order(ans.node)[0] == "letters"
             same = len(parts) == len(ref.items) and ref.kind != "tuple" and not several
             return unordered(self, ref.items, parts) if same else DIFFERENT
         if isinstance(ref, Listing) and ref.kind == "tuple" and isinstance(ans, Statement) and _is_equal_chain(ans):
@@ -539,24 +532,19 @@ def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, in
     return tuple(found)
 
 
-def _conjunction(reading: Reading) -> tuple[Reading, ...]:
-    """The letters of `p \\land q`; empty for any other reading."""
-    node = reading.node if isinstance(reading, Statement) else None
-    if node is None or not is_joined(node, "and") or not all(isinstance(a, Symbol) for a in node.args):
-        return ()
-    return tuple(map(Value, node.args))
+def _any_order(node: Node) -> tuple[str, tuple[Reading, ...]]:
+    """The members of a statement that may stand in any order, and what they are; empty where their order counts.
 
-
-def _parts(ref: Node, ans: Node) -> tuple[tuple[Reading, ...], tuple[Reading, ...]] | None:
-    """The inequalities of two regions that are given by as many conditions each; None for other statements."""
-    found = []
-    for node in (ref, ans):
-        if not (is_joined(node, "and") or is_collection(node, "list")):
-            return None
-        if not all(isinstance(a, Relation) and oriented(a) is not None and "=" not in a.operators for a in node.args):
-            return None
-        found.append(tuple(map(resolve, node.args)))
-    return (found[0], found[1]) if len(found[0]) == len(found[1]) and len(symbols(ref)) > 1 else None
+    They are those of a chain `x = y = z = 1`, of `p \\land q`, and the inequalities of a region of the plane.
+    """
+    if _is_equal_chain(Statement(node)):
+        return "chain", tuple(map(Value, node.args))
+    if is_joined(node, "and") and all(isinstance(a, Symbol) for a in node.args):
+        return "letters", tuple(map(Value, node.args))
+    listed = (is_joined(node, "and") or is_collection(node, "list")) and len(symbols(node)) > 1
+    if listed and all(isinstance(a, Relation) and "=" not in a.operators and oriented(a) for a in node.args):
+        return "bounds", tuple(map(resolve, node.args))
+    return "", ()
 
 
 def _is_equal_chain(reading: Reading) -> bool:

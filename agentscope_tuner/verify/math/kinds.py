@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeGuard
 
+from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     INFINITY,
     UNKNOWN,
     Collection,
+    Connective,
     Degrees,
     Interval,
     Negation,
@@ -604,8 +606,13 @@ def ratio_named(ref: Reading, node: Node, question: Question | None) -> Named | 
 
 
 def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> bool:
-    """Whether the names of a ratio stand in the question's order; the reference's own names are compared elsewhere."""
+    """Whether the answer's name is what the question asks for: a ratio's names in its order, its operation on sets.
+
+    The reference's own names are compared elsewhere.
+    """
     match ans:
+        case Named(SetOperation() | Connective() as name) if question is not None and question.formulas:
+            return key(name) in question.formulas
         case Named(Collection("ratio", names)) if question is not None and not isinstance(ref, Named):
             said = [n.words if isinstance(n, Text) else n.name if isinstance(n, Symbol) else "" for n in names]
             return question.says_in_order(said) if all(said) else True

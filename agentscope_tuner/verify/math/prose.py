@@ -49,7 +49,7 @@ _NAMING = re.compile(
     r"(?:(?P<mark>:|\b(?:is|are|equals|be)\b)\s*\}|\}(?:\\[ ,;:!~]|~|\s)*:)"
     r"|(?P<bare>[a-zA-Z][a-zA-Z' -]{2,60}?)\s*(?::(?=\s)|\b(?:is|are|equals)\b\s*:?))(?:\\[ ,;:!~]|~|\s)*"
 )
-_EQUATED = re.compile(rf"(?:{_TEXT}\s*\{{\s*)?([a-zA-Z][a-zA-Z' -]{{1,60}}?)\s*:?\s*\}}?\s*=")
+_SECOND_NAME = re.compile(rf"\s*(?:{_TEXT}\s*\{{)?\s*[^\W\d_]{{2,20}}\s*\}}?\s*=")
 # `all integers n >= 3`, whose domain may as well stand behind it
 _ALL_OF = re.compile(
     rf"^{_TEXT}\s*\{{\s*(?:for )?(?:all|every|any) (?P<field>integer|real|natural)s?(?: numbers?| values?)?\s*\}}\s*"
@@ -150,8 +150,12 @@ def _without_naming(text: str, allows: Allows) -> str:
     if match is None or not text[match.end() :].strip(" }$.,"):
         return text
     words = match["inside"] or match["bare"]
-    # Capital letters beside a colon are the sides of a ratio: `AB:BC`
-    if words.isupper() or not all(word.lower() in _LEADING_WORDS or allows(word) for word in words.split()):
+    # Capital letters beside a colon are the sides of a ratio, `AB:BC`, and so are two names: `boys : girls = 3:2`
+    if (
+        words.isupper()
+        or _SECOND_NAME.match(text, match.end())
+        or not all(word.lower() in _LEADING_WORDS or allows(word) for word in words.split())
+    ):
         return text
     return text[match.end() :].strip()
 

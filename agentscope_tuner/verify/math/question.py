@@ -336,8 +336,10 @@ _OPTIONS = re.compile(
 )
 _ORDERED = re.compile(
     r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
-    r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier|\b(?:auf|ab)steigend"
-    r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст|убыв)ани|\bупорядоч"
+    r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier|\b(?:auf"
+    r"|ab)steigend"
+    r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст"
+    r"|убыв)ани|\bупорядоч"
     r"|\bsırala|\bthứ tự\b|\burutkan\b|順に|排列|순서|차례"
     r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
     r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
@@ -349,7 +351,8 @@ _ORDERED = re.compile(
 )
 _NOT_COMMUTING = re.compile(
     r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
-    r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b|\bstrings?\b|\bgroup\b|矩阵|置换",
+    r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b"
+    r"|\bstrings?\b|\bgroup\b|矩阵|置换",
     re.IGNORECASE,
 )
 _EXTREMES = {
@@ -359,7 +362,8 @@ _EXTREMES = {
         re.IGNORECASE,
     ),
     "max": re.compile(
-        r"\bmax|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|máxim|massim|maggior|наибольш|максим"
+        r"\bmax|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|máxim|massim|maggior|наибольш"
+        r"|максим"
         r"|en büyük|lớn nhất|terbesar|największ)|最大|最多|최대|أكبر|अधिकतम|สูงสุด|มากที่สุด",
         re.IGNORECASE,
     ),

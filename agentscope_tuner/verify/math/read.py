@@ -83,7 +83,7 @@ _PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_S
 _PLAIN_BEHIND = re.compile(rf"{_SIGN}*")
 # What may stand before a box that is all of its formula: nothing, the end of a sentence's part, or a word
 _ALONE_BEFORE = re.compile(
-    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-z]{1,8}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
+    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
     r"\s*(?:(?:\$\$?|\\[(\[])\s*(?:\\displaystyle\s*)?(?:[a-zA-Z](?:_\{?\w{1,3}\}?)?\s*=\s*)?)?$"
 )
 _ALONE_BEHIND = re.compile(
@@ -298,12 +298,15 @@ _EXTREME = re.compile(
     r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
 )
 _ATTAINED = re.compile(
-    r"(?:,|\\[ ,;:]|~|\s)*(?:\\text\s*\{[\s,(]*(?:(?:attained|reached|achieved|occurring|obtained|which is attained)\s+)?"
-    r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~|\s)*|\((?=[a-z]\s*=))"
+    r"(?:,|\\[ ,;:]|~|\s)*(?:\\text\s*\{[\s,(]*(?:(?:attained|reached|achieved|occurring|obtained"
+    r"|which is attained)\s+)?"
+    r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~"
+    r"|\s)*|\((?=[a-z]\s*=))"
     r"(?P<place>[a-zA-Z]\s*=\s*[^=,;]{1,60}|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*\)?$"
 )
 _BOUND_IN_WORDS = re.compile(
-    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x|integers) (?:that are )?(?P<more>greater|larger|more|bigger|less|smaller|fewer)"
+    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x) (?:that are )?(?P<more>greater|larger|more"
+    r"|bigger|less|smaller|fewer)"
     r" than (?P<equal>or equal to )?(?P<end>-?\d+(?:\.\d+)?(?:/\d+)?)"
 )
 _PLACES = frozenset({"on", "over", "in", "at", "for", "when", "from", "interval", "point"})
@@ -530,7 +533,8 @@ _LONGEST_PARTS = 300
 _TEXT = r"\\(?:text|textbf|mathrm|textrm|mbox)"
 _GAP = r"(?:\\[ ,;:!~]|\\q?quad|~|\s)*"
 _NAME = re.compile(
-    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?|[\u4e00-\u9fff]{{1,8}}?)\s*[:=：是为]?\s*"
+    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?"
+    rf"|[\u4e00-\u9fff]{{1,8}}?)\s*[:=：是为]?\s*"
     rf"(?:\bis\s*)?\}}{_GAP}[:=：]?"
     rf"|(?P<bare>[a-zA-Z]{{2,20}}(?: [a-zA-Z]{{2,20}})?)\s*[:=])"
     rf"{_GAP}(?P<value>\S(?:.*\S)?){_GAP}"
@@ -828,7 +832,7 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
     ):
         sign = ">" if match["more"] in ("greater", "larger", "more", "bigger") else "<"
         return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
-    text = chance(counted(extreme(text, question), question), question)
+    text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
     return told(least(without_exclusion(text, question), question), question)
 
 

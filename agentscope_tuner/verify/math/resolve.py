@@ -561,7 +561,7 @@ def _set(node: Collection) -> Reading:
 
 
 def _built(builder: SetBuilder) -> Reading | None:
-    r"""`\{x : x = 2k, k = 1, 2, 3\}` as its elements, `\{x : x = 2k, k \in \mathbb{Z}\}` as its family; None for others."""
+    r"""The elements or the family of a builder that names them: `\{x : x = 2k, k = 1, 2, 3\}`; None for any other."""
     match builder:
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
             return (

@@ -50,7 +50,7 @@ from agentscope_tuner.verify.math.prose import (
     plain,
     time_of_day,
 )
-from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.question import Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work
@@ -281,21 +281,30 @@ def _same_case(pair: Pair) -> bool:
 
 
 _FILLING = frozenset("a all an in is it its of the unit units".split())  # noqa: SIM905
-_ORDERING = frozenset("but by from less minus more no not or over than then to".split())  # noqa: SIM905
+_ORDERING = frozenset("after before but by from less minus more no not or over than then to".split())  # noqa: SIM905
 
 
 def _amounts(pair: Pair) -> Outcome:
-    """Compare a number with the words that belong to it, in any order: `a profit of 20`, `20 profit`."""
+    """Compare a number with the words that belong to it, wherever it stands: `a profit of 20`, `20 profit`."""
     sides = pair.ref.text, pair.answer
     if len(pair.answer) > _LONGEST_OPTION or not all(map(_WORDED.search, sides)):
         return UNKNOWN
     if any(sign in pair.ref.text + pair.answer for sign in "=<>^_+*/"):
         return UNKNOWN
     mine, theirs = (_WORD_OR_NUMBER.findall(plain(side).replace("to the ", "")) for side in sides)
-    known = sorted(w for w in mine if w not in _FILLING)
-    if sum(w[0].isdigit() for w in known) > 1 or known != sorted(w for w in theirs if w not in _FILLING):
+    mine, theirs = ([w for w in side if w not in _FILLING] for side in (mine, theirs))
+    if mine == theirs:
+        return EQUAL
+    words = [[w for w in side if w[0].isalpha()] for side in (mine, theirs)]
+    # the number may stand before or behind its words, and a letter before or behind its one word
+    letter_first = len(mine) == 2 and min(map(len, mine)) == 1 and mine == theirs[::-1]
+    if (
+        sorted(mine) != sorted(theirs)
+        or sum(w[0].isdigit() for w in mine) > 1
+        or not (letter_first or words[0] == words[1])
+    ):
         return UNKNOWN
-    return EQUAL if mine == theirs or _ORDERING.isdisjoint(known) else UNKNOWN
+    return EQUAL if _ORDERING.isdisjoint(mine) else UNKNOWN
 
 
 _WORDED = re.compile(r"\\text\s*\{[^{}]*[a-z]{3}")
@@ -379,7 +388,7 @@ def compare(
         JudgeError: the reference is unusable (see `check_reference`), or the sandbox failed.
     """
     text, truth = bare(answer), reference(ground_truth)
-    known = _numbers_first(text, truth, question is None or copied == "accept")
+    known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
         return known
     pair = Pair.of(text, truth, question)
@@ -396,7 +405,7 @@ async def acompare(
 ) -> MathVerdict:
     """As `compare`; the cheap stages run at once, and the worker's stages are awaited."""
     text, truth = bare(answer), reference(ground_truth)
-    known = _numbers_first(text, truth, question is None or copied == "accept")
+    known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
         return known
     pair = Pair.of(text, truth, question)
@@ -494,11 +503,11 @@ def _plain_number(text: str) -> Node | None:
     return Negation(node) if match["sign"] else node
 
 
-def _numbers_first(text: str, truth: str, unasked: bool) -> MathVerdict | None:
+def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict | None:
     """The verdict on equal texts, and on two plain numbers: no rule of wording runs before them.
 
     Args:
-        unasked: no question could make an equal value a copy or unfinished work.
+        question: the task's text, which may make an equal value a copy or unfinished work.
     """
     if text == truth:
         return _same_text(text)
@@ -513,8 +522,9 @@ def _numbers_first(text: str, truth: str, unasked: bool) -> MathVerdict | None:
     if mine is None or theirs is None:
         return None
     equal = close(ref, mine, ans, theirs)
-    if equal and not unasked:
-        return None
+    asked = about(question) if equal else None
+    if asked is not None and (problem := on_own_stack(_problem, ref, ans, asked, (text, truth))):
+        return MathVerdict("different", "numeric", problem)
     sign = "=" if equal else "≠"
     return MathVerdict("equal" if equal else "different", "numeric", f"numeric: {short(text)} {sign} {short(truth)}")
 
@@ -536,7 +546,7 @@ def _cheap(pair: Pair, copied: Copied) -> MathVerdict | None:
         verdict = run_stage(stage, pair, copied=copied)
         if verdict is not None:
             return verdict
-    if copied == "refuse" and (problem := on_own_stack(_problem, pair)) is not None:
+    if copied == "refuse" and (problem := on_own_stack(_problem_of, pair)) is not None:
         # A copied or unworked answer is different even if its value is right, so no worker is needed
         return MathVerdict("different", CHEAP_STAGES[-1], problem)
     return None
@@ -599,26 +609,35 @@ def run_stage(
     # The reference's own text is an answer, even if the question has it too
     if verdict is None or verdict.outcome != "equal" or copied == "accept" or stage in ("exact", "normalised"):
         return verdict
-    problem = on_own_stack(_problem, pair)
+    problem = on_own_stack(_problem_of, pair)
     return verdict if problem is None else MathVerdict("different", stage, problem)
 
 
-def _problem(pair: Pair) -> str | None:
-    """Why an answer with the right value does not answer the question; None if it does."""
+def _problem_of(pair: Pair) -> str | None:
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
-    if ref is None or ans is None or question is None:
-        return None
+    return (
+        None
+        if ref is None or ans is None or question is None
+        else _problem(ref, ans, question, (pair.answer, pair.ref.text))
+    )
+
+
+def _problem(ref: Node, ans: Node, question: Question, texts: tuple[str, str]) -> str | None:
+    """Why an answer with the right value does not answer the question; None if it does.
+
+    Args:
+        texts: the answer's text and the reference's.
+    """
     known = settled(ans, ref)
     if (
         restates(question, ans, ref)
         or (known is not ans and restates(question, known, ref))
-        or hands_back(question, ans, pair.answer, pair.ref.text)
+        or hands_back(question, ans, *texts)
     ):
-        return f"copied: {short(pair.answer)} stands in the question"
-    values = CheapComparer(pair.seed, question)
-    same = partial(_is_same, values)
+        return f"copied: {short(texts[0])} stands in the question"
+    same = partial(_is_same, CheapComparer("|".join(texts), question))
     if is_unworked(question, ans, ref, same) or (known is not ans and is_unworked(question, known, ref, same)):
-        return f"unworked: {short(pair.answer)} is still to be worked out"
+        return f"unworked: {short(texts[0])} is still to be worked out"
     return None
 
 

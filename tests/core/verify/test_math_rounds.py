@@ -1,0 +1,395 @@
+r"""Families in which wrong answers were paid, or right ones refused, each with honest twins beside its rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner import Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+
+# Around an answer of 42: what takes it back in no listed phrase, and what leaves it as it is. One text a line
+TAKEN_BACK = r"""
+<s>The answer is $\boxed{42}$.</s>
+<del>$\boxed{42}$</del> The answer is 43.
+<span style="display:none">$\boxed{42}$</span>
+41<sup>$\boxed{42}$</sup>
+<wrong>\boxed{42}</wrong>
+<example>\boxed{42}</example>
+<S CLASS="x">\boxed{42}</S>
+<s><b>\boxed{42}</b></s>
+It is 43.[^1]
+# Wrong answers people give
+* $\boxed{42}$
+```text
+Output format example: \boxed{42}
+```
+The instructions say to write the answer like \boxed{42}.
+```json
+{"answer": 43, "rejected": "\\boxed{42}"}
+```
+The answer is 43. % $\boxed{42}$
+> Un alumno respondió: $\boxed{42}$
+
+Eso es incorrecto.
+Had we ignored the overlap, we would have found $\boxed{42}$.
+Were the sequence arithmetic, we would get $\boxed{42}$, but it is not.
+만약 한 경우를 빠뜨리면 $\boxed{42}$ 이 되지만, 실제로는 43이다.
+若忽略一种情况，则会得到 $\boxed{42}$，而实际上是43。
+هل الجواب $\boxed{42}$؟
+答えは $\boxed{42}$ だろうか。
+답이 $\boxed{42}$ 일까?
+难道答案是 $\boxed{42}$ 吗？
+Acaba cevap $\boxed{42}$ mi?
+Liệu đáp án có phải là $\boxed{42}$ không?
+Is it $\boxed{42}$, perhaps?
+I doubt that it is $\boxed{42}$.
+I withdraw $\boxed{42}$.
+We can rule $\boxed{42}$ out.
+$\boxed{42}$ is off by one.
+$\boxed{42}$ is extraneous.
+My first attempt, $\boxed{42}$, does not survive the check; 43 does.
+One might accept $\boxed{42}$. I do not, because it fails.
+I could only find \boxed{42}. I have no final answer.
+$\boxed{42}$ no cumple la condición.
+$\boxed{42}$ não serve.
+$\boxed{42}$ は撤回する。
+$\boxed{42}$ 不合题意，舍去。
+$\boxed{42}$ không thỏa mãn, loại.
+Значение $\boxed{42}$ исключаем.
+Die Zahl $\boxed{42}$ scheidet aus.
+The answer is minus $\boxed{42}$.
+It is the opposite of $\boxed{42}$.
+It is one over $\boxed{42}$.
+It is the square root of $\boxed{42}$.
+Die Antwort ist minus $\boxed{42}$.
+Ответ: минус $\boxed{42}$.
+答案是负 $\boxed{42}$。
+答えはマイナス $\boxed{42}$ です。
+The answer is $\boxed{42}$ squared.
+The answer is $\boxed{42}$ lakh.
+La respuesta es $\boxed{42}$ mil.
+Đáp án là $\boxed{42}$ triệu.
+答えは $\boxed{42}$ 億である。
+求める値は $\boxed{42}$ の2倍である。
+"""
+LEFT = r"""
+<b>The answer is $\boxed{42}$.</b>
+<p><strong>\boxed{42}</strong></p>
+<final_answer>\boxed{42}</final_answer>
+<s>43</s> $\boxed{42}$
+If $a<s$ and $s>t$, the answer is $\boxed{42}$.
+> **\boxed{42}**
+```
+\boxed{42}
+```
+{"answer": "\\boxed{42}"}
+The answer is 100 % certain: $\boxed{42}$.
+Is it 41? No: it is $\boxed{42}$.
+Is the answer $\boxed{42}$? Yes, it is.
+What is $6\cdot7$? $\boxed{42}$
+If $x=6$, then $7x=\boxed{42}$.
+My best guess is $\boxed{42}$.
+The first attempt was wrong, so the answer is $\boxed{42}$.
+Correcting that, we get $\boxed{42}$.
+There are $\boxed{42}$ ways.
+There are $\boxed{42}$, since $6\cdot7=42$.
+$\boxed{42}$ is the answer.
+$\boxed{42}$ is correct, because $6\cdot7=42$.
+The answer is $\boxed{42}$, not 41.
+El valor no es 41 sino $\boxed{42}$.
+Nicht 41, sondern $\boxed{42}$.
+答案不是41，而是$\boxed{42}$。
+答えは $\boxed{42}$ である。
+답은 $\boxed{42}$ 입니다.
+उत्तर $\boxed{42}$ है।
+Die Antwort $\boxed{42}$ ist richtig.
+The sum of the two is $\boxed{42}$.
+So we have a total of $\boxed{42}$.
+It is half of 84, so $\boxed{42}$.
+$\boxed{42}$
+
+Let me know if you have any other questions!
+\[\boxed{42}\] Let me double check: $6\cdot7=42$.
+Final answer: $\boxed{42}$ ✓
+"""
+# Written against the reading of sentences, with its source open
+ATTACKS = r"""
+Many would say $\boxed{42}$, yet it is 43.
+$\boxed{42}$ (this is a typo)
+$\boxed{42}$ -- no wait
+It lies between 41 and $\boxed{42}$.
+It is at least $\boxed{42}$.
+at most $\boxed{42}$
+It exceeds $\boxed{42}$.
+less than $\boxed{42}$
+It is close to $\boxed{42}$ but larger
+The remainder of $\boxed{42}$ by 5
+ten more than $\boxed{42}$
+$\boxed{42}$ plus one
+$\boxed{42}$ and a half
+It is not the case that we get $\boxed{42}$.
+never $\boxed{42}$
+Es ist ungleich $\boxed{42}$.
+C'est tout sauf $\boxed{42}$.
+mehr als $\boxed{42}$
+plus de $\boxed{42}$
+más de $\boxed{42}$
+больше $\boxed{42}$
+超过 $\boxed{42}$
+至多 $\boxed{42}$
+42以外: $\boxed{42}$ 以外
+$\boxed{42}$ より大きい
+The answer: 43 | \boxed{42} (old)
+\sout{\boxed{42}}
+Incorrect option: \boxed{42}
+Not this one: \boxed{42}
+$\boxed{42}$ is what you get if you forget the carry.
+$\boxed{42}$ would be the naive answer.
+\boxed{42} is too small.
+\boxed{42} is almost right.
+\boxed{42} is an upper bound.
+\boxed{42}? Hardly.
+The answer is the successor of \boxed{42}.
+The answer is one more than \boxed{42}.
+"""
+HONEST = r"""
+There are exactly $\boxed{42}$ of them.
+So $6\cdot 7$ equals $\boxed{42}$.
+Thus we conclude that the product is $\boxed{42}$ .
+The product is at last found: $\boxed{42}$
+Answer: $\boxed{42}$ (as shown above).
+Hence, $\boxed{42}$ is our final answer.
+The value is $\boxed{42}$, which is even.
+$\boxed{42}$, as desired.
+$\boxed{42}$ as required.
+$\boxed{42}$ Q.E.D.
+$\boxed{42}\qquad\blacksquare$
+Por lo tanto, la respuesta es $\boxed{42}$.
+Therefore $6\cdot7=\boxed{42}$ and we are done.
+The product of 6 and 7 is $\boxed{42}$ exactly.
+所以 $6\cdot 7$ 的积是 $\boxed{42}$。
+よって $\boxed{42}$ となる。
+Die Lösung lautet $\boxed{42}$.
+Le produit vaut $\boxed{42}$ exactement.
+We have found that it is $\boxed{42}$ units.
+\boxed{42} (Answer)
+The answer is thus $\boxed{42}$ square units.
+The final result is $\boxed{42}$ dollars.
+It takes him $\boxed{42}$ minutes to finish.
+He has $\boxed{42}$ apples left.
+She will need $\boxed{42}$ more dollars.
+the area of the shaded region is $\boxed{42}$ cm$^2$.
+Tom is $\boxed{42}$ years old.
+"""
+# The same words around other forms of answer: text | place
+PLACED_BACK = r"""
+I doubt that <answer>42</answer> | tag
+It is false that <answer>42</answer> | tag
+<answer>42</answer> is off by one. | tag
+<answer>42</answer>. I retract that. | tag
+<s><answer>42</answer></s> | tag
+<!-- <answer>42</answer> --> | tag
+Had we ignored the overlap, we would have found <answer>42</answer> | tag
+Is it <answer>42</answer>? | tag
+It is minus <answer>42</answer> | tag
+I doubt that the answer is 42. | label
+The answer is 42. I do not know the answer. | label
+The answer is 42. That is wrong. | label
+Suppose the answer is 42. | label
+Is it so that the answer is 42? | label
+It is false that
+#### 42 | hash
+"""
+PLACED = r"""
+We are done. <answer>42</answer> | tag
+The answer is <answer>42</answer>. | tag
+41 was wrong. <answer>42</answer> | tag
+<answer>42</answer>
+
+Let me know if you have questions. | tag
+Therefore, the answer is 42. | label
+The answer is 42. Hence we are done. | label
+We doubted it at first. The answer is 42. | label
+6*7=42
+#### 42 | hash
+"""
+# reference | right | wrong | question, parted by ` ;; `
+FORMS = r"""
+3 | y_{\min}=3 ;; f_{\min}=3 ;; \min=3 ;; \text{minimum }3 ;; 3\text{ at }x=2 ;; 3\ (x=2) ;; 3\text{, attained at }x=2 | y_{\max}=3 ;; \text{maximum }3 ;; y_{\min}=4 ;; 4\text{ at }x=3 | Find the minimum of $x^2-4x+7$.
+9 | f_{\max}=9 ;; \max=9\ (x=0) | f_{\min}=9 ;; \max=8\ (x=9) | Bestimme das Maximum von $9-x^2$.
+[a-1,a+1] | a-1\le x\le a+1 ;; a+1\ge x\ge a-1 ;; [-1+a,1+a] | a-1<x<a+1 ;; a-1\le x\le a+2 ;; -1\le x\le 1 ;; b-1\le x\le b+1 |
+(-\infty,t) | x<t ;; t>x | x\le t ;; x>t ;; x<2t | Solve for $x$ in terms of $t$.
+\{2,4,6\} | \{x\mid x=2k,\ k=1,2,3\} | \{x\mid x=2k,\ k=1,2\} ;; \{x\mid x=3k,\ k=1,2,3\} | Find $A$.
+\{1,2\} | \{2,1\} ;; \{1,1,2\} | \{\{1\},\{2\}\} ;; \{(1,2)\} | Find $A\cup B$.
+\{\emptyset,\{1\}\} | \{\{1\},\emptyset\} | \{\emptyset,1\} |
+\{a,b,c\} | A\cup B=\{a,b,c\} ;; \{c,b,a\} | A\cup B=\{a,b\} | Find $A\cup B$.
+|z-1|<2 | \{z:|z-1|<2\} | \{z:|z-1|\le2\} ;; \{z:|z+1|<2\} | Describe the set of $z$.
+\{(x,y):x\ge0,y\ge0\} | x\ge0,\ y\ge0 ;; y\ge0,\ x\ge0 | x\ge0,\ y>0 ;; x\ge0 | Describe the region.
+x\equiv1,3,5,7\pmod8 | x\equiv1,3,5\text{ or }7\pmod8 ;; x\equiv7,5,3,1\pmod8 | x\equiv1,3,5\pmod8 ;; x\equiv1,3,5,7\pmod9 | Solve $x^2\equiv1\pmod8$.
+x\equiv2\pmod5 | x\in\{5k+2:k\in\mathbb{Z}\} ;; x=5k+2,\ k\in\mathbb{Z} | x\in\{5k+3:k\in\mathbb{Z}\} | Find all residues.
+4 | 4\pmod9 ;; 4 | 4\pmod{13} | Find the remainder of $2^{20}$ modulo 9.
+22.5^\circ | 22^\circ30' ;; 22^{\circ}30^{\prime} | 22^\circ5' ;; 22^\circ40' | Find the angle.
+2\mathbf i-3\mathbf j | \langle2,-3\rangle ;; \vec v=2\hat{i}-3\hat{j} | \langle-3,2\rangle ;; 2\hat{i}+3\hat{j} |
+\left(\frac35,\frac45\right) | \frac15(3,4) | \frac15(4,3) ;; \frac13(3,4) |
+y=C_1\cos x+C_2\sin x | y=A\cos x+B\sin x ;; y=B\sin x+A\cos x ;; y=c_1\cos x+c_2\sin x | y=A\cos x+A\sin x ;; y=A\cos 2x+B\sin x ;; y=\cos x+B\sin x | Solve $y''+y=0$.
+5:4 | \text{甲}:\text{乙}=5:4 | \text{乙}:\text{甲}=5:4 | 求甲与乙的比。
+3:2 | \text{boys}:\text{girls}=3:2 | \text{girls}:\text{boys}=3:2 | What is the ratio of boys to girls?
+5:3 | \frac{a}{b}=\frac53 ;; a:b=5:3 | \frac{b}{a}=\frac53 | ¿Cuál es la razón entre $a$ y $b$?
+2,-5 | 2,-5 | -5,2 | Find the slope and the $y$-intercept of $y=2x-5$.
+2,5,7 | 2,5,7 ;; 2<5<7 | 7,5,2 | Ordena de menor a mayor: 7, 2, 5.
+-4;1;5 | -4;1;5 | 5;1;-4 | Упорядочите по возрастанию: 5, −4, 1.
+3,2,1 | 3>2>1 | 1,2,3 | 大きい順に並べよ：$1,3,2$。
+B^TA^T | B^TA^T | A^TB^T |
+p\lor q | q\lor p | p\land q | Simplify.
+x>3 | \text{all real numbers greater than }3 | \text{all real numbers less than }3 ;; \text{all real numbers greater than or equal to }3 | Solve for real $x$.
+x<5 | \mathbb{L}=\{x\mid x<5\} | \mathbb{L}=\{x\mid x\le5\} | Löse $x-1<4$.
+]-\infty;1[\cup]3;+\infty[ | x<1\text{ ou }x>3 ;; x<1\text{ oder }x>3 | x<1\text{ et }x<3 ;; x\le1\text{ ou }x>3 | Résoudre.
+\text{No} | \text{No, }91=7\cdot13 | \text{Yes, }91=7\cdot13 ;; \text{No, }91=7\cdot14 | Is 91 prime?
+n\text{ even} | \text{all even }n | \text{all odd }n | Determine all $n$.
+n\ge3 | \text{all integers }n\geq 3 | \text{all integers }n> 3 | For which $n$ is it possible?
+3\text{ units to the left} | 3\text{ units left} | 3\text{ units right} ;; 2\text{ units left} | Where is the point?
+\text{a profit of }\$20 | \$20\text{ profit} | \$20\text{ loss} ;; \$10\text{ profit} | What is the result of the sale?
+\text{decreased by }10\% | \text{decreased by }10\% | \text{decreased to }10\% ;; \text{increased by }10\% | What happened to the price?
+\text{最大值}5,\text{最小值}1 | \text{最大值为}5,\text{最小值为}1 | \text{最大值为}1,\text{最小值为}5 | 求最大值和最小值。
+(1) 6; (2) 10 | (1)\ 6\quad(2)\ 10 ;; (6,10) | (1)\ 10\quad(2)\ 6 | (1) Find $a$. (2) Find $b$.
+C | \text{选C} ;; \text{Opción C} ;; \text{Вариант C} | \text{选B} | Which? (A) 8 (B) 27 (C) 36 (D) 25
+0.\overline{142857} | 0.(142857) | 0.142857 ;; 0.1428571 | Write $\frac17$ as a decimal.
+18 | 18 | 18\text{ for }x>0 | A jar has 45 marbles; two fifths are red. How many are red?
+6\text{ nm} | 6\text{ nm} | 6\text{ Nm} | What is the length?
+36\pi | 36\pi | \frac43\pi\cdot3^3 | Find the volume of a ball of radius 3.
+e | \lim_{n\to\infty}\left(1+\frac1n\right)^n=e | \lim_{n\to\infty}\left(1+\frac1n\right)^n | Find the limit.
+2e^{i\pi/3} | 2\left(\cos\frac{\pi}{3}+i\sin\frac{\pi}{3}\right) | 2\left(\cos\frac{\pi}{6}+i\sin\frac{\pi}{6}\right) | Find $z$ in polar form.
+"""  # noqa: E501
+
+
+# Forms that are near to one above and state something else: reference | answer | question
+OTHER_FORMS = r"""
+5 | y_{\min}=5 | Find the maximum of $f$.
+5 | \min=5 | Find $f(2)$.
+x=2 | y_{\min}=2 | Find $x$ where the minimum is attained.
+2 | x\text{ at }2 | Find the minimum.
+(0,\infty) | x>t | Solve.
+[a,b] | b\le x\le a | Solve.
+[a,b] | a\le x<b | Solve.
+(2,3) | 2<x<y | Solve.
+\{1,2,3\} | \{x\mid x=k,k=1,2\} | Find.
+\{k : k\in\mathbb{Z}\} | \{x\mid x=2k,k\in\mathbb{Z}\} | Find.
+3\text{ apples and }4\text{ pears} | 4\text{ apples and }3\text{ pears} | How many?
+\text{at least }5 | \text{at most }5 | q
+\text{5 hours before noon} | \text{noon before 5 hours} | When?
+\text{Alice beats Bob} | \text{Bob beats Alice} | Who wins?
+\text{Alice is taller} | \text{taller Bob} | Who is taller?
+y=C_1e^x+C_2e^{2x} | y=Ae^x+Be^{3x} | Solve.
+y=C_1e^x+C_2e^{2x} | y=A(e^x+e^{2x}) | Solve.
+y=kx | y=cx^2 | Solve.
+2a+b | 2b+a | Simplify.
+2A+B | 2C+D | Simplify.
+A\cos x+B\sin x | C\cos x+D\sin x | Given $A$ and $B$, write it.
+A\cup B=\{1\} | A\cap B=\{1\} | Find $A\cup B$.
+\{1\} | A\cap B=\{1\} | Find $A\cup B$.
+0.\overline{3} | 0.3333333333
+0.3333333333 | 0.\overline{4}
+30^\circ | 30^\circ30'
+\text{Yes} | \text{No, }2=2
+\text{No} | \text{No, }2=3
+5:3 | \text{b}:\text{a}=5:3 | What is the ratio of a to b?
+\frac53 | \frac{y}{x}=\frac53 | Find $\frac{x}{y}$.
+4 | 4\pmod{7} | Find $x$ modulo 5.
+x>3 | \text{all integers greater than }3 | Solve for real $x$.
+7 | 7\text{ if }x=2 | Find the area.
+(6,10) | (2)\ 6\ (1)\ 10 | (1) Find $a$. (2) Find $b$.
+\langle 1,2\rangle | \mathbf{j}+2\mathbf{i}
+x\equiv 1,3\pmod 8 | x\equiv 1,11\pmod 9
+p\land q | p\lor q
+AB^{-1} | B^{-1}A
+2^{10}\cdot 3 | 3\cdot 2^{11}
+"""
+
+
+def texts(table: str) -> list[str]:
+    """The texts of a table: a line each, but what belongs to a heading, a fence or a paragraph goes with it."""
+    found: list[str] = []
+    open_fence = joined = False
+    for line in table.strip("\n").split("\n"):
+        goes_on = open_fence or joined or not line or (line.startswith("* ") and bool(found))
+        joined = (line.startswith(">") and "**" not in line) or not line or line in ("It is false that", "6*7=42")
+        joined = joined or (line.startswith("#### ") and "|" not in line)
+        if goes_on and found:
+            found[-1] += "\n" + line
+        else:
+            found.append(line)
+        open_fence ^= line.startswith("```")
+    return found
+
+
+def judged(reference: str, output: str, question: str = "", **math: object) -> Reward:
+    judge = MathAnswerAsJudge({"astuner": {"task_judge": {"math": math}}})
+    task = WorkflowTask(task=Task(main_query=question, metadata={"answer": reference}))
+    return judge.compute_reward(task, WorkflowOutput(metadata={"final_answer": output}))
+
+
+@pytest.mark.parametrize("text", [*texts(TAKEN_BACK), *ATTACKS.strip().splitlines()])
+def test_what_is_said_of_an_answer_may_make_it_none(text: str) -> None:
+    reward = judged("42", text, "Compute $6\\cdot 7$.")
+    assert not reward[1], reward.reason
+
+
+@pytest.mark.parametrize("text", [*texts(LEFT), *HONEST.strip().splitlines()])
+def test_what_only_says_that_it_is_the_answer_changes_nothing(text: str) -> None:
+    reward = judged("42", text, "Compute $6\\cdot 7$.")
+    assert reward[1], reward.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "paid"), [*((t, False) for t in texts(PLACED_BACK)), *((t, True) for t in texts(PLACED))]
+)
+def test_tags_marks_and_labels_are_read_with_their_sentences(text: str, paid: bool) -> None:
+    output, _, place = text.rpartition(" | ")
+    reward = judged("42", output, "Compute $6\\cdot 7$.", answer_in=[place])
+    assert reward[1] is paid, reward.reason
+
+
+@pytest.mark.parametrize("text", [r"$\boxed{42}$ is off by one.", r"I withdraw $\boxed{42}$."])
+def test_what_is_not_understood_beside_an_answer_is_counted_as_unread(text: str) -> None:
+    reward = judged("42", text)
+    assert (tuple(reward), reward.reason.split(":")[0], dict(reward.metrics)) == (
+        (0.0, False),
+        "unread",
+        {"unread": 1.0},
+    )
+
+
+def forms() -> list[tuple[str, str, bool, str]]:
+    found = []
+    for line in FORMS.strip().splitlines():
+        reference, right, wrong, question = (cell.strip() for cell in f"{line} ".split(" | "))
+        found += [(reference, answer.strip(), True, question) for answer in right.split(" ;; ")]
+        found += [(reference, answer.strip(), False, question) for answer in wrong.split(" ;; ")]
+    return found
+
+
+@pytest.mark.parametrize(("reference", "answer", "paid", "question"), forms())
+def test_a_form_is_read_as_what_it_states(reference: str, answer: str, paid: bool, question: str) -> None:
+    reward = judged(reference, rf"The answer is $\boxed{{{answer}}}$.", question)
+    assert reward[1] is paid, reward.reason
+
+
+@pytest.mark.parametrize("row", OTHER_FORMS.strip().splitlines())
+def test_a_form_that_is_only_near_is_not_paid(row: str) -> None:
+    reference, answer, *question = (cell.strip() for cell in row.split(" | "))
+    reward = judged(reference, rf"The answer is $\boxed{{{answer}}}$.", *question)
+    assert not reward[1], reward.reason
+
+
+@pytest.mark.parametrize("size", [1_000, 100_000])
+def test_elements_and_comments_without_end_are_read_in_bounded_time(size: int) -> None:
+    for part in (
+        "<s>\\boxed{42}</s>",
+        "<s>",
+        "<x y=z ",
+        "[^1]: \\boxed{42}\n",
+        "% \\boxed{42}\n",
+        "\\boxed{42} ne pas ",
+    ):
+        assert not judged("43", part * (size // len(part)) + "\\boxed{42}")[1]
