@@ -71,7 +71,7 @@ def test_a_reward_that_is_passed_over_is_told_once(caplog: pytest.LogCaptureFixt
     ("config", "message"),
     [
         ({"astuner": {"task_judge": {"judge_protocol": None}}}, "sets the reward itself, it is workflow_reward"),
-        ({"ajet": {"task_judge": {"judge_protocol": "a->B"}}}, "a section `ajet`, which astuner does not read: write"),
+        ({"ajet": {"task_judge": {"judge_protocol": "a->B"}}}, "which astuner does not read: `astuner migrate FILE"),
         ({"astuner": {"task_judge": {"alien_llm_model": "qwen"}}}, "task_judge.alien_llm_model: unknown key; upstream"),
         ({"astuner": {"task_judge": {"alien_llm_response_length": 9}}}, "client.max_tokens"),
     ],
