@@ -7,7 +7,7 @@ are read. They are read alike around a box, a tag, a mark or a label.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from agentscope_tuner.verify.labels import labelled
 
@@ -220,12 +220,27 @@ _SAYS_SO = frozenset(
 )
 # Words behind an answer that begin a part of the sentence which says why, where or when
 _OPENS = frozenset(
-    """because since as which where so when if thus therefore hence and giving making after before by with in on
-    at for from of to or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für
-    von car puisque donc où pour de et porque pues ya donde para y perché poiché dove pois onde потому так где
-    для çünkü için vì nên để karena untuk bo gdyż want omdat""".split()  # noqa: SIM905
+    """because since as which who whose where so when over between during within among across throughout until if thus
+    therefore hence and giving making after before by with in on at for from of to or oder ou или o per ie eg
+    that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et porque
+    pues ya donde para y perché poiché dove pois onde потому так где для çünkü için vì nên để karena untuk bo
+    gdyż want omdat""".split()  # noqa: SIM905
 )
-_WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
+# Words with a complement, and what must stand between the answer and them
+_MORE = frozenset({"more", "less", "fewer"})
+_VERBS = frozenset(
+    "is are was were be been do does did can could may might should must will would has have had".split()  # noqa: SIM905
+)
+_COMPLEMENTED: Mapping[str, Callable[[Sequence[str]], bool]] = {
+    "than": lambda said: any(word.lower() in _MORE or word.lower().endswith("er") for word in said),
+    "not": lambda said: bool(said) and _VERBS.isdisjoint(word.lower() for word in said),
+    **dict.fromkeys(("st", "nd", "rd", "th", "square", "cubic"), lambda said: not said),
+}
+_SPEAKS_OF_ANSWER = re.compile(
+    r"answer|result|value|solution|guess|right|correct|wrong|true|truth|false|real|actual|expected|^(?:it|that|this)$"
+)
+_ASKED_WORDS = re.compile(r"[^\W\d]+|\d+(?:\.\d+)?")
+_WORDS_AND_NUMBERS = re.compile(r"\d[\d.,:]*|(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 _ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
@@ -299,6 +314,8 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
     gap = behind[: len(behind) - len(words)]
     stop = _SENTENCE_END.search(words)
     first, rest = (words[: stop.end()], words[stop.end() :]) if stop is not None else (words, "")
+    if words[:1] == "." and not words[1:2].isdigit():
+        first, rest = "", words[1:]
     if "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper()):
         # a new line, or a new sentence behind a formula that stands alone
         first, rest = "", words
@@ -321,20 +338,33 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
     if _DENIES_ANOTHER.match(sentence):
         return ""
-    sentence, *number = re.split(
-        r"(?=\d)", _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")), maxsplit=1
-    )
+    sentence = _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg"))
     if _ADDS_MORE.match(sentence):
         return sentence.split()[0]
-    sentence = sentence.replace("years old", "years")
-    said: list[str] = _WORDS.findall(sentence)
-    for word in said:
-        low = word.lower()
-        if low in _OPENS:
+    asked_words = frozenset(_ASKED_WORDS.findall(asked))
+    said = _WORDS_AND_NUMBERS.findall(sentence.replace("years old", "years"))
+
+    def understood(word: str) -> bool:
+        return re.split("['’]", word.lower(), maxsplit=1)[0] in asked_words or allows(word)
+
+    for place, word in enumerate(said):
+        low, rest = word.lower(), said[place + 1 :]
+        # `42 over 2` is a fraction
+        if low in _OPENS and not (low == "over" and rest and rest[0][0].isdigit()):
             return ""
-        if low not in _SAYS_SO and not allows(word) and not (len(said) == 1 and not asked and _is_noun(low)):
+        if low in _COMPLEMENTED:
+            # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
+            return "" if _COMPLEMENTED[low](said[:place]) and _is_of_question(rest, understood) else word
+        if word[0].isdigit() and (place == 0 or word.strip(".,:") not in asked_words):
+            return sentence[sentence.index(word) :] if place else ""
+        if low not in _SAYS_SO and not understood(word) and not (len(said) == 1 and not asked and _is_noun(low)):
             return word
-    return number[0] if number and said else ""
+    return ""
+
+
+def _is_of_question(words: Sequence[str], understood: Callable[[str], bool]) -> bool:
+    """Whether words speak of what the question speaks of, and of no answer."""
+    return any(map(understood, words)) and not any(_SPEAKS_OF_ANSWER.search(word.lower()) for word in words)
 
 
 def _is_noun(word: str) -> bool:

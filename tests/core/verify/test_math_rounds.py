@@ -393,3 +393,38 @@ def test_elements_and_comments_without_end_are_read_in_bounded_time(size: int) -
         "\\boxed{42} ne pas ",
     ):
         assert not judged("43", part * (size // len(part)) + "\\boxed{42}")[1]
+
+
+# Real solutions end in such sentences: the words behind the answer are the question's
+TEAMS = (
+    "Ann's team of 3 dozen players has played in a league for 12 years. 6 girls are not in the team's band. How many "
+    "dozens of games more than Bob's team did her team win, on which floor is it, and what is the volume in inches?"
+)
+BEHIND = [
+    (r"Ann's team won $\boxed{42}$ more games than Bob's team.", True),
+    (r"Her team won $\boxed{42}$ games more than Bob's.", True),
+    (r"It won $\boxed{42}$ dozens of games.", True),
+    (r"There are $\boxed{42}$ girls not in the band.", True),
+    (r"The team is on the $\boxed{42}$nd floor.", True),
+    (r"The volume is $\boxed{42}$ cubic inches.", True),
+    (r"The team won $\boxed{42}$ games over the years.", True),
+    (r"There are $\boxed{42}$ players who play in the band.", True),
+    (r"The team won $\boxed{42}$ games between the first and the last year.", True),
+    (r"It is $\boxed{42}$ more than the answer.", False),
+    (r"It is $\boxed{42}$ more than the correct number of games.", False),
+    (r"It is $\boxed{42}$ than games.", False),
+    (r"$\boxed{42}$ is not the number of games.", False),
+    (r"$\boxed{42}$ games are not the team's.", False),
+    (r"$\boxed{42}$ games not counted rightly.", False),
+    (r"It is $\boxed{42}$ over 2.", False),
+    (r"It is $\boxed{42}$ 12 years.", False),
+    (r"It is $\boxed{42}$ games 43.", False),
+    (r"It is $\boxed{42}$ squared.", False),
+    (r"It is the $\boxed{42}$th root of the answer.", False),
+]
+
+
+@pytest.mark.parametrize(("text", "paid"), BEHIND)
+def test_a_sentence_goes_on_in_the_questions_words(text: str, paid: bool) -> None:
+    reward = judged("42", text, TEAMS)
+    assert reward[1] is paid, reward.reason
