@@ -117,11 +117,6 @@ SECTION = "astuner.task_judge"
 _MOST_NESTED = 2
 
 
-def _empty_list_for_null(value: object) -> object:
-    # `rules:` with every rule commented out reads as null and means no rules
-    return [] if value is None else value
-
-
 def _one_or_more(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
@@ -251,7 +246,7 @@ class TaskJudgeConfig(StrictSection):
     judge_type: _JudgeType = "customized_protocol"
     judge_protocol: str | None = None
     judge_kwargs: dict[str, Any] = Field(default_factory=dict)
-    rules: Annotated[list[dict[str, Any]], BeforeValidator(_empty_list_for_null)] = Field(default_factory=list)
+    rules: list[dict[str, Any]] = Field(default_factory=list)
     rule_modules: list[str] = Field(default_factory=list)
     rule_reward: float = 0.0
     on_error: Literal["raise", "zero"] = "raise"
@@ -289,9 +284,14 @@ class TaskJudgeConfig(StrictSection):
 
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, data: Any) -> Any:
-        """`judge` as the `judge_type` or the `judge_protocol` that it is short for."""
-        name = data.get("judge") if isinstance(data, dict) else None
+    def _written_out(cls, data: Any) -> Any:
+        """The section with `judge` as the `judge_type` or the `judge_protocol` that it is short for."""
+        if not isinstance(data, dict):
+            return data
+        if "rules" in data and data["rules"] is None:
+            # every rule is commented out
+            data = {**data, "rules": []}
+        name = data.get("judge")
         if not isinstance(name, str):
             return data
         key = "judge_type" if name in get_args(_JudgeType) else "judge_protocol"
@@ -555,7 +555,7 @@ def _with_defaults(plain: dict[str, Any]) -> DictConfig:
         elif key == "math":
             nodes[key].merge_with(value)
         else:
-            nodes[key] = _empty_list_for_null(value) if key == "rules" else value
+            nodes[key] = [] if key == "rules" and value is None else value
     return nodes
 
 
