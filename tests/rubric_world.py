@@ -18,7 +18,8 @@ def world(body: Body, attempt: int) -> Canned:
     """Proposes a useless rubric, revises it to a good one, and judges by the rubrics it is given."""
     prompt = prompt_of(body)
     if "Sort the numbered rubrics" in prompt:
-        count = len(re.findall(r"^\d+\. ", prompt, re.MULTILINE))
+        # each line of data begins with its mark
+        count = len(re.findall(r"^(?:\S+ )?\d+\. ", prompt, re.MULTILINE))
         return Canned(json.dumps({"themes": [{"name": "quality", "rubrics": list(range(1, count + 1))}]}))
     if "reached another verdict" in prompt:
         topic = re.findall(r"about (\w+)\?", prompt)[0]

@@ -347,6 +347,7 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     def understood(word: str) -> bool:
         return re.split("['’]", word.lower(), maxsplit=1)[0] in asked_words or allows(word)
 
+    word: str
     for place, word in enumerate(said):
         low, rest = word.lower(), said[place + 1 :]
         # `42 over 2` is a fraction
