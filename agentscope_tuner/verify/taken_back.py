@@ -7,6 +7,7 @@ are read. They are read alike around a box, a tag, a mark or a label.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from agentscope_tuner.verify.labels import labelled
@@ -349,6 +350,9 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
 
     word: str
     for place, word in enumerate(said):
+        if all(unicodedata.category(sign)[0] == "C" for sign in word):
+            # half a pair, a null, a mark of the byte order: nobody reads them
+            continue
         low, rest = word.lower(), said[place + 1 :]
         # `42 over 2` is a fraction
         if low in _OPENS and not (low == "over" and rest and rest[0][0].isdigit()):

@@ -30,7 +30,7 @@ ELSEWHERE = {
     "astuner rules run": "tests/core/cli",
     "astuner demo": "test_wheel.py",
     **{f"astuner {name}": "tests/core/cli, tests/core/lab" for name in (
-        "view", "report", "audit", "agree", "judge-eval", "compare", "watch", "judge", "serve", "rollout",
+        "view", "report", "audit", "agree", "judge-eval", "compare", "watch", "doctor", "judge", "serve", "rollout",
     )},
 }  # fmt: skip
 

@@ -202,7 +202,8 @@ def test_a_deadline_cancels_the_judge(waiting: Waiting, batch: bool) -> None:
 @pytest.mark.parametrize("judge", ["HangsOnOne", "RanksOrHangs"])
 def test_a_row_that_hangs_costs_no_other_row_its_verdict(tmp_path: Path, judge: str) -> None:
     """It ended as a 504 for every row of its request."""
-    answers = ["a", "b", "hang"] if judge == "RanksOrHangs" else ["a", "hang", "b"]
+    # neighbours of one task are a group, and a judge that ranks is asked about whole groups
+    answers = ["a", "a", "b", "b", "hang", "hang"] if judge == "RanksOrHangs" else ["a", "hang", "b"]
     rows = [{"task": {"task_id": answer}, "output": {"metadata": {"final_answer": answer}}} for answer in answers]
     with RunningService("--conf", config_file(tmp_path, JUDGES + judge), "--drain-seconds", "0.1") as service:
         got = service.post("/reward", {"rollouts": rows}, **{"X-Deadline-Seconds": "1"})
