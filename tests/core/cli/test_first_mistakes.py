@@ -61,6 +61,9 @@ def said(command: str) -> str:
             "task_judge stands at the top, where nobody reads it: write astuner.task_judge",
         ),
         ("astunner:\n  task_judge:\n    judge: math\n", "did you mean 'astuner'?"),
+        (section("judge: verifier"), "task_judge.verifier.preset is missing: one of 'general_verifier', 'xverify'"),
+        (section("judge: reward_model"), "task_judge.reward_model.url is missing"),
+        (section("judge: sql"), "task_judge.judge_kwargs.databases is missing"),
     ],
 )
 def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words: str) -> None:
@@ -100,7 +103,11 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
     ("command", "words"),
     [
         ("chek --conf judge.yaml", "Did you mean 'check'"),
-        ("check --conf no.yaml", "no configuration file 'no.yaml'"),
+        ("check --conf no.yaml", "no configuration file 'no.yaml': `astuner init math FOLDER` writes one"),
+        ("check --conf rows.jsonl", "it looks like a file of rows, which --input takes; --conf takes the YAML"),
+        ("explain --conf judge.yaml --input rows.jsonl --id z", "no row with the id 'z': the first are"),
+        ("judge-eval --conf judge.yaml --labels rows.jsonl", "`astuner agree` compares the rows that any judge"),
+        ("migrate judge.yaml", "it is migrated, so check it with `astuner check`"),
         ("check --conf judge.yaml judge=math", "write astuner.task_judge.judge"),
         ("judge --conf judge.yaml --input no.jsonl --output o.jsonl", "cannot read 'no.jsonl'"),
         ("judge --conf judge.yaml --input rows.jsonl", "--output is missing"),
