@@ -100,7 +100,7 @@ def migrated(text: str) -> tuple[str, list[str]]:
 
 
 def _is_ours(judge: Mapping[str, Any]) -> bool:
-    """Whether a section that AgentJet names as we do names a judge as only we can: by a short name, or a type of ours."""
+    """Whether a section that AgentJet names as we do names its judge as only we can: by a short name, or our type."""
     known = judge.get("judge_type", "customized_protocol") in ("customized_protocol", "rubrics_auto_grader")
     protocol = judge.get("judge_protocol")
     short = isinstance(protocol, str) and "->" not in protocol
