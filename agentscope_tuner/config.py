@@ -49,6 +49,12 @@ UPSTREAM_KEYS: Mapping[str, str] = MappingProxyType(
         "merge them into categories, false to keep all",
     }
 )
+# Settings of ours that stand in another place, by their names
+_ELSEWHERE = {
+    "second_opinion": "it stands beside task_judge: write astuner.second_opinion",
+    "stop_when_failing": "it is an argument of the trainer's adapter, as in reward_func(CONF, stop_when_failing=False)",
+    "grace": "it is an option of `astuner judge`: write --grace",
+}
 
 
 class StrictSection(BaseModel):
@@ -86,7 +92,7 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         # pydantic's own messages for these errors name a Python class, or pydantic
         words = "must be a mapping of keys to values" if kind in _MAPPING else message.removeprefix("Value error, ")
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
-    if told := UPSTREAM_KEYS.get(str(loc[-1])):
+    if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
     fields = _model_at(model, loc[:-1]).model_fields
     allowed = [field.alias or name for name, field in fields.items()]
