@@ -49,6 +49,12 @@ UPSTREAM_KEYS: Mapping[str, str] = MappingProxyType(
         "merge them into categories, false to keep all",
     }
 )
+# Settings of ours that stand in another place, by their names
+_ELSEWHERE = {
+    "second_opinion": "it stands beside task_judge: write astuner.second_opinion",
+    "stop_when_failing": "it is an argument of the trainer's adapter, as in reward_func(CONF, stop_when_failing=False)",
+    "grace": "it is an option of `astuner judge`: write --grace",
+}
 
 
 class StrictSection(BaseModel):
@@ -80,17 +86,27 @@ def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
 
 def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
     path = ".".join(str(part) for part in loc)
+    if kind == "missing":
+        return f"{path} is missing{_choices(_model_at(model, loc[:-1]), str(loc[-1]))}"
     if kind != "extra_forbidden":
         # pydantic's own messages for these errors name a Python class, or pydantic
         words = "must be a mapping of keys to values" if kind in _MAPPING else message.removeprefix("Value error, ")
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
-    if told := UPSTREAM_KEYS.get(str(loc[-1])):
+    if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
     fields = _model_at(model, loc[:-1]).model_fields
     allowed = [field.alias or name for name, field in fields.items()]
     nearest = difflib.get_close_matches(str(loc[-1]), allowed, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
+
+
+def _choices(model: type[BaseModel], name: str) -> str:
+    """What a key may hold, where it has few values."""
+    field = model.model_fields.get(name)
+    if field is None or get_origin(field.annotation) is not Literal:
+        return ""
+    return f": one of {', '.join(map(repr, get_args(field.annotation)))}"
 
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
@@ -621,7 +637,9 @@ def _plain(config: DictConfig, where: str) -> Any:
 
 
 def _way_out(exc: yaml.YAMLError, path: Path) -> str:
-    """The way out of the commonest mistake, whose own message speaks of a character that cannot start any token."""
+    """The way out of the commonest mistakes, whose own messages speak of a token or of the start of a document."""
+    if path.suffix in (".jsonl", ".csv", ".tsv"):
+        return "it looks like a file of rows, which --input takes; --conf takes the YAML. "
     mark = getattr(exc, "problem_mark", None)
     lines = path.read_text(encoding="utf-8").splitlines()
     if mark is None or mark.line >= len(lines) or not re.match(r" *\t", lines[mark.line]):
@@ -639,7 +657,7 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
     try:
         loaded = OmegaConf.load(source)
     except FileNotFoundError as exc:
-        raise ConfigError(f"no configuration file {str(source)!r}") from exc
+        raise ConfigError(f"no configuration file {str(source)!r}: `astuner init math FOLDER` writes one") from exc
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
     except yaml.YAMLError as exc:

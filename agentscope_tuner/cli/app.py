@@ -42,7 +42,7 @@ _SUMMARIES = {
     "written over.",
     "judge": "Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a "
     "reward of 0.",
-    "rollout": "Run the workflow on every task, some times each, and judge every rollout.",
+    "rollout": "Run the workflow on each task several times, and judge every rollout.",
     "migrate": "Write AgentJet's YAML with the judge under `astuner.task_judge`, and say what has no equivalent here.",
     "config": "Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a "
     "comment.",

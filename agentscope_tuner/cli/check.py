@@ -99,7 +99,7 @@ def _rows_shown(report: TaskReport) -> Table:
     tasks, outputs = [task for _, task, _ in report.shown], [output for _, _, output in report.shown]
     answers = [plain_text(task.metadata.get("answer", "–")) for task in tasks]
     given = ["–" if output is None else plain_text(output.metadata.get("final_answer", "–")) for output in outputs]
-    questions = [task.main_query or plain_text(task.init_messages) for task in tasks]
+    questions = [task.main_query or plain_text(task.init_messages or "–") for task in tasks]
     for name, texts in (("question", questions), ("answer", answers), ("response", given)):
         found.add_row(name, *(cell(_ends(text)) for text in texts))
     return found

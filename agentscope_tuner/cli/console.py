@@ -29,15 +29,15 @@ err = Console(stderr=True, emoji=False)
 class Exit(IntEnum):
     """The exit codes of every command; 0 is the end of a command that did its work and found nothing to report."""
 
-    #: What `--fail-on` or `--fail-over` asked about was found; `doctor` found a cause.
+    #: What `--fail-on` or `--fail-over` asked about was found; `watch`: the run is being gamed; `doctor`: a cause.
     FOUND = 1
-    #: Wrong options, configuration or input: nothing was done.
+    #: Wrong options, configuration or input: nothing was done. `audit`: no right answer passes.
     BAD_USAGE = 2
     #: Some rows have no reward, or could not be checked; they are kept. `rubrics`, `judge-eval`: too few verdicts.
     ROWS_FAILED = 3
     #: `rubrics learn`: the rubrics are not proven on held-out samples.
     NOT_PROVEN = 4
-    #: Ctrl-C or a signal; what was done is kept.
+    #: Ctrl-C; what was done is kept. After another signal it is 128 and the signal's number: see `cli.ending`.
     INTERRUPTED = 130
 
 

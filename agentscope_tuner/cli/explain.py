@@ -17,6 +17,9 @@ from agentscope_tuner.verify.math.read import Pair, bare, reference
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 from agentscope_tuner.workflow import Rollout
 
+# Where no row has the id that was asked for
+_IDS_NAMED = 3
+
 Reference = Annotated[
     str | None, typer.Option("--reference", help="The ground truth: bare, in dollars, boxed, or GSM8K's.")
 ]
@@ -71,6 +74,7 @@ def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[
     """
     group: list[Rollout] = []
     place: int | None = None
+    first: list[str] = []
     for line in lines:
         row = parse_line(line)
         if row.rollout is None:
@@ -82,12 +86,15 @@ def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[
                 break
             group = []
         group.append(row.rollout)
+        if len(first) < _IDS_NAMED:
+            first.append(repr(row.rollout.id))
         if place is None and id_ in (None, row.rollout.id):
             place = len(group) - 1
             if not ranks:
                 break
     if place is None:
-        raise ConfigError("--input holds no row" + (f" with the id {id_!r}" if id_ is not None else ""))
+        named = f" with the id {id_!r}: the first are {', '.join(first) or 'none'}" if id_ is not None else ""
+        raise ConfigError(f"--input holds no row{named}")
     return group, place
 
 

@@ -113,7 +113,11 @@ def _name(found: Looked, rows: list[dict[str, Any]], role: str, names: tuple[str
     """Name a column whose name is a common one; of two that differ the first."""
     row = rows[0]
     present = [name for name in names if at_path(row, name) is not None]
-    if is_own(row) or not present:
+    if is_own(row):
+        return
+    if not present:
+        if role == "question":
+            found.whys.append("question: no column has a common name: name it, reads: {question: <column>}")
         return
     others = [
         name for name in present[1:] if plain_text(at_path(row, name)) not in plain_text(at_path(row, present[0]))

@@ -29,6 +29,7 @@ _OURS = {
     "countdown_answer_as_judge->CountdownAnswerAsJudge",
 }
 _RENAMED = {"generate_number": "query_specific_generate_number"}
+_CHECK = "so check it with `astuner check`"
 
 
 @dataclass
@@ -48,7 +49,7 @@ def migrate(
 ) -> None:
     """Write AgentJet's YAML with the judge under `astuner.task_judge`, and say what has no equivalent here.
 
-    Rules and a deadline then run in AgentJet's judge's place. Example: astuner migrate ajet.yaml --output migrated.yaml
+    AgentJet then asks astuner's judge, to which rules and a deadline can be added.
     """
     try:
         text, notes = migrated(conf.read_text(encoding="utf-8"))
@@ -81,13 +82,13 @@ def migrated(text: str) -> tuple[str, list[str]]:
     if not isinstance(whole[name], Mapping):
         raise ValueError(f"{name} must be a mapping, got {whole[name]!r:.200}")
     if name != "astuner" and "astuner" in whole:
-        raise ValueError(f"it has a section `astuner` beside `{name}` already: it is migrated")
+        raise ValueError(f"it has a section `astuner` beside `{name}` already: it is migrated, {_CHECK}")
     judge = whole[name].get("task_judge")
     if not isinstance(judge, Mapping | None):
         raise ValueError(f"{name}.task_judge must be a mapping, got {judge!r:.200}")
     found = _translated(judge, named="judge_protocol" in (judge or {}))
     if name == "astuner" and _is_ours(judge or {}):
-        raise ValueError("astuner.task_judge names a judge of astuner's: it is migrated")
+        raise ValueError(f"astuner.task_judge names a judge of astuner's: it is migrated, {_CHECK}")
     section = _value(root, name)
     if name == "astuner":
         # The trainer and astuner read one section: it is written anew
@@ -99,8 +100,11 @@ def migrated(text: str) -> tuple[str, list[str]]:
 
 
 def _is_ours(judge: Mapping[str, Any]) -> bool:
+    """Whether a section that AgentJet names as we do names its judge as only we can: by a short name, or our type."""
     known = judge.get("judge_type", "customized_protocol") in ("customized_protocol", "rubrics_auto_grader")
-    return not known or str(judge.get("judge_protocol")).startswith("agentscope_tuner.")
+    protocol = judge.get("judge_protocol")
+    short = isinstance(protocol, str) and "->" not in protocol
+    return not known or short or judge.get("judge") is not None or str(protocol).startswith("agentscope_tuner.")
 
 
 def _translated(judge: Mapping[str, Any] | None, *, named: bool) -> _Migrated:

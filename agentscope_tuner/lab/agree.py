@@ -116,7 +116,10 @@ def agreement(
     for row in rows:
         columns.add(row, labels, value_at(row.row, by) if by else "")
     if not columns.labels:
-        raise ConfigError(f"none of {columns.rows} rows has a verdict and a label: labels name rows by their id")
+        raise ConfigError(
+            f"none of {columns.rows} rows has a verdict and a label: --labels takes lines of "
+            '{"id": …, "label": …}, with the ids of the rows'
+        )
     threshold = _threshold(columns.labels) if threshold is None else threshold
     differences = columns.differences(threshold)
     return {

@@ -68,6 +68,7 @@ def asked_anew(judge: TaskJudge) -> AsksModels:
     if not isinstance(inner, AsksModels):
         raise ConfigError(
             f"judge-eval measures a judge_type of llm, task_rubrics or rubrics_auto_grader, got {type(inner).__name__}"
+            ": `astuner agree` compares the rows that any judge has scored with labels"
         )
     for model in inner.judge_models:
         model.settings = model.settings.model_copy(update={"cache": False})

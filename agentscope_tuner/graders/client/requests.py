@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentscope_tuner._http.limiter import Limiter, Place, pace_of
-from agentscope_tuner._http.retry import Retries, is_busy, is_refused, retry_after
+from agentscope_tuner._http.retry import REFUSED_SECONDS, Retries, is_busy, is_refused, retry_after
 from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
@@ -169,7 +169,9 @@ async def fetch(
                     if not state.failure_logged:
                         # Verdicts may now take until their deadlines
                         state.failure_logged = True
-                        _log.warning("%s", tries.report("asked again until the deadline of each verdict"))
+                        nobody = is_refused(exc) and not state.answered
+                        until = f"for {REFUSED_SECONDS:g} s" if nobody else "until the deadline of each verdict"
+                        _log.warning("%s", tries.report(f"asked again {until}"))
                     await asyncio.sleep(pause)
                 usage += _RETRY
                 state.spent(_RETRY)

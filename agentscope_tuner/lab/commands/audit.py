@@ -28,6 +28,7 @@ from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
 from agentscope_tuner.records.reader import Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.reads import hint
 
 _INPUT = "Tasks or rollouts to attack the judge with: the more like the training data, the better."
 _FAIL_OVER = "Exit code 1 when any attack passes more often than this share of its answers; 0.0 for none at all."
@@ -98,8 +99,16 @@ def _asked(
         results = attacked(
             judge, subjects, pass_at, lambda attack: bar.update(task, description=attack.name, advance=1)
         )
+        _check_references(judge, subjects, results)
         bar.update(task, description="strategies")
         return results, scoreboard(judge, subjects)
+
+
+def _check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], results: Sequence[AttackResult]) -> None:
+    """No audit of a judge that reads the answer on rows without one: what its rules filter would look like a pass."""
+    unread = "answer" in judge.reference_keys and not any(subject.reference for subject in subjects)
+    if unread and any(result.no_verdict for result in results):
+        raise fail(f"no row has a reference, and without one there is no verdict: {hint(subjects[0].task.metadata)}")
 
 
 def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:

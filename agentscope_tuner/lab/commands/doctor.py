@@ -51,6 +51,8 @@ def doctor(
         say(f"   write or do: {trouble.remedy}")
     if found:
         raise typer.Exit(Exit.FOUND)
+    if not as_json:
+        err.print(f"no cause found in {len(rows):,} rows: a trainer can learn from them")
 
 
 def _rows(source: RunRows, run: str, stack: ExitStack) -> Iterator[ScoredRow]:

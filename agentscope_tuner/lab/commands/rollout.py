@@ -56,7 +56,7 @@ def rollout(
         int, typer.Option("--processes", min=1, help="Run over N processes: for agents that keep a core busy.")
     ] = 1,
 ) -> None:
-    """Run the workflow on every task, some times each, and judge every rollout.
+    """Run the workflow on each task several times, and judge every rollout.
 
     Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C and
     SIGTERM keep what is done.

@@ -52,6 +52,8 @@ def view(
     _check(scored, compare, may_come=True)
     _check_overrides(overrides or [], conf)
     try:
+        import uvicorn  # noqa: F401 - the server imports it when it starts, which is too late to say so
+
         from agentscope_tuner.lab.view.server import serve_view
         from agentscope_tuner.lab.view.session import ViewSession
     except ImportError as exc:
@@ -107,6 +109,8 @@ def report(
     from agentscope_tuner.lab.view.report import write_report
 
     _check(scored, compare, may_come=False)
+    if output.is_dir():
+        raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
     try:
         written = write_report(scored, output, labels=labels or beside(scored, "labels"), earlier=compare, limit=limit)
     except OSError as exc:

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 class LiveWatch:
     """A watch for a trainer's callback, which asks it after every step. Alarms are logged, and written to a file.
 
-        live = LiveWatch(config="configs/math_watched.yaml")
+        live = LiveWatch(config="configs/math_lenient_logged.yaml")
         ...
         live.look()
         if live.watch.gamed:

@@ -141,7 +141,9 @@ def _build(settings: Settings) -> BaseJudge:
     except ConfigError:
         raise
     except (Exception, SystemExit) as exc:  # a user's constructor may fail in any way
-        raise ConfigError(f"{protocol!r} could not be constructed: {_said(exc)}") from exc
+        takes_none = isinstance(exc, TypeError) and "__init__" in str(exc)
+        way_out = "; a judge has `def __init__(self, config)`, or none" if takes_none else ""
+        raise ConfigError(f"{protocol!r} could not be constructed: {_said(exc)}{way_out}") from exc
     return judge
 
 

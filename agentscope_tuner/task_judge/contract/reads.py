@@ -234,8 +234,9 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
     """
     found = _first(row, column.names)
     if found is None:
+        named = " or ".join(map(repr, column.names))
         raise JudgeError(
-            f"{WHERE}.{role}: the row has no {' or '.join(column.names)}, only {_keys(row)}", cause=Cause.REFERENCE
+            f"{WHERE}.{role}: the row has no {named}, only {_keys(row)}: name one of these", cause=Cause.REFERENCE
         )
     name, value = found
     if column.take is None:

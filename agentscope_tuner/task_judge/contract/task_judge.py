@@ -27,6 +27,8 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 _log = logging.getLogger(__name__)
 
 _Outcome = Judgement | JudgeError
+# What callers give by mistake in place of a WorkflowTask or a WorkflowOutput
+_NOT_ASKED_ABOUT = (Task, str, dict)
 # Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
 
@@ -130,6 +132,7 @@ class TaskJudge:
 
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
+            TypeError: a `Task`, a text or a dictionary was given in place of a `WorkflowTask` or `WorkflowOutput`.
         """
         return self.reward_of(self.outcome(workflow_task, workflow_output))
 
@@ -169,6 +172,7 @@ class TaskJudge:
 
     def outcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
         """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
+        _check_kinds(task, output)
         try:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
@@ -198,6 +202,7 @@ class TaskJudge:
 
     async def aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
         """`outcome` for callers inside an event loop."""
+        _check_kinds(task, output)
         try:
             if output.reward is not None and not self.heeds_own_reward:
                 self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
@@ -335,6 +340,15 @@ class TaskJudge:
             raise outcome
         reason = f"no verdict, 0.0 by on_error: zero: {outcome}"
         return Reward(0.0, False, reason=reason, metrics={**outcome.metrics, "failed": 1.0})
+
+
+def _check_kinds(task: object, output: object) -> None:
+    """A first mistake of the caller's, which would look like a bug of the judge."""
+    if isinstance(task, _NOT_ASKED_ABOUT) or isinstance(output, _NOT_ASKED_ABOUT):
+        raise TypeError(
+            "a judge is asked about WorkflowTask(task=Task(...)) and WorkflowOutput(metadata={'final_answer': ...}), "
+            f"got {type(task).__name__} and {type(output).__name__}"
+        )
 
 
 def _unexpected(exc: BaseException, message: str) -> JudgeError:

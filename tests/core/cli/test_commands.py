@@ -70,7 +70,7 @@ def test_an_error_of_a_command_with_json_is_json() -> None:
     done = CliRunner().invoke(app, ["check", "--conf", "no.yaml", "--input", "x", "--json"])
     assert (done.exit_code, json.loads(done.stdout)) == (
         2,
-        {"error": "no configuration file 'no.yaml'", "exit_code": 2},
+        {"error": "no configuration file 'no.yaml': `astuner init math FOLDER` writes one", "exit_code": 2},
     )
 
 

@@ -127,6 +127,8 @@ def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
         ("ajet: {model: {path: x}}\n", "in braces"),
         ("ajet:\n  x: 1\nastuner:\n  task_judge: {}\n", "it is migrated"),
         ("astuner:\n  task_judge: {judge_type: llm}\n", "it is migrated"),
+        ("astuner:\n  task_judge: {judge: math}\n", "it is migrated"),
+        ("astuner:\n  task_judge: {judge_protocol: math}\n", "it is migrated"),
         (f"astuner:\n  task_judge:\n    judge_protocol: {HOME}.length_judge->LengthJudge\n", "it is migrated"),
         ("ajet:\n\tx: 1\n", "cannot start any token"),
         ("", "no section ajet"),

@@ -337,6 +337,16 @@ def test_a_judge_without_verdicts_does_not_pass_a_gate(tmp_path: Path) -> None:
     assert "no verdict on any of the answers that must fail" in " ".join(result.output.split())
 
 
+def test_rows_without_references_are_an_error_that_names_the_column_and_no_clean_audit(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text('{"q": "1+1?", "gold": "2"}\n{"q": "1+2?", "gold": "3"}\n')
+    for gate in ([], ["--fail-over", "0.0"]):
+        result = CliRunner().invoke(app, ["audit", "--conf", "configs/math.yaml", "--input", str(path), *gate])
+        assert result.exit_code == 2
+        assert "no row has a reference" in " ".join(result.output.split())
+        assert "`reads: {answer: gold}`" in " ".join(result.output.split())
+
+
 def test_nothing_to_audit_with_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     path.write_text("[]\n")

@@ -118,7 +118,7 @@ def test_a_count_and_a_verdict_are_read_where_the_workflow_left_them() -> None:
 @pytest.mark.parametrize(
     ("kwargs", "way_out"),
     [
-        ({}, "hard: field required"),
+        ({}, "hard is missing"),
         ({"hard": 4}, "needs `soft`"),
         ({"soft": 5, "hard": 4}, "soft 5 and hard 4"),
         ({"soft": -1, "hard": 4}, "soft"),

@@ -340,6 +340,30 @@ class BadConstructor(BaseJudge):
         return 1.0, True
 
 
+class TakesNoConfig(BaseJudge):
+    def __init__(self) -> None:
+        pass
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        return 1.0, True
+
+
+@pytest.mark.parametrize(
+    ("task", "output", "got"),
+    [
+        ("6*7?", "42", "got str and str"),
+        (Task(metadata={"answer": "42"}), WorkflowOutput(), "got Task and WorkflowOutput"),
+        (WorkflowTask(task=Task()), "42", "got WorkflowTask and str"),
+        (WorkflowTask(task=Task()), {"final_answer": "42"}, "got WorkflowTask and dict"),
+    ],
+)
+def test_a_caller_is_told_what_a_judge_is_asked_about(task: Any, output: Any, got: str) -> None:
+    judge = load_judge({"astuner": {"task_judge": {"judge": "math"}}})
+    for ask in (judge.judge, judge.compute_reward, lambda *pair: asyncio.run(judge.ajudge(*pair))):
+        with pytest.raises(TypeError, match=rf"asked about WorkflowTask\(task=Task.*{got}"):
+            ask(task, output)
+
+
 @pytest.mark.parametrize(
     ("protocol", "words"),
     [
@@ -352,6 +376,7 @@ class BadConstructor(BaseJudge):
         ("agentscope_tuner.errors->ConfigError", "not a subclass of BaseJudge"),
         (f"{__name__}->NoMethod", "must define compute_reward"),
         (f"{__name__}->BadConstructor", "could not be constructed: OSError: no such model"),
+        (f"{__name__}->TakesNoConfig", "; a judge has `def __init__(self, config)`, or none"),
     ],
 )
 def test_a_wrong_protocol_fails_at_load(protocol: str | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
