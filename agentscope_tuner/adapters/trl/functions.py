@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters._failing import FailingRun
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, truth_of
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
@@ -406,6 +406,6 @@ def pairs_of(
     envs = [None] * len(prompts) if environments is None else environments
     rows = [{column: values[index] for column, values in columns.items()} for index in range(len(prompts))]
     return [
-        as_rollout(prompt, completion, {**row, **truth_of(row, "answer", "solution")}, gym_env=env)
+        as_rollout(prompt, completion, {**row, **reference_of(row)}, gym_env=env)
         for prompt, completion, row, env in zip(prompts, completions, rows, envs, strict=True)
     ]

@@ -21,7 +21,7 @@ from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
 from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import step_of
-from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
+from agentscope_tuner.task_judge.contract.reads import NO_READS, RESPONSES, Reads
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "verl": ("score", "reward"),
@@ -32,6 +32,10 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 }
 _SUCCESS = ("acc", "is_success", "success", "is_correct")
 _NO_REWARDS = ("step", "advantage", "index", "idx", "id")
+
+# Told by a pair of texts alone, which other data sets have, too; and columns of such rows that mean another thing there
+_PAIRS = ("trl", "openrlhf")
+_NOT_OF_PAIRS = frozenset({"instruction", "label"})
 
 
 def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -336,7 +340,14 @@ def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
     """The format of a row; `plain` where none is told, or where its response stands elsewhere by `reads`."""
     name = _told(row)
     named = reads.column("response")
-    if name is None or (name == "openrlhf" and "instruction" in row):
+    if name is None or (name in _PAIRS and "labels" not in row and not _NOT_OF_PAIRS.isdisjoint(row)):
+        return PLAIN
+    # a data set's own completion stands beside the policy's response: which is which is for the user to say
+    if (
+        name in _PAIRS
+        and named is None
+        and any(other in row for other in RESPONSES if other not in _NO_RESPONSE[name][0])
+    ):
         return PLAIN
     if named is None or any(column in _NO_RESPONSE[name][0] for column in named.names):
         return name

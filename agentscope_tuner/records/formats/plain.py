@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, message_text
+from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text
 from agentscope_tuner.task_judge.contract.reads import (
     ANSWERS,
     QUESTIONS,
@@ -99,7 +99,7 @@ class PlainRow:
         self.used.add(name.partition(".")[0])
         value = cell_at(self._row, name)
         value = value[0] if isinstance(value, list) and len(value) == 1 and not is_chat(value) else value
-        return chat_of(value) or _text(value)
+        return chat_of(value) or last_turn(_text(value))
 
     def _column(self, role: str, names: tuple[str, ...]) -> str | None:
         named = self._reads.column(role)

@@ -33,6 +33,9 @@ ANSWERS = (
     "final_answer",
     "expected_answer",
 )
+#: Those of them that as often hold something else (a class, a difficulty, what was taken out of the policy's response):
+#: another column may agree with one, but none is taken before it is named.
+UNSURE = frozenset({"label", "target", "final_answer"})
 RESPONSES = ("response", "completion", "output", "generation", "generated_text", "model_output", "prediction")
 
 _IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
@@ -189,7 +192,7 @@ def at_path(row: Mapping[str, Any], path: str) -> Any:
     A name with dots may be a column's own. A step into a text reads it as a JSON object.
     """
     value = cell_at(row, path)
-    return None if value == "" else value
+    return None if isinstance(value, str) and not value else value
 
 
 def cell_at(row: Mapping[str, Any], path: str) -> Any:
@@ -278,9 +281,10 @@ def answer_columns(row: Mapping[str, Any]) -> list[str]:
 
 
 def sole_answer_column(row: Mapping[str, Any]) -> str | None:
-    """The column that holds the answer; None where there is none, or where two differ."""
+    """The column that surely holds the answer; None where there is none, or where two differ."""
     names = [name for name in answer_columns(row) if name != "solution" or _states(row[name])]
-    return names[0] if names and agree(row, names) else None
+    sure = [name for name in names if name not in UNSURE]
+    return sure[0] if sure and agree(row, names) else None
 
 
 def _states(solution: Any) -> bool:
@@ -311,16 +315,24 @@ def hint(row: Mapping[str, Any]) -> str:
     if not row:
         return "put the reference there"
     names = answer_columns(row)
-    if names == ["solution"]:
+    if names == ["solution"] and not _states(row["solution"]):
         told = "the solution states its answer neither by #### nor in a box"
         return f"{told}: to compare with all of it, write `reads: {{answer: solution}}` under {SECTION}"
-    if names:
+    if len(names) > 1:
         told = f"{' and '.join(names[:3])} differ: name one"
-        return f"{told}, `reads: {{answer: {names[-1]}}}` under {SECTION}"
+        return f"{told}, `reads: {{answer: {min(names, key=doubt)}}}` under {SECTION}"
+    if names:
+        told = f"does {names[0]!r} hold it? Columns of this name often hold something else"
+        return f"{told}: if it does, write `reads: {{answer: {names[0]}}}` under {SECTION}"
     guess = next(likely_answers(row), None) or sole_other(row, QUESTIONS + RESPONSES)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
     return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
+
+
+def doubt(name: str) -> int:
+    """How seldom a column of this name holds the answer, among those with common names: 0, 1 or 2."""
+    return 2 if name in ("label", "target") else 1 if name == "solution" else 0
 
 
 def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:

@@ -51,6 +51,40 @@ def test_a_question_and_a_response_are_found(row: dict[str, Any]) -> None:
     assert read(row) == ("q", "a")
 
 
+@pytest.mark.parametrize("asked", ["prompt", "input"])
+@pytest.mark.parametrize("said", ["response", "output", "completion"])
+def test_a_label_is_a_reference_where_it_is_named_alone(asked: str, said: str) -> None:
+    # prompt and response told OpenRLHF's form, where a label is the reference: every answer was compared with "algebra"
+    row = {asked: "q", said: "a", "label": "algebra"}
+    assert read(row) == ("q", "a")
+    assert "answer" not in json.loads(made(row)[0].raw)["task"]["metadata"]
+    assert json.loads(made({**row, "answer": "4"})[0].raw)["task"]["metadata"]["answer"] == "4"
+
+
+@pytest.mark.parametrize(
+    "text", ["a<|im_end|>", "<|im_start|>user\n\\boxed{4}<|im_end|>\n<|im_start|>assistant\na</s>"]
+)
+def test_a_response_is_the_last_turn_of_its_text(text: str) -> None:
+    assert read({"question": "q", "response": text}) == ("q", "a")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"prompt": "q", "completion": "the data set's own", "response": "the policy's"},
+        {"prompt": "q", "completion": "the data set's own", "output": "the policy's"},
+        {"prompt": CHAT[:1], "completion": CHAT[1:], "generation": "the policy's"},
+        {"prompt": "q", "response": "the policy's", "prediction": "another's"},
+        {"input": "q", "output": "the data set's own", "model_output": "the policy's"},
+    ],
+)
+def test_no_form_is_guessed_where_two_columns_could_be_the_response(row: dict[str, Any]) -> None:
+    # prompt and completion told TRL's form: the reference solution was judged, and paid
+    (line,) = made(row)
+    assert "differ, and each could be the response: name one" in str(line.problem)
+    assert read(row, Reads({"response": next(reversed(row))}))[1].endswith("'s")
+
+
 @pytest.mark.parametrize("row", [{"question": "q", "response": ""}, {"question": "q", "output": "", "a": 1}])
 def test_an_empty_response_is_a_response(row: dict[str, Any]) -> None:
     # else a policy that writes nothing would have no verdict, and no 0

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, Judgement, Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
-from agentscope_tuner.adapters import verl
+from agentscope_tuner.adapters import areal, ms_swift, verl
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import reward_func
-from agentscope_tuner.records.formats.trainers import decode_openrlhf_request, decode_slime_request
+from agentscope_tuner.adapters.trl.functions import pairs_of
+from agentscope_tuner.records.formats.trainers import decode_openrlhf_request, decode_slime_request, read_trl
 from agentscope_tuner.task_judge.contract.reads import Reads
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
@@ -34,13 +35,11 @@ def ask(judge: TaskJudge, columns: dict[str, Any], said: str = r"\boxed{72}") ->
         {"answer": "36 * 2 = 72\n#### 72"},
         {"solution": r"so it is $\boxed{72}$"},
         {"solution": "72"},
-        {"solution": "A long story, which says nothing of where its answer stands.\n72", "final_answer": 72},
+        {"solution": "A long story, which says nothing of where its answer stands.\n72", "ground_truth": 72},
         {"ground_truth": "72"},
         {"reward_model": {"ground_truth": "72", "style": "rule"}},
         {"reward_model": '{"ground_truth": "72"}'},
-        {"label": 72},
-        {"target": "72"},
-        {"final_answer": "72"},
+        {"ground_truth": 72, "target": "72", "label": None},
         {"expected_answer": "72", "ground_truth": float("nan")},
         # the worked solution and the answer say the same
         {"solution": r"so it is $\boxed{72}$.", "final_answer": "72"},
@@ -63,6 +62,18 @@ def test_a_reference_is_found_under_the_names_that_data_sets_use(columns: dict[s
         ),
         ({"solution": "it is 72", "final_answer": "72"}, "solution and final_answer differ: name one"),
         ({"label": "algebra", "target": "72"}, "label and target differ"),
+        ({"ground_truth": "72", "label": "algebra"}, "differ: name one, `reads: {answer: ground_truth}`"),
+        ({"solution": r"\boxed{72}", "label": "algebra"}, "differ: name one, `reads: {answer: solution}`"),
+        # a class, a difficulty, what a dump took out of the policy's response: each paid it, or paid nothing
+        ({"label": "algebra"}, "if it does, write `reads: {answer: label}`"),
+        ({"label": 72}, "does 'label' hold it?"),
+        ({"label": 72, "ground_truth": ""}, "does 'label' hold it?"),
+        ({"target": 72}, "does 'target' hold it?"),
+        ({"target": "hard", "answer_type": "number"}, "does 'target' hold it?"),
+        ({"final_answer": "72"}, "does 'final_answer' hold it?"),
+        ({"label": 72, "target": 72, "final_answer": 72}, "reads: {answer: final_answer}"),
+        ({"solution": "A proof.\n" * 9, "final_answer": "72"}, "reads: {answer: final_answer}"),
+        ({"ground_truth": [72, 71], "target": 72}, "ground_truth and target differ"),
         ({"final": "72", "question": "q", "id": 3}, "`reads: {answer: final}`"),
         ({"gold": "72"}, "is it 'gold'? Then write `reads: {answer: gold}`"),
         ({"meta": {"gt": 72}}, "`reads: {answer: meta.gt}`"),
@@ -203,6 +214,35 @@ def test_trl_rewards_its_own_column_without_a_word_of_configuration() -> None:
     # TRL's own reward functions read `solution`: this was [None, None] for ever
     rewards = reward_func(config())(["q", "q"], [r"\boxed{72}", r"\boxed{7}"], solution=[r"$\boxed{72}$", r"$72$"])
     assert rewards == [1.0, 0.0]
+
+
+TALE = "We add the apples, and by the lemma above the sum telescopes,\nwhich leaves them all."
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        # a worked solution that does not say where its answer stands made every answer wrong
+        ({"solution": TALE}, None),
+        ({"solution": "print(72)", "ground_truth": "72"}, None),
+        ({"answer": None, "solution": "72"}, None),
+        ({"answer": float("nan"), "solution": "72"}, None),
+        ({"label": "algebra"}, None),
+        ({"solution": TALE, "ground_truth": "72"}, 1.0),
+        ({"solution": f"{TALE} #### 72", "answer": "72"}, 1.0),
+        ({"solution": '{"answer": "72", "level": 3}'}, 1.0),
+        ({"reward_model": {"ground_truth": "72"}}, 1.0),
+    ],
+)
+def test_trainers_that_hand_over_columns_guess_no_more_than_a_file_of_rows(
+    columns: dict[str, Any], expected: float | None
+) -> None:
+    judge, said = load_judge(config()), r"\boxed{72}"
+    trl = pairs_of(["q"], [said], {key: [value] for key, value in columns.items()})
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": said}]
+    pairs = [*trl, ms_swift._pair(said, {"messages": turns, **columns}), areal._pair("q", said, dict(columns))]
+    pairs.append(read_trl({"prompt": "q", "completion": said, **columns}))
+    assert [judge.judge(*pair).reward for pair in pairs] == [expected] * 4
 
 
 def test_a_missing_cell_is_mended_by_no_other_column() -> None:
