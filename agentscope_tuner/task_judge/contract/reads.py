@@ -40,7 +40,9 @@ RESPONSES = ("response", "completion", "output", "generation", "generated_text",
 
 _IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
 _FORMS = ("hash", "last_box", "number")
-_NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:/\d+)?")
+# All that hangs together, and what of it is one number: of "1.000.000" and "3,4" nobody knows
+_DIGITS = re.compile(r"(?<![\w.,])[-−+]?\d(?:[\d.,]*\d)?(?:[eE][-+]?\d+)?(?:/\d+)?")
+_NUMBER = re.compile(r"[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?:/\d+)?")
 # A column is at most as long as a reference with its worked solution
 _MOST_CHARS = 200_000
 # The regex library counts the CPU time of the whole process, and a trainer's other threads use it, too
@@ -81,14 +83,19 @@ class ReadColumn(StrictSection):
 
 
 class _ReadMetadata(dict[str, Any]):
-    """The metadata that a mapping has made: read a second time, it stays, for the column may have been replaced."""
+    """The metadata that a mapping has made.
 
-    def __init__(self, values: Mapping[str, Any], by: Reads) -> None:
+    Attributes:
+        row: the metadata before, where every mapping finds its columns: one around a part may have replaced them.
+        by: the mapping.
+    """
+
+    def __init__(self, values: Mapping[str, Any], row: Mapping[str, Any], by: Reads | None = None) -> None:
         super().__init__(values)
-        self.by = by
+        self.row, self.by = row, by
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
+        return _ReadMetadata, (dict(self), self.row)
 
 
 class Reads:
@@ -145,6 +152,7 @@ class Reads:
         """
         if isinstance(task.metadata, _ReadMetadata) and task.metadata.by is self:
             return task
+        row = _row(task)
         if not self._columns:
             # an answer that is None is a missing cell, which no other column mends
             if "answer" in task.metadata or "answer" not in needed:
@@ -152,9 +160,9 @@ class Reads:
             name = sole_answer_column(task.metadata)
             return task if name is None else self._with(task, {"answer": at_path(task.metadata, name)})
         values = {
-            role: value_of(task.metadata, role, column)
+            role: value_of(row, role, column)
             for role, column in self._of_metadata.items()
-            if role in needed or _first(task.metadata, column.names) is not None
+            if role in needed or _first(row, column.names) is not None
         }
         if "answer" in needed and "answer" not in values and "answer" not in task.metadata:
             name = sole_answer_column(task.metadata)
@@ -162,15 +170,19 @@ class Reads:
         made = self._with(task, values) if values else task
         question = self._columns.get("question")
         # a trainer hands the prompt beside the columns: where they do not hold the question, its own stands
-        asked = None if question is None else _first(task.metadata, question.names)
+        asked = None if question is None else _first(row, question.names)
         return made if asked is None else made.model_copy(update=_asked(asked[1]))
 
     def _with(self, task: Task, values: Mapping[str, Any]) -> Task:
-        return task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, self)})
+        return task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, _row(task), self)})
 
 
 #: The mapping of a configuration that names no column.
 NO_READS = Reads()
+
+
+def _row(task: Task) -> Mapping[str, Any]:
+    return task.metadata.row if isinstance(task.metadata, _ReadMetadata) else task.metadata
 
 
 def _column(role: str, value: object) -> ReadColumn:
@@ -265,8 +277,8 @@ def _taken(value: Any, take: str) -> Any:
     if take == "last_box":
         return last_boxed(text) or None
     if take == "number":
-        numbers = _NUMBER.findall(text)
-        return numbers[-1].replace(",", "") if numbers else None
+        numbers = _DIGITS.findall(text)
+        return numbers[-1].replace(",", "") if numbers and _NUMBER.fullmatch(numbers[-1]) else None
     pattern = compile_pattern(take.removeprefix("regex:"), ignore_case=False)
     try:
         match = pattern.search(text, timeout=_PATTERN_SECONDS)

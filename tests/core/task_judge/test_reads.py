@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import ConfigError, Judgement, Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner import (
+    ConfigError,
+    JudgeError,
+    Judgement,
+    Task,
+    TaskJudge,
+    WorkflowOutput,
+    WorkflowTask,
+    load_judge,
+)
 from agentscope_tuner.adapters import areal, ms_swift, verl
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import reward_func
@@ -191,6 +200,49 @@ def test_parts_and_routes_are_read_by_the_mapping_around_them_and_by_their_own()
     assert ask(judge, columns).reward == 2.0
     assert judge.check_task(Task(metadata=columns)) is None
     assert "reads.answer" in str(judge.check_task(Task(metadata={"gold": "72"})))
+
+
+@pytest.mark.parametrize("judged_by", [lambda task: task, lambda task: pickle.loads(pickle.dumps(task))])
+def test_a_part_reads_the_rows_own_columns_whatever_was_read_around_it(judged_by: Any) -> None:
+    outer, inner = Reads({"answer": "gold", "answers": "answer"}), Reads({"answer": "answer"})
+    # the part named the row's `answer`, and was paid for `gold`
+    read = judged_by(outer.read(Task(metadata={"gold": "72", "answer": "71"}), ("answer",)))
+    assert (read.metadata["answer"], read.metadata["answers"]) == ("72", "71")
+    assert inner.read(read, ("answer",)).metadata["answer"] == "71"
+    assert outer.read(inner.read(read, ("answer",)), ("answer",)).metadata["answer"] == "72"
+    hashed = Reads({"answer": {"from": "answer", "take": "hash"}})
+    again = hashed.read(judged_by(hashed.read(Task(metadata={"answer": "so\n#### 72"}), ("answer",))), ("answer",))
+    assert again.metadata["answer"] == "72"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("from 71 to 72 apples.", "72"),
+        ("it is 72.", "72"),
+        ("7.2e1", "7.2e1"),
+        ("1,234,567.5 in all", "1234567.5"),
+        ("so -3/4", "-3/4"),
+        ("(71, 72)", "72"),
+        ([1, 72], "72"),
+        (72.0, "72.0"),
+        ("a1 b2", None),
+        ("none", None),
+        # each gave the last piece of it
+        ("1.000.000", None),
+        ("1,00,000", None),
+        ("(3,4)", None),
+        ("12,3456", None),
+        ("10.5.2026", None),
+    ],
+)
+def test_the_last_number_is_taken_whole_or_not_at_all(text: Any, number: str | None) -> None:
+    reads = Reads({"answer": {"from": "told", "take": "number"}})
+    if number is None:
+        with pytest.raises(JudgeError, match="holds nothing to take by 'number'"):
+            reads.read(Task(metadata={"told": text}), ("answer",))
+    else:
+        assert reads.read(Task(metadata={"told": text}), ("answer",)).metadata["answer"] == number
 
 
 # The same section, as each trainer hands its rows over
