@@ -342,6 +342,8 @@ def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
     named = reads.column("response")
     if name is None or (name in _PAIRS and "labels" not in row and not _NOT_OF_PAIRS.isdisjoint(row)):
         return PLAIN
+    if name == "slime" and {"label", "answer"} <= row.keys():
+        return PLAIN
     # a data set's own completion stands beside the policy's response: which is which is for the user to say
     if (
         name in _PAIRS

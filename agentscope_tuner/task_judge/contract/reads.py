@@ -213,7 +213,7 @@ def cell_at(row: Mapping[str, Any], path: str) -> Any:
         return _cell(row[path])
     value: Any = row
     for step in path.split("."):
-        value = _record(value) if isinstance(value, str) else value
+        value = record_of(value) if isinstance(value, str) else value
         if isinstance(value, Mapping):
             value = value.get(step)
         elif isinstance(value, Sequence) and not isinstance(value, str | bytes) and step.isdecimal():
@@ -228,7 +228,8 @@ def _cell(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _record(text: str) -> Any:
+def record_of(text: str) -> Any:
+    """The object or the list that a text holds as JSON; None for any other text."""
     if not text.lstrip().startswith(("{", "[")) or len(text) > _MOST_CHARS:
         return None
     try:
@@ -266,7 +267,7 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
 
 def _taken(value: Any, take: str) -> Any:
     if take.startswith("json."):
-        record = _record(value) if isinstance(value, str) else value
+        record = record_of(value) if isinstance(value, str) else value
         return at_path(record, take.removeprefix("json.")) if isinstance(record, Mapping) else None
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     if len(text) > _MOST_CHARS:

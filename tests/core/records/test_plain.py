@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,16 @@ CHAT = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
         {"messages": CHAT, "level": 3},
         {"question": "q", "messages": CHAT},
         {"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}]},
+        {"messages": json.dumps(CHAT)},
+        {"question": "q", "response": json.dumps(CHAT[1:])},
+        {
+            "conversations": [
+                {"from": "human", "value": "q"},
+                {"from": "function_call", "value": "f()"},
+                {"from": "observation", "value": "no"},
+                {"from": "gpt", "value": "a"},
+            ]
+        },
         {"question": "q", "response": "a", "output": "a"},
         {"question": "q", "response": "", "output": "a"},
     ],
@@ -83,6 +94,36 @@ def test_no_form_is_guessed_where_two_columns_could_be_the_response(row: dict[st
     (line,) = made(row)
     assert "differ, and each could be the response: name one" in str(line.problem)
     assert read(row, Reads({"response": next(reversed(row))}))[1].endswith("'s")
+
+
+@pytest.mark.parametrize(
+    ("response", "why"),
+    [
+        (["\\boxed{1}", "\\boxed{4}"], "holds 2 values.*response.0"),
+        ({"text": "\\boxed{4}"}, "holds the keys \\['text'\\].*response.<key>"),
+        ({"body": {"choices": [{"message": {"role": "assistant", "content": "\\boxed{4}"}}]}}, "the keys \\['body'"),
+        ([["\\boxed{4}"], "x"], "holds 2 values"),
+        ({}, "the keys"),
+    ],
+)
+def test_a_response_that_holds_several_or_more_than_a_text_is_none(response: Any, why: str) -> None:
+    # their Python form was judged as one text: the last of eight samples was paid for all
+    (line,) = made({"question": "q", "answer": "4", "response": response})
+    assert re.search(why, str(line.problem))
+
+
+def test_a_chat_in_a_text_ends_with_who_spoke_last() -> None:
+    tool = {"role": "tool", "content": "\\boxed{4}"}
+    assert read({"question": "q", "response": json.dumps([*CHAT[1:], tool])}) == ("q", "")
+    assert read({"question": "q", "response": []}) == ("q", "")
+    # a policy may write lists
+    assert read({"question": "q", "response": "[1, 2]"}) == ("q", "[1, 2]")
+    assert read({"question": "q", "response": '[{"a": 1}]'}) == ("q", '[{"a": 1}]')
+
+
+def test_a_label_beside_an_answer_is_no_reference_of_slimes() -> None:
+    row = {"prompt": "q", "response": "a", "label": "algebra", "metadata": {}, "answer": "4"}
+    assert json.loads(made(row)[0].raw)["task"]["metadata"]["answer"] == "4"
 
 
 @pytest.mark.parametrize("row", [{"question": "q", "response": ""}, {"question": "q", "output": "", "a": 1}])
