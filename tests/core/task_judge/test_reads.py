@@ -173,6 +173,21 @@ def test_the_question_is_read_for_those_who_need_it() -> None:
     assert reads.read(Task(metadata=chat), ()).main_query == "2 * 36?"
 
 
+def test_what_else_is_missing_is_not_taken_for_the_answer() -> None:
+    routed = {
+        "judge_type": "routed",
+        "judge_protocol": None,
+        "by": "task.metadata.kind",
+        "routes": {"x": {"judge": "math"}},
+    }
+    judge, columns = load_judge(config(**routed)), {"kind": "z"}
+    # it said: is it 'kind'? Then write `reads: {answer: kind}`
+    for told in (str(ask(judge, columns).error), str(judge.check_task(Task(metadata=columns)))):
+        assert "no route has that name" in told
+        assert "reads" not in told
+    assert "`reads: {answer: gold}`" in str(ask(judge, {"kind": "x", "gold": "72"}).error)
+
+
 def test_a_judge_that_needs_no_reference_gets_the_task_as_it_is() -> None:
     length = "agentscope_tuner.task_judge.length_judge->LengthJudge"
     judge = load_judge({"astuner": {"task_judge": {"judge_protocol": length, "judge_kwargs": {"soft": 5, "hard": 9}}}})
