@@ -214,6 +214,8 @@ def cell_at(row: Mapping[str, Any], path: str) -> Any:
     value: Any = row
     for step in path.split("."):
         value = record_of(value) if isinstance(value, str) else value
+        # a list out of Parquet
+        value = value.tolist() if type(value).__module__ == "numpy" else value
         if isinstance(value, Mapping):
             value = value.get(step)
         elif isinstance(value, Sequence) and not isinstance(value, str | bytes) and step.isdecimal():
@@ -364,9 +366,9 @@ def likely_answers(row: Mapping[str, Any], within: str = "", named: bool = False
         path = f"{within}{key}"
         if isinstance(value, Mapping) and path.count(".") < 3:
             yield from likely_answers(value, f"{path}.", named or bool(_LIKELY.search(str(key))))
-        elif (
-            (named or _LIKELY.search(str(key))) and isinstance(value, str | int | float) and not isinstance(value, bool)
-        ):
+        elif isinstance(value, bool) or not isinstance(value, str | int | float) or _cell(value) in (None, ""):
+            continue
+        elif named or _LIKELY.search(str(key)):
             yield path
 
 

@@ -6,6 +6,7 @@ import asyncio
 import pickle
 from typing import Any
 
+import numpy
 import pytest
 
 from agentscope_tuner import (
@@ -84,6 +85,8 @@ def test_a_reference_is_found_under_the_names_that_data_sets_use(columns: dict[s
         ({"solution": "A proof.\n" * 9, "final_answer": "72"}, "reads: {answer: final_answer}"),
         ({"ground_truth": [72, 71], "target": 72}, "ground_truth and target differ"),
         ({"final": "72", "question": "q", "id": 3}, "`reads: {answer: final}`"),
+        ({"ground_truth": float("nan"), "gold": "72"}, "is it 'gold'?"),
+        ({"ground_truth": numpy.array([71, 72])}, "must be a str or a finite number"),
         ({"gold": "72"}, "is it 'gold'? Then write `reads: {answer: gold}`"),
         ({"meta": {"gt": 72}}, "`reads: {answer: meta.gt}`"),
         ({"level": True, "a": 1}, "name the reference's column"),
@@ -105,6 +108,7 @@ def test_a_reference_that_is_not_sure_is_no_reward_but_a_line_to_write(columns: 
         (["first", "second"], {"second": "72"}),
         ({"from": ["first", "meta.gold"]}, {"first": None, "meta": {"gold": 72}}),
         ({"from": "choices.1.text"}, {"choices": [{"text": "71"}, {"text": "72"}]}),
+        ("choices.1.text", {"choices": numpy.array([{"text": "71"}, {"text": "72"}], dtype=object)}),
         ({"from": "a.b"}, {"a.b": "72", "a": {"b": "71"}}),
         ({"from": "solution", "take": "hash"}, {"solution": "#### 71\n#### 72\n"}),
         ({"from": "answer", "take": "hash"}, {"answer": "so\n#### 72\nDone."}),
