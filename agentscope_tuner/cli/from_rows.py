@@ -145,7 +145,9 @@ def _reference(found: Looked, rows: Sequence[Mapping[str, Any]]) -> None:
     beside = f"; {' and '.join(others)} differ from it" if others else ""
     text = str(at_path(next(row for row in rows if _is_reference(at_path(row, best))), best))
     form = ", behind its ####" if "####" in text else r", in its last \boxed{}" if "\\boxed" in text else ""
-    sure = f"; columns named {best} often hold something else: look" if best in UNSURE else ""
+    values = len({str(at_path(row, best)) for row in rows})
+    doubted = f"; columns named {best} often hold something else, look: {values} different values in {len(rows)} rows"
+    sure = doubted if best in UNSURE else ""
     found.whys.append(f"answer: it stands in {best}{form}{beside}{sure}")
     found.reads["answer"] = best
 
