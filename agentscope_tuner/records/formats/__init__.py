@@ -45,9 +45,9 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
     the trainer does not tell it.
     """
     if name == "trl":
-        reward = _trl_reward(row)
-        if reward is None and "advantage" not in row:
+        if "reward" not in row and "advantage" not in row:
             return None
+        reward = _trl_reward(row)
     else:
         key = next((key for key in _KEYS.get(name, ()) if key in row), None)
         if key is None:
@@ -70,13 +70,13 @@ def mapped_judgement(value: object) -> dict[str, Any]:
 
 
 def _trl_reward(row: Mapping[str, Any]) -> float | None:
-    """TRL names each column of rewards after its function. A single column is the reward; several are added, without
-    weights.
+    """TRL names each column of rewards after its function, and writes `advantage` beside them. A single column is the
+    reward; several are added, without weights. Without `advantage` the numbers are a data set's.
 
     Other numbers that a reward function logs look the same: `--map column=judgement.reward` names the reward.
     """
-    if "reward" in row:
-        return _number(row["reward"])
+    if "reward" in row or "advantage" not in row:
+        return _number(row.get("reward"))
     names = [name for name in row if name not in _NO_REWARDS and _number(row[name]) is not None]
     return sum(float(row[name]) for name in names) if names else None
 
