@@ -36,7 +36,7 @@ def is_own(row: Mapping[str, Any]) -> bool:
     """Whether a row is a task or a rollout in this package's own form."""
     if isinstance(row.get("task"), Mapping) or not _OF_TASKS.isdisjoint(row):
         return True
-    return "task_id" in row and not any(name in row for name in QUESTIONS)
+    return "task_id" in row and not any(name in row for name in (*QUESTIONS, *_CHATS))
 
 
 def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = frozenset()) -> Pair:

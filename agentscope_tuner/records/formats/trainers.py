@@ -207,7 +207,7 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
     if not isinstance(response, str):
         raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
     own = {key: value for key, value in metadata.items() if key != "judgement"}
-    truth = ground_truth_metadata(own.get("answer") if label is None else label)
+    truth = reference_of(own) if label is None else ground_truth_metadata(label)
     named = {} if label is None else {"label": label}
     return as_rollout(prompt, last_turn(response), {**named, **own, **truth})  # type: ignore[arg-type]
 

@@ -42,6 +42,7 @@ CHAT = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
         {"question": "q", "prompt": "Solve: q", "model_output": "a"},
         {"prompt": CHAT[:1], "prediction": CHAT[1:]},
         {"messages": CHAT, "level": 3},
+        {"messages": CHAT, "task_id": "t1"},
         {"question": "q", "messages": CHAT},
         {"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}]},
         {"messages": json.dumps(CHAT)},

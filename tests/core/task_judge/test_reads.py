@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
@@ -23,7 +24,7 @@ from agentscope_tuner.adapters import areal, ms_swift, verl
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.adapters.trl.functions import pairs_of
-from agentscope_tuner.records.formats.trainers import decode_openrlhf_request, decode_slime_request, read_trl
+from agentscope_tuner.records.formats.trainers import as_pair, decode_openrlhf_request, decode_slime_request, read_trl
 from agentscope_tuner.task_judge.contract.reads import Reads
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
@@ -314,6 +315,27 @@ def test_trainers_that_hand_over_columns_guess_no_more_than_a_file_of_rows(
     pairs = [*trl, ms_swift._pair(said, {"messages": turns, **columns}), areal._pair("q", said, dict(columns))]
     pairs.append(read_trl({"prompt": "q", "completion": said, **columns}))
     assert [judge.judge(*pair).reward for pair in pairs] == [expected] * 4
+
+
+@pytest.mark.parametrize(
+    ("label", "metadata", "expected"),
+    [
+        ("72", {"answer": "71"}, 1.0),
+        ('{"answer": "72"}', {}, 1.0),
+        # without --label-key the metadata tell: this was None for ever
+        (None, {"ground_truth": "72"}, 1.0),
+        (None, {"answer": "72"}, 1.0),
+        (None, {"label": "72"}, None),
+        (None, {"answer": None, "ground_truth": "72"}, None),
+        (None, {}, None),
+        ("", {"ground_truth": "72"}, None),
+    ],
+)
+def test_slimes_label_is_the_reference_and_without_one_its_metadata(
+    label: Any, metadata: dict[str, Any], expected: float | None
+) -> None:
+    sample = SimpleNamespace(prompt="q", response=r"\boxed{72}", label=label, metadata=metadata, group_index=0)
+    assert load_judge(config()).judge(*as_pair(sample)).reward == expected
 
 
 def test_a_missing_cell_is_mended_by_no_other_column() -> None:
