@@ -18,15 +18,18 @@ _log = logging.getLogger(__name__)
 MOST_BATCHES = 3
 # What no later batch mends: the data set, the columns or the configuration
 _STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
+# A batch is often the completions of one prompt, whose cell may be empty in a sound data set: so many tasks that failed
+# speak for all of them, before the first verdict and after it; or so many rows
+_TASKS_AT_FIRST, _TASKS, _ROWS = 2, 8, 64
 _MOST_SHOWN = 20
 
 
 class FailingRun:
     """Counts the verdicts of one judge in a trainer's process, logs those that fail, and stops a run without any.
 
-    It stops when every row of the first batch fails for what no later batch mends (`reference`, `input`, `config`),
-    when the judge is asked no more because its breaker is open, and after `MOST_BATCHES` batches in a row without a
-    verdict.
+    It stops when from the first row on, every row of two tasks or more fails for what no later batch mends
+    (`reference`, `input`; `config` at once), when the judge is asked no more because its breaker is open, and after
+    `MOST_BATCHES` batches in a row without a verdict, of eight tasks or 64 rows.
     Rows that a rule filters are no verdict of the judge, and no failure.
 
     Args:
@@ -39,12 +42,18 @@ class FailingRun:
         self._judge, self._stops, self._rows = judge, stops, rows
         self._waiting: tuple[list[Pair], list[Judgement]] = [], []
         self._reached = False
-        self._empty_batches = 0
+        # Of the batches in a row without a verdict
+        self._empty_batches = self._empty_rows = 0
+        self._empty_tasks: set[tuple[str, str]] = set()
+        self._empty_causes: set[Cause | None] = set()
         self._causes: Counter[str] = Counter()
         self._told = 0
 
-    def add(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
+    def add(self, pairs: Sequence[Pair], judgements: Sequence[Judgement], *, trains: bool = True) -> None:
         """Count a batch, or a part of one.
+
+        Args:
+            trains: whether the run trains on these verdicts; those of an evaluation are logged, and stop nothing.
 
         Raises:
             JudgeError: the run must stop; the message names the columns that the rows have.
@@ -57,10 +66,22 @@ class FailingRun:
                 return
             (pairs, judgements), self._waiting = self._waiting, ([], [])
         failed = [judgement for judgement in judgements if judgement.status == "failed"]
+        if not trains:
+            if failed:
+                self._count(failed, len(judgements))
+            return
         if any(judgement.status == "judged" for judgement in judgements):
-            self._reached, self._empty_batches = True, 0
+            self._reached, self._empty_batches, self._empty_rows = True, 0, 0
+            self._empty_tasks, self._empty_causes = set(), set()
         elif failed:
             self._empty_batches += 1
+            self._empty_rows += len(failed)
+            self._empty_tasks |= {
+                (pair[0].task_id, pair[0].task.main_query)
+                for pair, found in zip(pairs, judgements, strict=True)
+                if found.status == "failed"
+            }
+            self._empty_causes |= {judgement.cause for judgement in failed}
         if not failed:
             return
         self._count(failed, len(judgements))
@@ -74,12 +95,13 @@ class FailingRun:
             )
 
     def _problem(self, failed: Sequence[Judgement]) -> str | None:
-        causes = {judgement.cause for judgement in failed}
-        if not self._reached and causes <= _STANDING:
-            return "no verdict on any row of the first batch"
-        if Cause.BREAKER in causes:
+        causes, tasks, rows = self._empty_causes, len(self._empty_tasks), self._empty_rows
+        sure = tasks >= _TASKS_AT_FIRST or rows >= _ROWS or causes == {Cause.CONFIG}
+        if not self._reached and causes <= _STANDING and sure:
+            return "no verdict on any row so far"
+        if any(judgement.cause is Cause.BREAKER for judgement in failed):
             return "the judge is asked no more"
-        if self._empty_batches >= MOST_BATCHES:
+        if self._empty_batches >= MOST_BATCHES and (tasks >= _TASKS or rows >= _ROWS):
             return f"no verdict in {self._empty_batches} batches in a row"
         return None
 

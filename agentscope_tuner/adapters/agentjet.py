@@ -120,13 +120,19 @@ class AgentJetJudge(BaseJudge):
     """A judge written for AgentJet, asked under our rules and deadline; its reward is checked as every reward is.
 
     Raises:
-        ConfigError: `judge_kwargs.protocol` is missing, or names no class with `compute_reward`.
+        ConfigError: `judge_kwargs.protocol` is missing, or names no class with `compute_reward`; or `reads` names a
+            column, which AgentJet's own task would not show.
     """
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        given = task_judge_section(config).judge_kwargs
-        protocol = validate_section(AgentJetJudgeConfig, given, f"{SECTION}.judge_kwargs").protocol
+        section = task_judge_section(config)
+        protocol = validate_section(AgentJetJudgeConfig, section.judge_kwargs, f"{SECTION}.judge_kwargs").protocol
+        if named := sorted(section.reads.keys() - {"question", "response"}):
+            raise ConfigError(
+                f"{SECTION}.reads.{named[0]}: {protocol} is asked about AgentJet's own task, whose metadata stay as "
+                "they are: let AgentJet's reader put the column there, or name a judge of astuner's"
+            )
         self._judge = _built(protocol, config)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, last_turn, truth_of
+from agentscope_tuner.adapters.rollout import as_rollout, last_turn, reference_of
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
@@ -100,6 +100,6 @@ class async_reward_fn(reward_fn):  # noqa: N801
 
 def _pair(prompt: str, completion: str, row: dict[str, Any]) -> Pair:
     messages = row.pop("messages", None)
-    metadata = {**row, **truth_of(row, "answer", "ground_truth", "solution")}
+    metadata = {**row, **reference_of(row)}
     asked = messages if isinstance(messages, list) and messages else prompt
     return as_rollout(asked, last_turn(completion), metadata)

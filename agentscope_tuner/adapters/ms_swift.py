@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, current_step, truth_of
+from agentscope_tuner.adapters.rollout import as_rollout, current_step, reference_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -126,7 +126,6 @@ def _pair(completion: str, row: Mapping[str, Any]) -> Pair:
         # ms-swift hands over the last message, whoever wrote it: a tool's words are not the policy's answer
         completion = ""
     metadata = {key: value for key, value in row.items() if key not in _SWIFT_ONLY}
-    # ms-swift's own reward functions look for `solution`
-    task, output = as_rollout(prompt, completion, {**metadata, **truth_of(metadata, "answer", "solution")})
+    task, output = as_rollout(prompt, completion, {**metadata, **reference_of(metadata)})
     output.metadata["messages"] = messages[len(prompt) :]
     return task, output

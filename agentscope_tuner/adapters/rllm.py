@@ -15,14 +15,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, truth_of
+from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, reference_of
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Keys under which data sets keep the question and the reference; the first key that is present counts
 _QUERY_KEYS = ("question", "problem", "prompt", "query", "instruction")
-_TRUTH_KEYS = ("answer", "ground_truth", "expected_answer", "solution")
 # Modules that hold rLLM's types, newest first
 _EVAL_TYPES = ("rllm.eval.types", "rllm.experimental.eval.types")
 
@@ -102,7 +101,7 @@ def _pair(row: Mapping[str, Any], said: object) -> Pair:
     if not isinstance(said, str):
         raise JudgeError(f"an answer must be a str, got {said!r:.100}", cause=Cause.INPUT)
     query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str | list)), "")
-    return as_rollout(query, said, {**row, **truth_of(row, *_TRUTH_KEYS)})
+    return as_rollout(query, said, {**row, **reference_of(row)})
 
 
 def _answer_of(episode: Any) -> object:

@@ -13,6 +13,7 @@ from agentscope_tuner.records.formats.sample import (
     ground_truth_metadata,
     last_turn,
     message_text,
+    reference_of,
     truth_of,
 )
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
@@ -31,6 +32,7 @@ __all__ = [
     "last_turn",
     "message_text",
     "named_metrics",
+    "reference_of",
     "truth_of",
 ]
 

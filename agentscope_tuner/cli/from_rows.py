@@ -16,9 +16,11 @@ from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.reads import (
     QUESTIONS,
     RESPONSES,
+    UNSURE,
     Reads,
     answer_columns,
     at_path,
+    doubt,
     likely_answers,
     sole_answer_column,
 )
@@ -94,7 +96,7 @@ def look(lines: Iterable[Line]) -> Looked:
         raise ConfigError(f"no row can be read: {problem}")
     metadata: Sequence[Mapping[str, Any]] = [task.get("metadata", {}) for task in tasks]
     # by the rows' own names, which are the same in every trainer
-    _reference(found, rows if not is_own(rows[0]) and answer_columns(rows[0]) else metadata)
+    _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata)
     texts = [str(row["output"]["metadata"].get("final_answer", "")) for row in made if row.get("output")]
     found.responses = len(texts)
     _places(found, texts, [str(task.get("main_query", "")) for task in tasks])
@@ -128,10 +130,12 @@ def _name(found: Looked, rows: list[dict[str, Any]], role: str, names: tuple[str
 
 
 def _reference(found: Looked, rows: Sequence[Mapping[str, Any]]) -> None:
-    sole = sole_answer_column(rows[0])
-    names = [sole] if sole else sorted(answer_columns(rows[0]), key=_worked) or list(likely_answers(rows[0]))
+    soles = {sole for row in rows if (sole := sole_answer_column(row))}
+    present = soles if len(soles) == 1 else [name for row in rows for name in answer_columns(row)]
+    names = list(dict.fromkeys(present)) or list(likely_answers(rows[0]))
     counts = {name: sum(_is_reference(at_path(row, name)) for row in rows) for name in names}
-    best = max(counts, key=lambda name: counts[name], default=None)
+    # a column that always has a class stands behind one that often has an answer
+    best = max(counts, key=lambda name: (counts[name] > 0, -doubt(name), counts[name]), default=None)
     if best is None or not counts[best]:
         raise ConfigError(
             f"no column holds an answer that the math judge reads, among {', '.join(map(repr, sorted(rows[0])))}: "
@@ -145,13 +149,11 @@ def _reference(found: Looked, rows: Sequence[Mapping[str, Any]]) -> None:
     beside = f"; {' and '.join(others)} differ from it" if others else ""
     text = str(at_path(next(row for row in rows if _is_reference(at_path(row, best))), best))
     form = ", behind its ####" if "####" in text else r", in its last \boxed{}" if "\\boxed" in text else ""
-    found.whys.append(f"answer: it stands in {best}{form}{beside}")
+    values = len({str(at_path(row, best)) for row in rows})
+    doubted = f"; columns named {best} often hold something else, look: {values} different values in {len(rows)} rows"
+    sure = doubted if best in UNSURE else ""
+    found.whys.append(f"answer: it stands in {best}{form}{beside}{sure}")
     found.reads["answer"] = best
-
-
-def _worked(name: str) -> bool:
-    """Whether a column by its name is a worked solution or a kind, which comes after those that hold an answer."""
-    return name in ("solution", "label", "target")
 
 
 def _is_reference(value: Any) -> bool:

@@ -73,7 +73,8 @@ def migrated(text: str) -> tuple[str, list[str]]:
     """AgentJet's YAML `text` with our section, and notes for the reader. All but the judge's own lines stays as it is.
 
     Raises:
-        ValueError: the text has no section of AgentJet's, or has our section already.
+        ValueError: the text has no section of AgentJet's, or has ours already; or it is written in a way in which
+            its lines cannot be replaced.
     """
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     whole = yaml.safe_load(text)
@@ -92,11 +93,30 @@ def migrated(text: str) -> tuple[str, list[str]]:
     section = _value(root, name)
     if name == "astuner":
         # The trainer and astuner read one section: it is written anew
-        return _with_judge(text, section, found.section), found.notes
+        made = _with_judge(text, section, found.section)
+        return _checked(made, {**whole, name: {**whole[name], "task_judge": found.section}}), found.notes
+    expected = {**whole, "astuner": {"task_judge": found.section}}
     if found.asked:
-        text = _with_judge(text, section, {"judge_type": "customized_protocol", "judge_protocol": _ADAPTER})
+        asked = {"judge_type": "customized_protocol", "judge_protocol": _ADAPTER}
+        text = _with_judge(text, section, asked)
+        expected[name] = {**whole[name], "task_judge": asked}
     ours = yaml.safe_dump({"astuner": {"task_judge": found.section}}, sort_keys=False, allow_unicode=True)
-    return f"{text.rstrip()}\n\n# Which judge, its rules and its deadline: docs/judge_reference.md\n{ours}", found.notes
+    made = f"{text.rstrip()}\n\n# Which judge, its rules and its deadline: docs/judge_reference.md\n{ours}"
+    return _checked(made, expected), found.notes
+
+
+def _checked(text: str, expected: Mapping[str, Any]) -> str:
+    """`text`, if it says what it is meant to: a file may be written in ways that lines cannot be replaced in."""
+    try:
+        same = yaml.safe_load(text) == expected
+    except yaml.YAMLError:
+        same = False
+    if not same:
+        raise ValueError(
+            "its task_judge cannot be replaced line by line: write the section without anchors, aliases, texts of "
+            "several lines (| or >) and `...`"
+        )
+    return text
 
 
 def _is_ours(judge: Mapping[str, Any]) -> bool:

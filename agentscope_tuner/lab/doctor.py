@@ -10,8 +10,10 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, pstdev
 from typing import Any
 
+from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.audit.subjects import countdown_of, reference_of
 from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.task_judge.contract.reads import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
 
 _SAME = 1e-9
@@ -103,8 +105,7 @@ def _no_verdict(seen: Seen) -> RewardTrouble | None:
     shown = [row for row in failed if (row.cause or "unknown") == cause]
     error = (shown[0].row.get("judgement") or {}).get("error") or shown[0].reason
     if cause == "reference":
-        remedy = "--map answer=YOUR_FIELD, or put the reference into task.metadata.answer"
-        return _cause("no reference", shown, len(seen.rows), f"tasks have no reference: {error}", remedy)
+        return _cause("no reference", shown, len(seen.rows), f"tasks have no reference: {error}", _named(shown[0]))
     return _cause(
         "no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}", "astuner check --conf FILE"
     )
@@ -129,7 +130,7 @@ def _empty(seen: Seen) -> RewardTrouble | None:
         return None
     message = "output.metadata.final_answer is empty or no text"
     return _cause(
-        "empty answers", empty, len(seen.rows), message, "--map final_answer=YOUR_FIELD, or set it in the workflow"
+        "empty answers", empty, len(seen.rows), message, "--map YOUR_COLUMN=response, or set it in the workflow"
     )
 
 
@@ -197,8 +198,20 @@ def _no_reference(seen: Seen) -> RewardTrouble | None:
     # A judge that needs no reference pays some rows
     if len(bare) < len(unpaid):
         return None
-    message = "no row has a reference in task.metadata (answer, ground_truth, reference, target)"
-    return _cause("no reference", bare, len(unpaid), message, "--map answer=YOUR_FIELD")
+    message = (
+        "no row has a reference in task.metadata (answer, ground_truth, reference, target), where the judge's `reads` "
+        "names no other column"
+    )
+    return _cause("no reference", bare, len(unpaid), message, _named(bare[0]))
+
+
+def _named(row: ScoredRow) -> str:
+    """The line that names the reference's column, of those that the task has."""
+    task = row.row.get("task")
+    metadata = task.get("metadata") if isinstance(task, dict) else None
+    guess = next(likely_answers(metadata), None) if isinstance(metadata, dict) else None
+    column = guess or "YOUR_COLUMN"
+    return f"`reads: {{answer: {column}}}` under {SECTION}, or --map {column}=answer"
 
 
 def _split_groups(seen: Seen) -> RewardTrouble | None:

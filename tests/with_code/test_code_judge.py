@@ -280,10 +280,11 @@ from agentscope_tuner._jail import jail
 jail._checked = ''
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 judge = code_judge()
-for _ in range(12):
+for number in range(12):
     judgement = judge.judge(asked(DOUBLES), wrote("import time; time.sleep(5)"))
     assert judgement.reward is None, judgement
-    assert judgement.cause == "sandbox", judgement
+    # ten in a row open the breaker
+    assert judgement.cause == ("sandbox" if number < 10 else "breaker"), judgement
 """
 
 

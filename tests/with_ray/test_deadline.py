@@ -27,7 +27,7 @@ def config(judge: str) -> dict[str, Any]:
     return {"astuner": {"task_judge": section}}
 
 
-@pytest.mark.parametrize("judge", ["Blocks", "Awaits", "Swallows", "BlocksItsLoop", "RanksForEver"])
+@pytest.mark.parametrize("judge", ["Blocks", "Awaits", "Swallows", "BlocksItsLoop"])
 def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
     pool = RayJudge(config(judge), name=judge, num_cpus=0.5)
     try:
@@ -41,6 +41,15 @@ def test_a_pool_answers_in_time_for_a_judge_that_hangs(judge: str) -> None:
         with pytest.raises(DeadlineError, match="no verdict within 1 s"):
             asyncio.run(pool.acompute_reward(TASK, OUTPUT))
         assert time.monotonic() - started < 3 * (SECONDS + 2.0)
+    finally:
+        assert pool.shutdown()
+
+
+def test_a_pool_answers_in_time_for_a_judge_that_ranks_for_ever() -> None:
+    pool = RayJudge(config("RanksForEver"), name="RanksForEver", num_cpus=0.5)
+    try:
+        with pytest.raises(DeadlineError, match="no verdict within 1 s"):
+            pool.compute_rewards(TASK, [OUTPUT] * 2)
     finally:
         assert pool.shutdown()
 

@@ -116,7 +116,7 @@ class TestVerifiers01:
         from agentscope_tuner.adapters.verifiers import judge_rubric
 
         states = [{**state, "answer": None, "info": {"solved": "42"}} for state in self.states([RIGHT] * 64)]
-        with pytest.raises(JudgeError, match="no verdict on any row of the first batch: 64 reference"):
+        with pytest.raises(JudgeError, match="no verdict on any row so far: 64 reference"):
             asyncio.run(judge_rubric(math_judge).score_group(states))
         rubric = judge_rubric(failing)
         for _ in range(2):

@@ -135,8 +135,8 @@ def test_the_reference_is_read_or_the_first_batch_ends_the_run(
         steps = steps_of(grpo(build(OURS), tmp_path, steps=2, data=data))
         assert [entry["MathAnswerAsJudge/failed"] for entry in steps] == [0.0, 0.0]
         return
-    meant = "'target' looks like the reference: rename it to 'answer'" if column else "the columns"
-    with pytest.raises(JudgeError, match=f"no verdict on any row of the first batch.*{meant}"):
+    meant = "write `reads: {answer: target}`" if column else "the columns"
+    with pytest.raises(JudgeError, match=f"no verdict on any row so far.*{meant}"):
         grpo(build(OURS), tmp_path, data=data)
 
 

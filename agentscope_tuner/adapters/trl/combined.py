@@ -16,6 +16,7 @@ from omegaconf import DictConfig
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.trl.functions import (
     AsyncRewardFunc,
+    Caller,
     LogExtra,
     LogMetric,
     RewardFunc,
@@ -109,7 +110,7 @@ class Combined:
         given = {"prompts": prompts, "completions": completions, "completion_ids": completion_ids, **columns}
         if trainer_state is not None:
             given["trainer_state"] = trainer_state
-        answers = self._answers(given, caller.group_size, log_metric, log_extra)
+        answers = self._answers(given, caller, log_metric, log_extra)
         rewards: list[float | None] = []
         errors: list[str] = []
         for place in range(len(prompts)):
@@ -130,7 +131,7 @@ class Combined:
         return total
 
     def _answers(
-        self, given: dict[str, Any], size: int | None, log_metric: LogMetric | None, log_extra: LogExtra | None
+        self, given: dict[str, Any], caller: Caller, log_metric: LogMetric | None, log_extra: LogExtra | None
     ) -> list[tuple[list[float | None], list[str]]]:
         """Each part's rewards, and why some are missing. Sync parts run one after another, then all async parts
         together.
@@ -145,9 +146,9 @@ class Combined:
             if isinstance(part, RewardFunc | AsyncRewardFunc):
                 part.at_step(given.get("trainer_state"))
             if isinstance(part, RewardFunc):
-                answers[place] = part.log(part.judgements(pairs, size), log_metric, log_extra)
+                answers[place] = part.log(part.judgements(pairs, caller), log_metric, log_extra)
             elif isinstance(part, AsyncRewardFunc):
-                waiting[place] = part.judgements(pairs, size)
+                waiting[place] = part.judgements(pairs, caller)
             else:
                 answer = part(**given, **known)
                 (waiting if inspect.isawaitable(answer) else answers)[place] = answer

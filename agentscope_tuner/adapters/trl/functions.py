@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters._failing import FailingRun
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, truth_of
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
@@ -46,11 +46,13 @@ class Caller:
         group_size: completions of one prompt, side by side in the batch; None where the call does not tell.
         beside: names of the trainer's other reward functions, where the called one counts.
         leaves_none_out: whether a completion without any score is left out of the advantages.
+        trains: whether the run trains on the called function's rewards: not in an evaluation, nor with weight 0.
     """
 
     group_size: int | None
     beside: tuple[str, ...]
     leaves_none_out: bool
+    trains: bool = True
 
     def rewards_or_raise(self, name: str, rewards: Sequence[float | None], errors: Sequence[str]) -> list[float | None]:
         """The rewards; raises where the trainer would count a missing reward as 0.
@@ -88,7 +90,8 @@ def caller_of(function: NamedFunction, trainer_state: object, log_metric: LogMet
     if not isinstance(getattr(trainer, "reward_funcs", None), list):
         counts_as_zero = log_metric is None and type(trainer_state).__name__ == "TrainerState"
         return Caller(None, (), not counts_as_zero)
-    return Caller(_group_size(trainer), _beside(function, trainer), _release() >= _LEAVES_OUT_SINCE)
+    trains = bool(getattr(getattr(trainer, "model", None), "training", True)) and not _looks_on(function, trainer)
+    return Caller(_group_size(trainer), _beside(function, trainer), _release() >= _LEAVES_OUT_SINCE, trains)
 
 
 def check_reward_funcs(trainer: object) -> None:
@@ -118,13 +121,18 @@ def warn_beside(name: str, beside: Sequence[str]) -> None:
 def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     functions = list(getattr(trainer, "reward_funcs", ()))
     places = [place for place, other in enumerate(functions) if other is function]
-    weights = getattr(trainer, "reward_weights", None)
-    # a function of weight 0 only observes: without a verdict it adds 0 either way
-    if not places or (weights is not None and float(weights[places[0]]) == 0.0):
+    if not places or _looks_on(function, trainer):
         return ()
     # The names include environments that give rewards
     named = list(getattr(trainer, "reward_func_names", ())) or [_name(other) for other in functions]
     return tuple(name for place, name in enumerate(named) if place != places[0])
+
+
+def _looks_on(function: NamedFunction, trainer: Any) -> bool:
+    """Whether the function's weight is 0: without a verdict it adds 0 either way."""
+    weights = getattr(trainer, "reward_weights", None)
+    places = [place for place, other in enumerate(getattr(trainer, "reward_funcs", ())) if other is function]
+    return bool(places) and weights is not None and float(weights[places[0]]) == 0.0
 
 
 def _name(function: object) -> str:
@@ -293,8 +301,8 @@ class _JudgeFunc:
         log_metric: LogMetric | None = None,
         log_extra: LogExtra | None = None,
         **columns: Sequence[Any],
-    ) -> tuple[list[Pair], int | None, Callable[[Sequence[Judgement]], Rewards]]:
-        """The pairs of a call, the size of its groups, and what makes its answer of their verdicts."""
+    ) -> tuple[list[Pair], Caller, Callable[[Sequence[Judgement]], Rewards]]:
+        """The pairs of a call, who calls, and what makes its answer of their verdicts."""
         caller = caller_of(self, trainer_state, log_metric)
         self.at_step(trainer_state)
         if not self._warned:
@@ -304,7 +312,7 @@ class _JudgeFunc:
         def answer(judgements: Sequence[Judgement]) -> Rewards:
             return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
 
-        return pairs_of(prompts, completions, columns, environments), caller.group_size, answer
+        return pairs_of(prompts, completions, columns, environments), caller, answer
 
     def only_look_on(self) -> None:
         """For a part of weight 0: its failures are logged, and stop no run."""
@@ -351,18 +359,18 @@ class RewardFunc(_JudgeFunc):
         Raises:
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0; or the run is stopped.
         """
-        pairs, size, answer = self._begun(prompts, completions, **given)
-        return answer(self.judgements(pairs, size))
+        pairs, caller, answer = self._begun(prompts, completions, **given)
+        return answer(self.judgements(pairs, caller))
 
-    def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
+    def judgements(self, pairs: list[Pair], caller: Caller) -> list[Judgement]:
         """A verdict each, in order.
 
         Raises:
             JudgeError: the run has no verdicts, and is stopped.
         """
         listwise = self._judge.listwise
-        found = judge_groups(self._judge, pairs, group_size) if listwise else self._judge.judge_batch(pairs)
-        self._run.add(pairs, found)
+        found = judge_groups(self._judge, pairs, caller.group_size) if listwise else self._judge.judge_batch(pairs)
+        self._run.add(pairs, found, trains=caller.trains)
         return found
 
 
@@ -378,10 +386,10 @@ class AsyncRewardFunc(_JudgeFunc):
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0.
             ConfigError: a listwise judge over several ranks, whose exchange of groups must not leave the main thread.
         """
-        pairs, size, answer = self._begun(prompts, completions, **given)
-        return answer(await self.judgements(pairs, size))
+        pairs, caller, answer = self._begun(prompts, completions, **given)
+        return answer(await self.judgements(pairs, caller))
 
-    async def judgements(self, pairs: list[Pair], group_size: int | None) -> list[Judgement]:
+    async def judgements(self, pairs: list[Pair], caller: Caller) -> list[Judgement]:
         """As `RewardFunc.judgements`."""
         if not self._judge.listwise:
             found = await self._judge.ajudge_batch(pairs)
@@ -391,8 +399,8 @@ class AsyncRewardFunc(_JudgeFunc):
             )
         else:
             # Ranking is a call that blocks
-            found = await loops.in_thread(judge_groups, self._judge, pairs, group_size)
-        self._run.add(pairs, found)
+            found = await loops.in_thread(judge_groups, self._judge, pairs, caller.group_size)
+        self._run.add(pairs, found, trains=caller.trains)
         return found
 
 
@@ -406,6 +414,6 @@ def pairs_of(
     envs = [None] * len(prompts) if environments is None else environments
     rows = [{column: values[index] for column, values in columns.items()} for index in range(len(prompts))]
     return [
-        as_rollout(prompt, completion, {**row, **truth_of(row, "answer", "solution")}, gym_env=env)
+        as_rollout(prompt, completion, {**row, **reference_of(row)}, gym_env=env)
         for prompt, completion, row, env in zip(prompts, completions, rows, envs, strict=True)
     ]

@@ -21,7 +21,7 @@ from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
 from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import step_of
-from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
+from agentscope_tuner.task_judge.contract.reads import NO_READS, RESPONSES, Reads
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "verl": ("score", "reward"),
@@ -33,6 +33,10 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 _SUCCESS = ("acc", "is_success", "success", "is_correct")
 _NO_REWARDS = ("step", "advantage", "index", "idx", "id")
 
+# Told by a pair of texts alone, which other data sets have, too; and columns of such rows that mean another thing there
+_PAIRS = ("trl", "openrlhf")
+_NOT_OF_PAIRS = frozenset({"instruction", "label"})
+
 
 def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None:
     """The judgement from the reward in a row of the format `name`; None where the format dumps no reward.
@@ -41,9 +45,9 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
     the trainer does not tell it.
     """
     if name == "trl":
-        reward = _trl_reward(row)
-        if reward is None and "advantage" not in row:
+        if "reward" not in row and "advantage" not in row:
             return None
+        reward = _trl_reward(row)
     else:
         key = next((key for key in _KEYS.get(name, ()) if key in row), None)
         if key is None:
@@ -66,13 +70,13 @@ def mapped_judgement(value: object) -> dict[str, Any]:
 
 
 def _trl_reward(row: Mapping[str, Any]) -> float | None:
-    """TRL names each column of rewards after its function. A single column is the reward; several are added, without
-    weights.
+    """TRL names each column of rewards after its function, and writes `advantage` beside them. A single column is the
+    reward; several are added, without weights. Without `advantage` the numbers are a data set's.
 
     Other numbers that a reward function logs look the same: `--map column=judgement.reward` names the reward.
     """
-    if "reward" in row:
-        return _number(row["reward"])
+    if "reward" in row or "advantage" not in row:
+        return _number(row.get("reward"))
     names = [name for name in row if name not in _NO_REWARDS and _number(row[name]) is not None]
     return sum(float(row[name]) for name in names) if names else None
 
@@ -336,7 +340,16 @@ def _read_as(row: Mapping[str, Any], reads: Reads) -> str:
     """The format of a row; `plain` where none is told, or where its response stands elsewhere by `reads`."""
     name = _told(row)
     named = reads.column("response")
-    if name is None or (name == "openrlhf" and "instruction" in row):
+    if name is None or (name in _PAIRS and "labels" not in row and not _NOT_OF_PAIRS.isdisjoint(row)):
+        return PLAIN
+    if name == "slime" and {"label", "answer"} <= row.keys():
+        return PLAIN
+    # a data set's own completion stands beside the policy's response: which is which is for the user to say
+    if (
+        name in _PAIRS
+        and named is None
+        and any(other in row for other in RESPONSES if other not in _NO_RESPONSE[name][0])
+    ):
         return PLAIN
     if named is None or any(column in _NO_RESPONSE[name][0] for column in named.names):
         return name

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, message_text
+from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text
 from agentscope_tuner.task_judge.contract.reads import (
     ANSWERS,
     QUESTIONS,
@@ -19,20 +19,24 @@ from agentscope_tuner.task_judge.contract.reads import (
     Reads,
     at_path,
     cell_at,
+    record_of,
     sole_other,
 )
 
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 # A row's only column of this name is a conversation, whose last turns are the response
 _CHATS = ("messages", "conversations", "conversation", "chat")
-_ROLES = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "system": "system"}
+_ROLES = {
+    "human": "user", "user": "user", "system": "system", "gpt": "assistant", "assistant": "assistant",
+    "function_call": "assistant", "observation": "tool", "tool": "tool",
+}  # fmt: skip
 
 
 def is_own(row: Mapping[str, Any]) -> bool:
     """Whether a row is a task or a rollout in this package's own form."""
     if isinstance(row.get("task"), Mapping) or not _OF_TASKS.isdisjoint(row):
         return True
-    return "task_id" in row and not any(name in row for name in QUESTIONS)
+    return "task_id" in row and not any(name in row for name in (*QUESTIONS, *_CHATS))
 
 
 def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = frozenset()) -> Pair:
@@ -99,7 +103,17 @@ class PlainRow:
         self.used.add(name.partition(".")[0])
         value = cell_at(self._row, name)
         value = value[0] if isinstance(value, list) and len(value) == 1 and not is_chat(value) else value
-        return chat_of(value) or _text(value)
+        turns = chat_of(value)
+        if not turns and isinstance(value, Mapping | list) and value != []:
+            # as a text it would hold every sample, and what others said
+            held = f"{len(value)} values" if isinstance(value, list) else f"the keys {sorted(map(str, value))!r:.200}"
+            inside = "0" if isinstance(value, list) else "<key>"
+            raise JudgeError(
+                f"{name} holds {held}, and no text or chat messages: name one of them, "
+                f"`reads: {{response: {name}.{inside}}}` under {WHERE.rpartition('.')[0]}, or write one row for each",
+                cause=Cause.INPUT,
+            )
+        return turns or ("" if value == [] else last_turn(_text(value)))
 
     def _column(self, role: str, names: tuple[str, ...]) -> str | None:
         named = self._reads.column(role)
@@ -139,10 +153,13 @@ class PlainRow:
         return end
 
 
-def chat_of(value: object) -> list[dict[str, Any]]:
-    """Chat messages, also those of `{"from": "human", "value": …}`; empty for anything else."""
+def chat_of(value: Any) -> list[dict[str, Any]]:
+    """Chat messages, also those of `{"from": "human", "value": …}`, and as JSON in a text, as tables hold them; empty
+    for anything else.
+    """
+    value = record_of(value) if isinstance(value, str) else value
     if is_chat(value):
-        return [dict(turn) for turn in value]  # type: ignore[attr-defined]
+        return [dict(turn) for turn in value]
     turns = value if isinstance(value, list) else []
     if not turns or not all(isinstance(turn, Mapping) and turn.get("from") in _ROLES for turn in turns):
         return []

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.task_judge.contract.reads import at_path, sole_answer_column
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _ID_KEYS = ("id", "uid", "request_id", "index", "idx")
@@ -71,6 +72,18 @@ def truth_of(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The ground truth as metadata, from the first of `names` that the row has; empty where it has none."""
     found = next((row[name] for name in names if row.get(name) is not None), None)
     return {} if found is None else ground_truth_metadata(found)
+
+
+def reference_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The reference among a data set's columns, as metadata: `answer`, else the one that surely holds it; see `Reads`.
+
+    A worked solution that does not say where its answer stands is none, nor is one of two columns that differ. An
+    `answer` that is a missing cell stays missing.
+    """
+    if "answer" in row:
+        return ground_truth_metadata(row["answer"])
+    name = sole_answer_column(row)
+    return {} if name is None else ground_truth_metadata(at_path(row, name))
 
 
 def id_of(row: Mapping[str, Any], otherwise: str) -> str:

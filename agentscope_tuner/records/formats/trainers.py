@@ -18,11 +18,11 @@ from agentscope_tuner.records.formats.sample import (
     is_chat,
     last_turn,
     message_text,
+    reference_of,
     required,
     text_of,
     truth_of,
 )
-from agentscope_tuner.task_judge.contract.reads import agree
 
 
 def read_trl(row: Mapping[str, Any]) -> Pair:
@@ -43,10 +43,7 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
         if not isinstance(value, str) and not is_chat(value):
             raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
     rest = {key: value for key, value in row.items() if key not in ("prompt", "completion", "messages")}
-    others = [name for name in ("solution", "ground_truth") if row.get(name) is not None]
-    # of two that differ none is taken: the judge then has no reference, and its error names them
-    truth = truth_of(row, "answer", *(others if agree(row, others) else ()))
-    return as_rollout(prompt, completion, {**rest, **truth})
+    return as_rollout(prompt, completion, {**rest, **reference_of(row)})
 
 
 def _split(messages: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -210,7 +207,7 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
     if not isinstance(response, str):
         raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
     own = {key: value for key, value in metadata.items() if key != "judgement"}
-    truth = ground_truth_metadata(own.get("answer") if label is None else label)
+    truth = reference_of(own) if label is None else ground_truth_metadata(label)
     named = {} if label is None else {"label": label}
     return as_rollout(prompt, last_turn(response), {**named, **own, **truth})  # type: ignore[arg-type]
 

@@ -33,11 +33,16 @@ ANSWERS = (
     "final_answer",
     "expected_answer",
 )
+#: Those of them that as often hold something else (a class, a difficulty, what was taken out of the policy's response):
+#: another column may agree with one, but none is taken before it is named.
+UNSURE = frozenset({"label", "target", "final_answer"})
 RESPONSES = ("response", "completion", "output", "generation", "generated_text", "model_output", "prediction")
 
 _IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
 _FORMS = ("hash", "last_box", "number")
-_NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:/\d+)?")
+# All that hangs together, and what of it is one number: of "1.000.000" and "3,4" nobody knows
+_DIGITS = re.compile(r"(?<![\w.,])[-−+]?\d(?:[\d.,]*\d)?(?:[eE][-+]?\d+)?(?:/\d+)?")
+_NUMBER = re.compile(r"[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?:/\d+)?")
 # A column is at most as long as a reference with its worked solution
 _MOST_CHARS = 200_000
 # The regex library counts the CPU time of the whole process, and a trainer's other threads use it, too
@@ -78,14 +83,19 @@ class ReadColumn(StrictSection):
 
 
 class _ReadMetadata(dict[str, Any]):
-    """The metadata that a mapping has made: read a second time, it stays, for the column may have been replaced."""
+    """The metadata that a mapping has made.
 
-    def __init__(self, values: Mapping[str, Any], by: Reads) -> None:
+    Attributes:
+        row: the metadata before, where every mapping finds its columns: one around a part may have replaced them.
+        by: the mapping.
+    """
+
+    def __init__(self, values: Mapping[str, Any], row: Mapping[str, Any], by: Reads | None = None) -> None:
         super().__init__(values)
-        self.by = by
+        self.row, self.by = row, by
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
+        return _ReadMetadata, (dict(self), self.row)
 
 
 class Reads:
@@ -142,6 +152,7 @@ class Reads:
         """
         if isinstance(task.metadata, _ReadMetadata) and task.metadata.by is self:
             return task
+        row = _row(task)
         if not self._columns:
             # an answer that is None is a missing cell, which no other column mends
             if "answer" in task.metadata or "answer" not in needed:
@@ -149,9 +160,9 @@ class Reads:
             name = sole_answer_column(task.metadata)
             return task if name is None else self._with(task, {"answer": at_path(task.metadata, name)})
         values = {
-            role: value_of(task.metadata, role, column)
+            role: value_of(row, role, column)
             for role, column in self._of_metadata.items()
-            if role in needed or _first(task.metadata, column.names) is not None
+            if role in needed or _first(row, column.names) is not None
         }
         if "answer" in needed and "answer" not in values and "answer" not in task.metadata:
             name = sole_answer_column(task.metadata)
@@ -159,15 +170,19 @@ class Reads:
         made = self._with(task, values) if values else task
         question = self._columns.get("question")
         # a trainer hands the prompt beside the columns: where they do not hold the question, its own stands
-        asked = None if question is None else _first(task.metadata, question.names)
+        asked = None if question is None else _first(row, question.names)
         return made if asked is None else made.model_copy(update=_asked(asked[1]))
 
     def _with(self, task: Task, values: Mapping[str, Any]) -> Task:
-        return task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, self)})
+        return task.model_copy(update={"metadata": _ReadMetadata({**task.metadata, **values}, _row(task), self)})
 
 
 #: The mapping of a configuration that names no column.
 NO_READS = Reads()
+
+
+def _row(task: Task) -> Mapping[str, Any]:
+    return task.metadata.row if isinstance(task.metadata, _ReadMetadata) else task.metadata
 
 
 def _column(role: str, value: object) -> ReadColumn:
@@ -189,7 +204,7 @@ def at_path(row: Mapping[str, Any], path: str) -> Any:
     A name with dots may be a column's own. A step into a text reads it as a JSON object.
     """
     value = cell_at(row, path)
-    return None if value == "" else value
+    return None if isinstance(value, str) and not value else value
 
 
 def cell_at(row: Mapping[str, Any], path: str) -> Any:
@@ -198,7 +213,9 @@ def cell_at(row: Mapping[str, Any], path: str) -> Any:
         return _cell(row[path])
     value: Any = row
     for step in path.split("."):
-        value = _record(value) if isinstance(value, str) else value
+        value = record_of(value) if isinstance(value, str) else value
+        # a list out of Parquet
+        value = value.tolist() if type(value).__module__ == "numpy" else value
         if isinstance(value, Mapping):
             value = value.get(step)
         elif isinstance(value, Sequence) and not isinstance(value, str | bytes) and step.isdecimal():
@@ -213,7 +230,8 @@ def _cell(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _record(text: str) -> Any:
+def record_of(text: str) -> Any:
+    """The object or the list that a text holds as JSON; None for any other text."""
     if not text.lstrip().startswith(("{", "[")) or len(text) > _MOST_CHARS:
         return None
     try:
@@ -252,7 +270,7 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
 
 def _taken(value: Any, take: str) -> Any:
     if take.startswith("json."):
-        record = _record(value) if isinstance(value, str) else value
+        record = record_of(value) if isinstance(value, str) else value
         return at_path(record, take.removeprefix("json.")) if isinstance(record, Mapping) else None
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     if len(text) > _MOST_CHARS:
@@ -263,8 +281,8 @@ def _taken(value: Any, take: str) -> Any:
     if take == "last_box":
         return last_boxed(text) or None
     if take == "number":
-        numbers = _NUMBER.findall(text)
-        return numbers[-1].replace(",", "") if numbers else None
+        numbers = _DIGITS.findall(text)
+        return numbers[-1].replace(",", "") if numbers and _NUMBER.fullmatch(numbers[-1]) else None
     pattern = compile_pattern(take.removeprefix("regex:"), ignore_case=False)
     try:
         match = pattern.search(text, timeout=_PATTERN_SECONDS)
@@ -279,9 +297,10 @@ def answer_columns(row: Mapping[str, Any]) -> list[str]:
 
 
 def sole_answer_column(row: Mapping[str, Any]) -> str | None:
-    """The column that holds the answer; None where there is none, or where two differ."""
+    """The column that surely holds the answer; None where there is none, or where two differ."""
     names = [name for name in answer_columns(row) if name != "solution" or _states(row[name])]
-    return names[0] if names and agree(row, names) else None
+    sure = [name for name in names if name not in UNSURE]
+    return sure[0] if sure and agree(row, names) else None
 
 
 def _states(solution: Any) -> bool:
@@ -312,16 +331,24 @@ def hint(row: Mapping[str, Any]) -> str:
     if not row:
         return "put the reference there"
     names = answer_columns(row)
-    if names == ["solution"]:
+    if names == ["solution"] and not _states(row["solution"]):
         told = "the solution states its answer neither by #### nor in a box"
         return f"{told}: to compare with all of it, write `reads: {{answer: solution}}` under {SECTION}"
-    if names:
+    if len(names) > 1:
         told = f"{' and '.join(names[:3])} differ: name one"
-        return f"{told}, `reads: {{answer: {names[-1]}}}` under {SECTION}"
+        return f"{told}, `reads: {{answer: {min(names, key=doubt)}}}` under {SECTION}"
+    if names:
+        told = f"does {names[0]!r} hold it? Columns of this name often hold something else"
+        return f"{told}: if it does, write `reads: {{answer: {names[0]}}}` under {SECTION}"
     guess = next(likely_answers(row), None) or sole_other(row, QUESTIONS + RESPONSES)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
     return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
+
+
+def doubt(name: str) -> int:
+    """How seldom a column of this name holds the answer, among those with common names: 0, 1 or 2."""
+    return 2 if name in ("label", "target") else 1 if name == "solution" else 0
 
 
 def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
@@ -340,9 +367,9 @@ def likely_answers(row: Mapping[str, Any], within: str = "", named: bool = False
         path = f"{within}{key}"
         if isinstance(value, Mapping) and path.count(".") < 3:
             yield from likely_answers(value, f"{path}.", named or bool(_LIKELY.search(str(key))))
-        elif (
-            (named or _LIKELY.search(str(key))) and isinstance(value, str | int | float) and not isinstance(value, bool)
-        ):
+        elif isinstance(value, bool) or not isinstance(value, str | int | float) or _cell(value) in (None, ""):
+            continue
+        elif named or _LIKELY.search(str(key)):
             yield path
 
 

@@ -297,7 +297,8 @@ class TaskJudge:
         except Exception:  # noqa: BLE001
             error = _unexpected(exc, f"{getattr(exc, 'message', 'it cannot be shown')!s:.{_MOST_CHARS}}")
         unread = self._needs_answer and error.cause is Cause.REFERENCE and "answer" not in task.task.metadata
-        if unread and "reads" not in error.message:
+        # another part of the task may be missing, such as the field that names its route
+        if unread and "answer" in error.message and "reads" not in error.message:
             error.message += f"; {hint(task.task.metadata)}"
         error.task_id = error.task_id or task.task_id
         error.judge = error.judge or self._traits.name
@@ -318,7 +319,8 @@ class TaskJudge:
         except JudgeError as error:
             return f"missing: {error.message}"
         problem = self.inner.check_task(read, output)
-        if problem and self._needs_answer and "answer" not in read.metadata and READS not in problem:
+        unread = self._needs_answer and "answer" not in read.metadata
+        if problem and unread and "answer" in problem and READS not in problem:
             return f"{problem}; {hint(task.metadata)}"
         return problem
 

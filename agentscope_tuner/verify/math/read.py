@@ -545,6 +545,8 @@ _PARTED = re.compile(
 _LETTERED = re.compile(
     rf"(?:^|(?<=[\s,;~}}])|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
 )
+# An object as JSON or as Python writes it, or a list of texts, that a data set holds as a text
+_RECORD = re.compile(r"""\{\s*(["'])[^"']*\1\s*:|\[\s*(["'])""")
 _NUMBERED = re.compile(r"\s*\(1\)(?=.*\(2\))")
 _BETWEEN = re.compile(rf"(?:{_GAP}[,;.]?)*{_GAP}$")
 _DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
@@ -743,6 +745,12 @@ def reference(text: str) -> str:
     if is_missing(text):
         raise JudgeError(
             f"the reference answer {text!r} is a missing or infinite number, no answer", cause=Cause.REFERENCE
+        )
+    if _RECORD.match(text):
+        raise JudgeError(
+            f"the reference answer {short(text)!r} is a record or a list of texts, no answer: name what of it is one, "
+            "such as `reads: {answer: COLUMN.FIELD}` or `COLUMN.0` under astuner.task_judge",
+            cause=Cause.REFERENCE,
         )
     return text
 

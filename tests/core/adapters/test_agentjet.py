@@ -146,3 +146,13 @@ def test_outside_agentjet_a_users_judge_gets_our_objects(tmp_path: Path) -> None
     loaded = load_judge({"astuner": {"task_judge": conf}})
     ours = WorkflowTask(task=Task(task_id="t"))
     assert loaded.compute_reward(ours, WorkflowOutput()) == (0.5, True)
+
+
+def test_a_column_that_agentjets_own_judge_would_not_see_is_refused() -> None:
+    # ours were read by `reads` everywhere, AgentJet's own judge saw `answer` as the row had it
+    kwargs = {"protocol": f"{HERE}->Ranks"}
+    with pytest.raises(ConfigError, match=r"reads\.answer: .* is asked about AgentJet's own task"):
+        judge(WRAPPED, judge_kwargs=kwargs, reads={"answer": "gold"})
+    assert judge(reads={"answer": "gold"}).compute_reward(
+        task(task=SimpleNamespace(**{**vars(task().task), "metadata": {"answer": "41", "gold": "42"}})), output()
+    ) == (1.0, True)

@@ -15,12 +15,14 @@ import pytest
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters._failing import MOST_BATCHES, FailingRun
+from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests import hanging_judges
 from tests.core.adapters.test_adapters import config, pair
+from tests.core.adapters.test_trl_trainer import Trainer, brevity
 
 MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
@@ -33,7 +35,8 @@ BUILDS: dict[str, Callable[[Any], Any]] = {
 
 
 def asked(function: Any, completions: list[str], **columns: Any) -> Any:
-    answer = function(prompts=["6*7?"] * len(completions), completions=completions, **columns)
+    prompts = [f"6*7? {place}" for place in range(len(completions))]
+    answer = function(prompts=prompts, completions=completions, **columns)
     return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
 
 
@@ -65,7 +68,7 @@ def test_trls_own_names_of_the_reference_are_read(build: str, column: str) -> No
 )
 def test_a_data_set_without_a_reference_ends_in_its_first_batch(build: str, columns: dict[str, Any], told: str) -> None:
     function = BUILDS[build](MATH)
-    with pytest.raises(JudgeError, match=f"no verdict on any row of the first batch: 4 reference.*{told}") as caught:
+    with pytest.raises(JudgeError, match=f"no verdict on any row so far: 4 reference.*{told}") as caught:
         asked(
             function, [r"\boxed{42}", "42", "no", r"\boxed{4}"], **{name: [cell] * 4 for name, cell in columns.items()}
         )
@@ -77,21 +80,21 @@ def test_some_broken_rows_of_a_batch_stop_nothing() -> None:
     assert asked(function, [r"\boxed{42}"] * 3, answer=[None, "42", ""]) == [None, 1.0, None]
     # a whole batch of them does not, either, once there were verdicts
     for _ in range(MOST_BATCHES - 1):
-        assert asked(function, [r"\boxed{42}"] * 2, answer=[None, ""]) == [None, None]
+        assert asked(function, [r"\boxed{42}"] * 8, answer=[None, ""] * 4) == [None] * 8
     assert asked(function, [r"\boxed{42}"], answer=["42"]) == [1.0]
     for _ in range(MOST_BATCHES - 1):
-        asked(function, [r"\boxed{42}"] * 2, answer=[None, ""])
+        asked(function, [r"\boxed{42}"] * 8, answer=[None, ""] * 4)
     with pytest.raises(JudgeError, match=f"no verdict in {MOST_BATCHES} batches in a row"):
-        asked(function, [r"\boxed{42}"] * 2, answer=[None, ""])
+        asked(function, [r"\boxed{42}"] * 8, answer=[None, ""] * 4)
 
 
 @pytest.mark.parametrize("build", BUILDS)
 def test_a_judge_that_only_fails_is_stopped_after_some_batches(build: str) -> None:
     function = BUILDS[build](config())
     for _ in range(MOST_BATCHES - 1):
-        assert asked(function, ["boom"] * 2, answer=["42"] * 2) == [None, None]
-    with pytest.raises(JudgeError, match=f"no verdict in {MOST_BATCHES} batches in a row: 6 judge"):
-        asked(function, ["boom"] * 2, answer=["42"] * 2)
+        assert asked(function, ["boom"] * 8, answer=["42"] * 8) == [None] * 8
+    with pytest.raises(JudgeError, match=f"no verdict in {MOST_BATCHES} batches in a row: 24 judge"):
+        asked(function, ["boom"] * 8, answer=["42"] * 8)
 
 
 def failed(cause: Cause) -> Judgement:
@@ -122,22 +125,68 @@ FILTERED = Judgement("filtered", 0.0, False)
 )
 @pytest.mark.parametrize("on", [True, False])
 def test_what_stops_a_run(batches: list[list[Judgement]], stops: bool, on: bool) -> None:
-    run, rows = FailingRun(ConfiguredJudge(config()), stops=on), list[Pair]()
+    run = FailingRun(ConfiguredJudge(config()), stops=on)
     *before, last = batches
     for batch in before:
-        run.add(rows, batch)
+        run.add(*of_tasks(8, batch))
     if stops and on:
         with pytest.raises(JudgeError, match="stop_when_failing=False lets it go on"):
-            run.add(rows, last)
+            run.add(*of_tasks(8, last))
     else:
-        run.add(rows, last)
+        run.add(*of_tasks(8, last))
+
+
+def of_tasks(count: int, batch: list[Judgement], first: int = 0) -> tuple[list[Pair], list[Judgement]]:
+    """The batch of each of several tasks, as one."""
+    pairs = [as_rollout(f"q{first + number}", "a", {}) for number in range(count) for _ in batch]
+    return pairs, batch * count
+
+
+@pytest.mark.parametrize("cause", [Cause.REFERENCE, Cause.INPUT, Cause.ENDPOINT, Cause.DEADLINE])
+def test_the_batch_of_one_prompt_speaks_for_no_other(cause: Cause) -> None:
+    # eight completions of one row with an empty cell ended a run of eight ranks in its first step
+    run = FailingRun(ConfiguredJudge(config()))
+    for task in range(40):
+        # each hundredth row of a data set is broken, and three of them may follow each other
+        for place in range(MOST_BATCHES):
+            run.add(*of_tasks(1, [failed(cause)] * 4, first=1000 + MOST_BATCHES * task + place if task else 1000))
+        run.add(*of_tasks(1, [JUDGED], first=task))
+
+
+def test_one_prompt_a_batch_is_stopped_all_the_same() -> None:
+    for cause, batches in ((Cause.REFERENCE, 2), (Cause.ENDPOINT, 8)):
+        run = FailingRun(ConfiguredJudge(config()))
+        for place in range(batches - 1):
+            run.add(*of_tasks(1, [failed(cause)] * 4, first=place))
+        with pytest.raises(JudgeError, match=r"no verdict (on any row so far|in 8 batches in a row)"):
+            run.add(*of_tasks(1, [failed(cause)] * 4, first=batches))
+    # a data set of one row
+    run = FailingRun(ConfiguredJudge(config()))
+    for _ in range(7):
+        run.add(*of_tasks(1, [failed(Cause.REFERENCE)] * 8))
+    with pytest.raises(JudgeError, match="no verdict on any row so far: 64 reference"):
+        run.add(*of_tasks(1, [failed(Cause.REFERENCE)] * 8))
+
+
+@pytest.mark.parametrize(("training", "weights"), [(False, None), (True, [0.0, 1.0])])
+def test_what_nobody_trains_on_stops_nothing(training: bool, weights: list[float] | None) -> None:
+    trainer = Trainer(reward_func(MATH), *([brevity] if weights else []), weights=weights)
+    trainer.model.training = training
+    prompts, cells = [f"q{place}" for place in range(16)], [None] * 16
+    for _ in range(2 * MOST_BATCHES):
+        assert trainer.rewards(["42"] * 16, prompts, answer=cells) == cells
+    # nor does an evaluation count as verdicts of the run
+    trainer.model.training, trainer.reward_weights = True, [1.0]
+    trainer.reward_funcs, trainer.reward_func_names = trainer.reward_funcs[:1], ["MathAnswerAsJudge"]
+    with pytest.raises(JudgeError, match="no verdict on any row so far"):
+        trainer.rewards(["42"] * 16, prompts, answer=cells)
 
 
 def test_failures_are_logged_by_cause_long_before(caplog: pytest.LogCaptureFixture) -> None:
     run = FailingRun(ConfiguredJudge(config()))
     with caplog.at_level(logging.WARNING):
         for _ in range(16):
-            run.add([], [JUDGED, failed(Cause.ENDPOINT)])
+            run.add([pair("42")] * 2, [JUDGED, failed(Cause.ENDPOINT)])
     shown = [record.getMessage() for record in caplog.records]
     assert [message.partition(":")[0] for message in shown] == [
         f"Echo gave no verdict on 1 of 2 rows ({count} endpoint so far)" for count in (1, 2, 4, 8, 16)
@@ -178,4 +227,4 @@ def test_verdicts_that_hang_stop_it_once_no_more_are_asked_for() -> None:
 def test_a_pair_names_its_columns() -> None:
     run = FailingRun(ConfiguredJudge(MATH))
     with pytest.raises(JudgeError, match="the columns"):
-        run.add([pair("42")], [failed(Cause.REFERENCE)])
+        run.add([pair("42"), as_rollout("q", "a", {})], [failed(Cause.REFERENCE)] * 2)

@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.cli.app import app
+from agentscope_tuner.cli.from_rows import look
+from agentscope_tuner.records.reader import Line
 
 Rows = Sequence[Mapping[str, Any]]
 NUMBERS = ((12, 6), (9, 8), (7, 11))
@@ -214,3 +216,22 @@ def test_map_takes_the_place_of_reads(tmp_path: Path) -> None:
     run("judge", "--conf", conf, "--input", source, "--output", target, "--map", "gold=answer")
     assert json.loads(target.read_text())["judgement"]["reward"] == 1.0
     run("audit", "--conf", conf, "--input", source, "--map", "gold=answer")
+
+
+@pytest.mark.parametrize(
+    ("rows", "column"),
+    [
+        # a class stands in every row, the answer in most
+        ([{"answer": None, "label": "algebra"}, {"answer": "72", "label": "algebra"}], "answer"),
+        ([{"ground_truth": "72", "label": 3}, {"ground_truth": "", "label": 3}], "ground_truth"),
+        ([{"solution": "so $\\boxed{72}$", "label": 3}, {"solution": "It is clear.\n" * 9, "label": 3}], "solution"),
+        ([{"final_answer": "72", "solution": "It is clear.\n" * 9}], "final_answer"),
+        ([{"target": "72"}], "target"),
+        ([{"label": "72"}], "label"),
+    ],
+)
+def test_init_names_the_likeliest_column_and_says_where_it_is_not_sure(rows: list[dict[str, Any]], column: str) -> None:
+    found = look([Line(str(place), json.dumps({"question": "q", **row}).encode()) for place, row in enumerate(rows)])
+    assert found.reads["answer"] == column
+    sure = column in ("answer", "ground_truth", "solution")
+    assert any("often hold something else" in why for why in found.whys) != sure

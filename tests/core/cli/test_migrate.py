@@ -159,3 +159,20 @@ def test_the_file_is_written_once_and_the_next_command_is_said(tmp_path: Path) -
     again = run(source, "--output", target)
     assert again.exit_code == 2
     assert "is there already" in " ".join(again.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the result was no YAML
+        "---\najet:\n  task_judge:\n    judge_protocol: a.b->C\n...\n",
+        "ajet:\n  task_judge:\n    judge_protocol: |\n      a.b->C\n  z: 1\n",
+        # the trainer's section stayed, or another one changed with it
+        "d: &y\n  judge_protocol: a.b->C\najet:\n  task_judge: *y\n",
+        "ajet: &x\n  task_judge:\n    judge_protocol: a.b->C\nother: *x\n",
+        "astuner: &x\n  task_judge:\n    judge_protocol: a.b->C\nother: *x\n",
+    ],
+)
+def test_what_cannot_be_replaced_by_lines_is_refused_and_not_spoiled(text: str) -> None:
+    with pytest.raises(ValueError, match="cannot be replaced line by line: write the section without anchors"):
+        migrated(text)

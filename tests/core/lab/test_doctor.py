@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.lab.doctor import diagnose
+from agentscope_tuner.records.formats.sample import ColumnMap
 from tests.scored_lines import rows, scored, written
 
 Row = dict[str, Any]
@@ -72,17 +74,19 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "a judge of one's own that says nothing": (in_form("#### %s", ""), "answers stand elsewhere", "answer_in: [hash]"),
     "no answer anywhere": (in_form("I am not sure"), "no answer found", "prompt"),
     "no reference, and the judge says so": (
-        run_of(lambda t, s: row(t, s, None, said(t, s), metadata={}, cause="reference")), "no reference", "--map",
+        run_of(lambda t, s: row(t, s, None, said(t, s), metadata={}, cause="reference")), "no reference",
+        "--map YOUR_COLUMN=answer",
     ),
     "no reference, and the judge pays 0": (
-        run_of(lambda t, s: row(t, s, 0.0, said(t, s), metadata={"gold": "1"}, reason="")), "no reference", "--map",
+        run_of(lambda t, s: row(t, s, 0.0, said(t, s), metadata={"gold": "1"}, reason="")), "no reference",
+        "`reads: {answer: gold}` under astuner.task_judge, or --map gold=answer",
     ),
     "endpoint down": (
         run_of(lambda t, s: plain(t, s) if s == 0 else row(t, s, None, said(t, s))), "no verdict", "astuner check",
     ),
     "one rule eats everything": (run_of(filtered), "one rule", "id: max_tokens"),
     "truncated": (run_of(cut), "truncated outputs", "max_completion_length"),
-    "empty answers": (run_of(lambda t, s: row(t, s, 0.0, "")), "empty answers", "final_answer"),
+    "empty answers": (run_of(lambda t, s: row(t, s, 0.0, "")), "empty answers", "--map YOUR_COLUMN=response"),
     "one text a group": (
         run_of(lambda t, s: row(t, s, float(t % 2), f"same \\boxed{{{40 + t}}}")), "equal texts", "temperature",
     ),
@@ -134,6 +138,13 @@ def test_a_broken_run_is_named_by_its_cause_first_with_the_line_to_write(name: s
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_run_is_left_alone(name: str) -> None:
     assert diagnose(rows(SOUND[name])) == []
+
+
+def test_the_pairs_that_are_to_be_written_are_pairs() -> None:
+    # `--map answer=YOUR_FIELD` was refused: a rollout has no place YOUR_FIELD
+    for lines, _, _ in BROKEN.values():
+        for trouble in diagnose(rows(lines)):
+            ColumnMap(re.findall(r"--map (\S+=[\w.]+)", trouble.remedy))
 
 
 def test_where_the_answers_stand_is_counted() -> None:

@@ -163,6 +163,9 @@ JUDGED = {"status": "judged", "is_success": None}
         ("trl", {"a": 1, "b": 0.5, "c": True, "step": 9, "index": 9, "idx": 9, "id": 9, "advantage": 9, "t": "1"}, 1.5),
         ("trl", {"reward": 2, "a": 1}, 2.0),
         ("trl", {"prompt": "q"}, None),
+        # a data set's own numbers, of which the reward was the sum
+        ("trl", {"prompt": "q", "completion": "a", "answer": 4, "level": 3}, None),
+        ("trl", {"reward": float("nan"), "level": 3}, "the dump holds no reward for this sample"),
         ("trl", {"advantage": 1.0}, "the dump holds no reward for this sample"),
         ("trl", {"reward": "2", "advantage": 1.0}, "the dump holds no reward for this sample"),
         ("verl", {"score": "0.5", "reward": 1}, 0.5),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,89 @@ CHAT = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
         {"question": "q", "prompt": "Solve: q", "model_output": "a"},
         {"prompt": CHAT[:1], "prediction": CHAT[1:]},
         {"messages": CHAT, "level": 3},
+        {"messages": CHAT, "task_id": "t1"},
         {"question": "q", "messages": CHAT},
         {"conversations": [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}]},
+        {"messages": json.dumps(CHAT)},
+        {"question": "q", "response": json.dumps(CHAT[1:])},
+        {
+            "conversations": [
+                {"from": "human", "value": "q"},
+                {"from": "function_call", "value": "f()"},
+                {"from": "observation", "value": "no"},
+                {"from": "gpt", "value": "a"},
+            ]
+        },
         {"question": "q", "response": "a", "output": "a"},
         {"question": "q", "response": "", "output": "a"},
     ],
 )
 def test_a_question_and_a_response_are_found(row: dict[str, Any]) -> None:
     assert read(row) == ("q", "a")
+
+
+@pytest.mark.parametrize("asked", ["prompt", "input"])
+@pytest.mark.parametrize("said", ["response", "output", "completion"])
+def test_a_label_is_a_reference_where_it_is_named_alone(asked: str, said: str) -> None:
+    # prompt and response told OpenRLHF's form, where a label is the reference: every answer was compared with "algebra"
+    row = {asked: "q", said: "a", "label": "algebra"}
+    assert read(row) == ("q", "a")
+    assert "answer" not in json.loads(made(row)[0].raw)["task"]["metadata"]
+    assert json.loads(made({**row, "answer": "4"})[0].raw)["task"]["metadata"]["answer"] == "4"
+
+
+@pytest.mark.parametrize(
+    "text", ["a<|im_end|>", "<|im_start|>user\n\\boxed{4}<|im_end|>\n<|im_start|>assistant\na</s>"]
+)
+def test_a_response_is_the_last_turn_of_its_text(text: str) -> None:
+    assert read({"question": "q", "response": text}) == ("q", "a")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"prompt": "q", "completion": "the data set's own", "response": "the policy's"},
+        {"prompt": "q", "completion": "the data set's own", "output": "the policy's"},
+        {"prompt": CHAT[:1], "completion": CHAT[1:], "generation": "the policy's"},
+        {"prompt": "q", "response": "the policy's", "prediction": "another's"},
+        {"input": "q", "output": "the data set's own", "model_output": "the policy's"},
+    ],
+)
+def test_no_form_is_guessed_where_two_columns_could_be_the_response(row: dict[str, Any]) -> None:
+    # prompt and completion told TRL's form: the reference solution was judged, and paid
+    (line,) = made(row)
+    assert "differ, and each could be the response: name one" in str(line.problem)
+    assert read(row, Reads({"response": next(reversed(row))}))[1].endswith("'s")
+
+
+@pytest.mark.parametrize(
+    ("response", "why"),
+    [
+        (["\\boxed{1}", "\\boxed{4}"], "holds 2 values.*response.0"),
+        ({"text": "\\boxed{4}"}, "holds the keys \\['text'\\].*response.<key>"),
+        ({"body": {"choices": [{"message": {"role": "assistant", "content": "\\boxed{4}"}}]}}, "the keys \\['body'"),
+        ([["\\boxed{4}"], "x"], "holds 2 values"),
+        ({}, "the keys"),
+    ],
+)
+def test_a_response_that_holds_several_or_more_than_a_text_is_none(response: Any, why: str) -> None:
+    # their Python form was judged as one text: the last of eight samples was paid for all
+    (line,) = made({"question": "q", "answer": "4", "response": response})
+    assert re.search(why, str(line.problem))
+
+
+def test_a_chat_in_a_text_ends_with_who_spoke_last() -> None:
+    tool = {"role": "tool", "content": "\\boxed{4}"}
+    assert read({"question": "q", "response": json.dumps([*CHAT[1:], tool])}) == ("q", "")
+    assert read({"question": "q", "response": []}) == ("q", "")
+    # a policy may write lists
+    assert read({"question": "q", "response": "[1, 2]"}) == ("q", "[1, 2]")
+    assert read({"question": "q", "response": '[{"a": 1}]'}) == ("q", '[{"a": 1}]')
+
+
+def test_a_label_beside_an_answer_is_no_reference_of_slimes() -> None:
+    row = {"prompt": "q", "response": "a", "label": "algebra", "metadata": {}, "answer": "4"}
+    assert json.loads(made(row)[0].raw)["task"]["metadata"]["answer"] == "4"
 
 
 @pytest.mark.parametrize("row", [{"question": "q", "response": ""}, {"question": "q", "output": "", "a": 1}])

@@ -369,3 +369,34 @@ def test_without_a_reference_there_is_no_verdict_whatever_the_answer(
         with pytest.raises(JudgeError) as caught:
             ask()
         assert caught.value.cause is Cause.REFERENCE
+
+
+@pytest.mark.parametrize("equivalence", ["symbolic", "exact"])
+@pytest.mark.parametrize(
+    ("answer", "sound"),
+    [
+        ('{"target": 4}', False),
+        ("{'target': 4, 'numbers': [1, 3]}", False),
+        ('{ "answer" : "4" }', False),
+        ('["4"]', False),
+        ("['4', '5']", False),
+        ("[4]", True),
+        ("{4}", True),
+        (r"\{4\}", True),
+        ("{x: x > 3}", True),
+    ],
+)
+def test_a_record_that_a_column_holds_as_text_is_no_answer(answer: str, sound: bool, equivalence: str) -> None:
+    # every answer was wrong: 4 is not {"target": 4}
+    judge = MathAnswerAsJudge({"astuner": {"task_judge": {"math": {"equivalence": equivalence}}}})
+    task = WorkflowTask(task=Task(metadata={"answer": answer}))
+    for said in (r"\boxed{4}", "nothing"):
+        output = WorkflowOutput(metadata={"final_answer": said})
+        if sound:
+            judge.compute_reward(task, output)
+            continue
+        with pytest.raises(
+            JudgeError, match="is a record or a list of texts, no answer: name what of it is one"
+        ) as found:
+            judge.compute_reward(task, output)
+        assert found.value.cause is Cause.REFERENCE

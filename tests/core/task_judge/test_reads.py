@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
+import numpy
 import pytest
 
-from agentscope_tuner import ConfigError, Judgement, Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
-from agentscope_tuner.adapters import verl
+from agentscope_tuner import (
+    ConfigError,
+    JudgeError,
+    Judgement,
+    Task,
+    TaskJudge,
+    WorkflowOutput,
+    WorkflowTask,
+    load_judge,
+)
+from agentscope_tuner.adapters import areal, ms_swift, verl
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import reward_func
-from agentscope_tuner.records.formats.trainers import decode_openrlhf_request, decode_slime_request
+from agentscope_tuner.adapters.trl.functions import pairs_of
+from agentscope_tuner.records.formats.trainers import as_pair, decode_openrlhf_request, decode_slime_request, read_trl
 from agentscope_tuner.task_judge.contract.reads import Reads
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
@@ -34,13 +46,11 @@ def ask(judge: TaskJudge, columns: dict[str, Any], said: str = r"\boxed{72}") ->
         {"answer": "36 * 2 = 72\n#### 72"},
         {"solution": r"so it is $\boxed{72}$"},
         {"solution": "72"},
-        {"solution": "A long story, which says nothing of where its answer stands.\n72", "final_answer": 72},
+        {"solution": "A long story, which says nothing of where its answer stands.\n72", "ground_truth": 72},
         {"ground_truth": "72"},
         {"reward_model": {"ground_truth": "72", "style": "rule"}},
         {"reward_model": '{"ground_truth": "72"}'},
-        {"label": 72},
-        {"target": "72"},
-        {"final_answer": "72"},
+        {"ground_truth": 72, "target": "72", "label": None},
         {"expected_answer": "72", "ground_truth": float("nan")},
         # the worked solution and the answer say the same
         {"solution": r"so it is $\boxed{72}$.", "final_answer": "72"},
@@ -63,7 +73,21 @@ def test_a_reference_is_found_under_the_names_that_data_sets_use(columns: dict[s
         ),
         ({"solution": "it is 72", "final_answer": "72"}, "solution and final_answer differ: name one"),
         ({"label": "algebra", "target": "72"}, "label and target differ"),
+        ({"ground_truth": "72", "label": "algebra"}, "differ: name one, `reads: {answer: ground_truth}`"),
+        ({"solution": r"\boxed{72}", "label": "algebra"}, "differ: name one, `reads: {answer: solution}`"),
+        # a class, a difficulty, what a dump took out of the policy's response: each paid it, or paid nothing
+        ({"label": "algebra"}, "if it does, write `reads: {answer: label}`"),
+        ({"label": 72}, "does 'label' hold it?"),
+        ({"label": 72, "ground_truth": ""}, "does 'label' hold it?"),
+        ({"target": 72}, "does 'target' hold it?"),
+        ({"target": "hard", "answer_type": "number"}, "does 'target' hold it?"),
+        ({"final_answer": "72"}, "does 'final_answer' hold it?"),
+        ({"label": 72, "target": 72, "final_answer": 72}, "reads: {answer: final_answer}"),
+        ({"solution": "A proof.\n" * 9, "final_answer": "72"}, "reads: {answer: final_answer}"),
+        ({"ground_truth": [72, 71], "target": 72}, "ground_truth and target differ"),
         ({"final": "72", "question": "q", "id": 3}, "`reads: {answer: final}`"),
+        ({"ground_truth": float("nan"), "gold": "72"}, "is it 'gold'?"),
+        ({"ground_truth": numpy.array([71, 72])}, "must be a str or a finite number"),
         ({"gold": "72"}, "is it 'gold'? Then write `reads: {answer: gold}`"),
         ({"meta": {"gt": 72}}, "`reads: {answer: meta.gt}`"),
         ({"level": True, "a": 1}, "name the reference's column"),
@@ -85,6 +109,7 @@ def test_a_reference_that_is_not_sure_is_no_reward_but_a_line_to_write(columns: 
         (["first", "second"], {"second": "72"}),
         ({"from": ["first", "meta.gold"]}, {"first": None, "meta": {"gold": 72}}),
         ({"from": "choices.1.text"}, {"choices": [{"text": "71"}, {"text": "72"}]}),
+        ("choices.1.text", {"choices": numpy.array([{"text": "71"}, {"text": "72"}], dtype=object)}),
         ({"from": "a.b"}, {"a.b": "72", "a": {"b": "71"}}),
         ({"from": "solution", "take": "hash"}, {"solution": "#### 71\n#### 72\n"}),
         ({"from": "answer", "take": "hash"}, {"answer": "so\n#### 72\nDone."}),
@@ -153,6 +178,21 @@ def test_the_question_is_read_for_those_who_need_it() -> None:
     assert reads.read(Task(metadata=chat), ()).main_query == "2 * 36?"
 
 
+def test_what_else_is_missing_is_not_taken_for_the_answer() -> None:
+    routed = {
+        "judge_type": "routed",
+        "judge_protocol": None,
+        "by": "task.metadata.kind",
+        "routes": {"x": {"judge": "math"}},
+    }
+    judge, columns = load_judge(config(**routed)), {"kind": "z"}
+    # it said: is it 'kind'? Then write `reads: {answer: kind}`
+    for told in (str(ask(judge, columns).error), str(judge.check_task(Task(metadata=columns)))):
+        assert "no route has that name" in told
+        assert "reads" not in told
+    assert "`reads: {answer: gold}`" in str(ask(judge, {"kind": "x", "gold": "72"}).error)
+
+
 def test_a_judge_that_needs_no_reference_gets_the_task_as_it_is() -> None:
     length = "agentscope_tuner.task_judge.length_judge->LengthJudge"
     judge = load_judge({"astuner": {"task_judge": {"judge_protocol": length, "judge_kwargs": {"soft": 5, "hard": 9}}}})
@@ -182,6 +222,49 @@ def test_parts_and_routes_are_read_by_the_mapping_around_them_and_by_their_own()
     assert "reads.answer" in str(judge.check_task(Task(metadata={"gold": "72"})))
 
 
+@pytest.mark.parametrize("judged_by", [lambda task: task, lambda task: pickle.loads(pickle.dumps(task))])
+def test_a_part_reads_the_rows_own_columns_whatever_was_read_around_it(judged_by: Any) -> None:
+    outer, inner = Reads({"answer": "gold", "answers": "answer"}), Reads({"answer": "answer"})
+    # the part named the row's `answer`, and was paid for `gold`
+    read = judged_by(outer.read(Task(metadata={"gold": "72", "answer": "71"}), ("answer",)))
+    assert (read.metadata["answer"], read.metadata["answers"]) == ("72", "71")
+    assert inner.read(read, ("answer",)).metadata["answer"] == "71"
+    assert outer.read(inner.read(read, ("answer",)), ("answer",)).metadata["answer"] == "72"
+    hashed = Reads({"answer": {"from": "answer", "take": "hash"}})
+    again = hashed.read(judged_by(hashed.read(Task(metadata={"answer": "so\n#### 72"}), ("answer",))), ("answer",))
+    assert again.metadata["answer"] == "72"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("from 71 to 72 apples.", "72"),
+        ("it is 72.", "72"),
+        ("7.2e1", "7.2e1"),
+        ("1,234,567.5 in all", "1234567.5"),
+        ("so -3/4", "-3/4"),
+        ("(71, 72)", "72"),
+        ([1, 72], "72"),
+        (72.0, "72.0"),
+        ("a1 b2", None),
+        ("none", None),
+        # each gave the last piece of it
+        ("1.000.000", None),
+        ("1,00,000", None),
+        ("(3,4)", None),
+        ("12,3456", None),
+        ("10.5.2026", None),
+    ],
+)
+def test_the_last_number_is_taken_whole_or_not_at_all(text: Any, number: str | None) -> None:
+    reads = Reads({"answer": {"from": "told", "take": "number"}})
+    if number is None:
+        with pytest.raises(JudgeError, match="holds nothing to take by 'number'"):
+            reads.read(Task(metadata={"told": text}), ("answer",))
+    else:
+        assert reads.read(Task(metadata={"told": text}), ("answer",)).metadata["answer"] == number
+
+
 # The same section, as each trainer hands its rows over
 ONE = config({"answer": {"from": ["reward_model.ground_truth", "label", "solution"], "take": "hash"}})
 
@@ -203,6 +286,56 @@ def test_trl_rewards_its_own_column_without_a_word_of_configuration() -> None:
     # TRL's own reward functions read `solution`: this was [None, None] for ever
     rewards = reward_func(config())(["q", "q"], [r"\boxed{72}", r"\boxed{7}"], solution=[r"$\boxed{72}$", r"$72$"])
     assert rewards == [1.0, 0.0]
+
+
+TALE = "We add the apples, and by the lemma above the sum telescopes,\nwhich leaves them all."
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        # a worked solution that does not say where its answer stands made every answer wrong
+        ({"solution": TALE}, None),
+        ({"solution": "print(72)", "ground_truth": "72"}, None),
+        ({"answer": None, "solution": "72"}, None),
+        ({"answer": float("nan"), "solution": "72"}, None),
+        ({"label": "algebra"}, None),
+        ({"solution": TALE, "ground_truth": "72"}, 1.0),
+        ({"solution": f"{TALE} #### 72", "answer": "72"}, 1.0),
+        ({"solution": '{"answer": "72", "level": 3}'}, 1.0),
+        ({"reward_model": {"ground_truth": "72"}}, 1.0),
+    ],
+)
+def test_trainers_that_hand_over_columns_guess_no_more_than_a_file_of_rows(
+    columns: dict[str, Any], expected: float | None
+) -> None:
+    judge, said = load_judge(config()), r"\boxed{72}"
+    trl = pairs_of(["q"], [said], {key: [value] for key, value in columns.items()})
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": said}]
+    pairs = [*trl, ms_swift._pair(said, {"messages": turns, **columns}), areal._pair("q", said, dict(columns))]
+    pairs.append(read_trl({"prompt": "q", "completion": said, **columns}))
+    assert [judge.judge(*pair).reward for pair in pairs] == [expected] * 4
+
+
+@pytest.mark.parametrize(
+    ("label", "metadata", "expected"),
+    [
+        ("72", {"answer": "71"}, 1.0),
+        ('{"answer": "72"}', {}, 1.0),
+        # without --label-key the metadata tell: this was None for ever
+        (None, {"ground_truth": "72"}, 1.0),
+        (None, {"answer": "72"}, 1.0),
+        (None, {"label": "72"}, None),
+        (None, {"answer": None, "ground_truth": "72"}, None),
+        (None, {}, None),
+        ("", {"ground_truth": "72"}, None),
+    ],
+)
+def test_slimes_label_is_the_reference_and_without_one_its_metadata(
+    label: Any, metadata: dict[str, Any], expected: float | None
+) -> None:
+    sample = SimpleNamespace(prompt="q", response=r"\boxed{72}", label=label, metadata=metadata, group_index=0)
+    assert load_judge(config()).judge(*as_pair(sample)).reward == expected
 
 
 def test_a_missing_cell_is_mended_by_no_other_column() -> None:
