@@ -22,7 +22,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._run.kept import Kept
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import requests
-from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint, resolve
 from agentscope_tuner.graders.client.usage import Usage, record_call
 from agentscope_tuner.graders.client.verdict_cache import ReplyStore, VerdictCache
@@ -215,6 +215,8 @@ class ChatModel:
     ) -> Answer[T]:
         try:
             reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse)
+        except UnreadableReplies:
+            raise  # it may tell of the judged text alone: see `count_failure`
         except GraderError as exc:
             state.breaker.failed(exc, refused=not state.answered and is_refused(exc))
             raise
@@ -222,6 +224,12 @@ class ChatModel:
         if store is not None:
             store.put(key, reply, usage)
         return Answer(value, usage, reply.text)
+
+    def count_failure(self, failure: UnreadableReplies) -> None:
+        """Count `failure` as one of the endpoint's, of which many in a row stop the asking. A policy whose texts break
+        the judge must not stop it.
+        """
+        self._state.breaker.failed(failure)
 
     def is_kept(self, prompt: Prompt) -> bool:
         """Whether the store has a reply to `prompt`. Sends nothing, and creates no file."""
