@@ -54,10 +54,11 @@ class VerifierConfig(StrictSection):
 class VerifierJudge(ModelJudge):
     """`judge_type: verifier`; configured under `astuner.task_judge.verifier`, see VerifierConfig.
 
-    The reward is 1.0 or 0.0. What the rules find right is right, unasked. An output that states no answer is wrong,
-    unasked. The metric `verifier_asked` is 1.0 where the model was asked, so that its mean is the share asked; the
-    reason holds both verdicts. Where the answer's own text makes the model fail, or is none that it may be asked about,
-    the rules' verdict stands, and is 0.0 where they have none.
+    The reward is 1.0 or 0.0, with the math judge's marks `unread` and `undecided` where the model has not decided. What
+    the rules find right is right, unasked. An output that states no answer is wrong, unasked. The metric
+    `verifier_asked` is 1.0 where the model was asked, so that its mean is the share asked; the reason holds both
+    verdicts. Where the answer's own text makes the model fail, or is none that it may be asked about, the rules'
+    verdict stands, and is 0.0 where they have none.
 
     Raises:
         ConfigError: the section, or that of the math judge, is wrong.
@@ -104,7 +105,8 @@ class VerifierJudge(ModelJudge):
                 return self._reward(rules, False, f"rules: {told}; {exc.message}", why, asked=1.0, usage=meter.usage)
         verdict = "right" if right else "not right"
         reason = f"rules ({why}): {told}; {self.settings.model_name}: {verdict}"
-        return self._reward(rules, right, reason, why, asked=1.0, usage=meter.usage)
+        # What the model has decided is open no longer
+        return self._reward(rules, right, reason, "", asked=1.0, usage=meter.usage)
 
     async def _by_rules(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Reward | JudgeError, str]:
         """The rules' verdict, and why it may be taken to the model; empty where it may not.

@@ -241,7 +241,14 @@ def test_the_rules_marks_are_the_math_judges_own() -> None:
         assert (alone.reward, dict(alone.metrics)) == (0.0, {name: 1.0})
         with JudgeServer(lambda body, attempt: Canned("True")) as server:
             got = judged(verifier(server, "tinyv", escalate=[name]), reference, answer)
-        assert (got.reward, got.metrics[name], got.metrics["verifier_asked"]) == (1.0, 1.0, 1.0)
+            unasked = judged(verifier(server, "tinyv", escalate=["different"]), reference, answer)
+        # a summary says of marked rows "0.0, but unread"
+        assert (got.reward, got.metrics["verifier_asked"], got.metrics["unread"] + got.metrics["undecided"]) == (
+            1,
+            1,
+            0,
+        )
+        assert (unasked.reward, unasked.metrics["verifier_asked"], unasked.metrics[name]) == (0, 0, 1)
 
 
 def test_a_missing_reference_is_no_verdict() -> None:
