@@ -65,14 +65,14 @@ async def ask_about(
         GraderError: any other failure, which says nothing about the answer. At most two deadlines have passed.
     """
     try:
-        return await model.ask(prompt, parse)
+        return await model.ask(prompt, parse, counts=False)
     except UnreadableReplies as exc:
         failure = exc
     found: list[Answer[T]] = []
 
     async def again() -> int:
         try:
-            found.append(await model.ask(prompt, parse))
+            found.append(await model.ask(prompt, parse, counts=False))
         except UnreadableReplies as exc:
             return exc.tries
         return 0
@@ -118,7 +118,7 @@ async def _reads(model: ChatModel, number: int, prompt: Prompt, parse: Callable[
     """Whether the first reply to `prompt` can be read."""
     fresh = ChatModel(model.settings, _NO_STORE, model.budget_name)
     try:
-        answer = await fresh.ask(replace(prompt, draw=-1 - number), parse)
+        answer = await fresh.ask(replace(prompt, draw=-1 - number), parse, counts=False)
     except GraderError:
         return False
     return answer.usage.calls <= 1
