@@ -23,11 +23,25 @@ _PATIENCE = 60.0
 _LOOK_SECONDS = 0.001
 # The locks of the modules that are being imported, by name, as weak references: CPython's own, and of no other name
 _MODULE_LOCKS = getattr(_bootstrap, "_module_locks", {})
+# The lock, or from Python 3.12 the locks, of modules that a thread waits for, by its identifier
+_BLOCKING_ON = getattr(_bootstrap, "_blocking_on", {})
+_MOST_WAITING = 100
 
 # A module that registers what holds its lock over a fork must not do so while a fork waits: its lock would be released
 # that was never taken. The two of the standard library that do are imported here
 _lock = threading.RLock()
-_forking = threading.local()
+
+
+class _Forks(threading.local):
+    """The forks of a thread that are under way, and whether each keeps the other threads out; one inside of another
+    where a signal's handler forks.
+    """
+
+    def __init__(self) -> None:
+        self.held: list[bool] = []
+
+
+_forks = _Forks()
 
 
 @contextmanager
@@ -39,43 +53,59 @@ def unforked() -> Iterator[None]:
 
 def _is_importing_elsewhere() -> bool:
     locks = [lock for found in list(_MODULE_LOCKS.values()) if (lock := found()) is not None]
-    return any(lock.owner != threading.get_ident() for lock in locks)
+    return any(not _waits_for(threading.get_ident(), lock.owner) for lock in locks)
 
 
-def _hold_imports(until: float) -> bool:
-    """Keep other threads from importing; returns whether they are kept."""
-    while True:
-        # Whoever begins to import a module makes its lock under this one
-        _imp.acquire_lock()
-        if not _is_importing_elsewhere():
+def _waits_for(own: int, thread: int | None) -> bool:
+    """Whether `thread` is this one, or waits for a module that this one imports: a fork must not wait for it."""
+    for _ in range(_MOST_WAITING):
+        if thread == own:
             return True
-        _imp.release_lock()
-        if time.monotonic() > until:
+        blocked = _BLOCKING_ON.get(thread)
+        lock = blocked[-1] if isinstance(blocked, list) and blocked else blocked
+        if not lock:
             return False
-        time.sleep(_LOOK_SECONDS)
+        thread = lock.owner
+    return False
+
+
+def _hold(until: float) -> bool:
+    """Keep other threads from importing and from `unforked`; False where one of them is in there now."""
+    if not _lock.acquire(timeout=max(0.0, until - time.monotonic())):
+        return False
+    # Whoever begins to import a module makes its lock under this one
+    _imp.acquire_lock()
+    _forks.held[-1] = True
+    if not _is_importing_elsewhere():
+        return True
+    # What is being imported may need either: wait without them
+    _release()
+    return False
+
+
+def _release() -> None:
+    _forks.held[-1] = False
+    _imp.release_lock()
+    _lock.release()
 
 
 def _before() -> None:
+    _forks.held.append(False)
     until = time.monotonic() + _PATIENCE
-    # First this one: whoever holds it may import
-    _forking.alone = _lock.acquire(timeout=_PATIENCE)
-    _forking.imports = _hold_imports(until)
-
-
-def _release_imports() -> None:
-    if _forking.imports:
-        _imp.release_lock()
+    while not _hold(until) and time.monotonic() < until:
+        time.sleep(_LOOK_SECONDS)
 
 
 def _after_in_parent() -> None:
-    _release_imports()
-    if _forking.alone:
-        _lock.release()
+    if _forks.held[-1]:
+        _release()
+    _forks.held.pop()
 
 
 def _after_in_child() -> None:
     global _lock
-    _release_imports()
+    if _forks.held.pop():
+        _imp.release_lock()
     _lock = threading.RLock()
 
 

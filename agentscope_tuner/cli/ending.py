@@ -126,6 +126,9 @@ def signals_interrupt() -> Iterator[None]:
     except SystemExit as exc:
         exc.code = ending.code(exc.code)  # type: ignore[assignment]
         raise
+    except KeyboardInterrupt:
+        # It came before the command began, or after it ended
+        raise SystemExit(ending.code(Exit.INTERRUPTED)) from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

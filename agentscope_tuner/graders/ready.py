@@ -120,6 +120,7 @@ class FormatGrader(ReadyGrader):
 - Every demanded element is present, in the demanded order, and spelled as demanded (JSON keys, headings, tags, units,
   separators).
 - Nothing stands around it that the form does not allow.
+- Similar characters that the material shows in place of others count as those: ∶ is a colon, ‹ › are < >.
 - Where no form is demanded, any readable form is right.
 </criteria>
 
@@ -132,6 +133,7 @@ class FormatGrader(ReadyGrader):
 - 所要求的形式以上下文的描述为准；没有上下文时，以问题的要求为准。
 - 每个要求的元素都已出现，顺序正确，写法正确（JSON 键、标题、标签、单位、分隔符）。
 - 除该形式允许的内容之外，没有多余内容。
+- 材料中以相似字符代替的，按原字符看待：∶ 即冒号，‹ › 即 < >。
 - 没有要求形式时，任何可读的形式都算正确。
 </评估准则>
 

@@ -15,7 +15,7 @@ from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._http.limits import HttpLimits, Peer
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
-from agentscope_tuner.graders.blame import HARMLESS
+from agentscope_tuner.graders.blame import HARMLESS, is_to_blame
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
 from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -23,7 +23,7 @@ from agentscope_tuner.task_judge.http.gathered import Gathered
 from agentscope_tuner.task_judge.llm.probes import Once
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
 from agentscope_tuner.task_judge.reward_model.chat import ChatFormat
-from agentscope_tuner.task_judge.reward_model.wire import WIRES, Chat, NoScore, TooLong, WireName, encoded, scores
+from agentscope_tuner.task_judge.reward_model.wire import WIRES, Chat, NoScore, WireName, encoded, scores
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 WHERE = f"{SECTION}.reward_model"
@@ -145,12 +145,10 @@ class RewardModelJudge(BaseJudge):
             raise JudgeError(f"{mine.reads.query} is missing: it is null, or NaN", cause=Cause.REFERENCE)
         asked, label = _text(query), str(workflow_task.task.metadata.get("answer", ""))
         await self._reads.result(self._check_reading)
-        score = await self._ask(self._chat(asked, response, label))
-        if isinstance(score, TooLong | _Refused) and not isinstance(
-            await self._ask(self._chat(asked, HARMLESS, label)), JudgeError
-        ):
+        score, at_fault = await self._scored(self._chat(asked, response, label), self._chat(asked, HARMLESS, label))
+        if isinstance(score, JudgeError) and at_fault:
             # The answer's own text is the cause, and must not take its verdict away
-            told = f"unjudgeable: {score.message}, though it scores others"
+            told = f"unjudgeable: {score.message}, though others are scored"
             return Reward(mine.clip[0], False, reason=" ".join(told.split()), filtered_by="unjudgeable")
         if isinstance(score, JudgeError):
             raise score
@@ -158,6 +156,27 @@ class RewardModelJudge(BaseJudge):
         reward = min(high, max(low, (score - mine.center) / mine.scale))
         told = f"reward model {score:.4g}" + (f", {reward:.4g} centered and clipped" if reward != score else "")
         return Reward(reward, reward >= mine.success_threshold, reason=told, metrics={"score": score})
+
+    async def _scored(self, chat: Chat, harmless: Chat) -> tuple[float | JudgeError, bool]:
+        """The score of `chat`, or why there is none, and whether that is the fault of its own text: see blame.py."""
+        score = await self._ask(chat)
+        if not isinstance(score, NoScore | _Refused):
+            return score, False
+        first = score
+
+        async def again() -> int:
+            nonlocal score
+            score = await self._ask(chat)
+            return int(isinstance(score, NoScore | _Refused))
+
+        async def control(_: int) -> bool:
+            return not isinstance(await self._ask(harmless), JudgeError)
+
+        try:
+            async with asyncio.timeout(self._seconds):
+                return score, await is_to_blame(1, again, control)
+        except TimeoutError:
+            return first, False
 
     async def aready(self) -> None:
         """Asks the server for the score of a harmless chat."""

@@ -54,9 +54,11 @@ class VerifierConfig(StrictSection):
 class VerifierJudge(ModelJudge):
     """`judge_type: verifier`; configured under `astuner.task_judge.verifier`, see VerifierConfig.
 
-    The reward is 1.0 or 0.0. What the rules find right is right, unasked. An output that states no answer is wrong,
-    unasked. The metric `verifier_asked` is 1.0 where the model was asked, so that its mean is the share asked; the
-    reason holds both verdicts. Where the answer's own text makes the model fail, the rules' verdict stands.
+    The reward is 1.0 or 0.0, with the math judge's marks `unread` and `undecided` where the model has not decided. What
+    the rules find right is right, unasked. An output that states no answer is wrong, unasked. The metric
+    `verifier_asked` is 1.0 where the model was asked, so that its mean is the share asked; the reason holds both
+    verdicts. Where the answer's own text makes the model fail, or is none that it may be asked about, the rules'
+    verdict stands, and is 0.0 where they have none.
 
     Raises:
         ConfigError: the section, or that of the math judge, is wrong.
@@ -87,20 +89,24 @@ class VerifierJudge(ModelJudge):
         with metered() as meter:
             rules, why = await self._by_rules(workflow_task, workflow_output)
             shown = self._shown(workflow_output)
+            told = rules.message if isinstance(rules, JudgeError) else rules.reason
             if why not in self.settings.escalate or shown is None:
                 if isinstance(rules, JudgeError):
-                    raise rules
-                return self._reward(rules, rules[1], rules.reason, why, asked=0.0, usage=meter.usage)
+                    if why not in self.settings.escalate:
+                        raise rules
+                    # To leave out the verdict would let a policy choose when it is judged
+                    told = f"rules ({why}): {told}; not asked: {self._unshown}"
+                return self._reward(rules, not isinstance(rules, JudgeError) and rules[1], told, why, usage=meter.usage)
             query, truth = asked(workflow_task.task) or "", str(workflow_task.task.metadata.get("answer", ""))
             await self._probes.check(lambda text: self._shares(query, truth, text), truth)
-            told = rules.message if isinstance(rules, JudgeError) else rules.reason
             try:
                 right = await self._verified(query, truth, shown)
             except AnswerAtFault as exc:
                 return self._reward(rules, False, f"rules: {told}; {exc.message}", why, asked=1.0, usage=meter.usage)
         verdict = "right" if right else "not right"
         reason = f"rules ({why}): {told}; {self.settings.model_name}: {verdict}"
-        return self._reward(rules, right, reason, why, asked=1.0, usage=meter.usage)
+        # What the model has decided is open no longer
+        return self._reward(rules, right, reason, "", asked=1.0, usage=meter.usage)
 
     async def _by_rules(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Reward | JudgeError, str]:
         """The rules' verdict, and why it may be taken to the model; empty where it may not.
@@ -120,6 +126,10 @@ class VerifierJudge(ModelJudge):
         if reward[1]:
             return reward, ""
         return reward, next((name for name in ("unread", "undecided") if reward.metrics.get(name)), "different")
+
+    @property
+    def _unshown(self) -> str:
+        return f"no answer is stated, or one of more than {self.settings.max_chars} characters"
 
     def _shown(self, output: WorkflowOutput) -> str | None:
         """What the model is shown of an output; None where it states no answer, or a very long one."""
@@ -146,7 +156,7 @@ class VerifierJudge(ModelJudge):
         return {self.settings.model_name: float(await self._verified(query, truth, text))}
 
     def _reward(
-        self, rules: Reward | JudgeError, right: bool, reason: str, why: str, *, asked: float, usage: Usage
+        self, rules: Reward | JudgeError, right: bool, reason: str, why: str, *, usage: Usage, asked: float = 0.0
     ) -> Reward:
         metrics = {
             **(rules.metrics if isinstance(rules, Reward) else {}),

@@ -87,7 +87,7 @@ def view() -> Iterator[Start]:
         while running:
             process = running.pop()
             process.terminate()
-            assert process.wait(30) in (0, -15)
+            assert process.wait(30) == 143
             assert process.stdout is not None
             process.stdout.close()
 

@@ -22,7 +22,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._run.kept import Kept
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import requests
-from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint, resolve
 from agentscope_tuner.graders.client.usage import Usage, record_call
 from agentscope_tuner.graders.client.verdict_cache import ReplyStore, VerdictCache
@@ -137,7 +137,7 @@ class ChatModel:
         """The usage of this model in this process so far."""
         return self._state.usage
 
-    async def ask(self, prompt: Prompt, parse: Callable[[Reply], T]) -> Answer[T]:
+    async def ask(self, prompt: Prompt, parse: Callable[[Reply], T], *, counts: bool = True) -> Answer[T]:
         """Ask until a reply parses.
 
         An equal question that is being asked is waited for. The store answers a question that was answered before.
@@ -145,13 +145,14 @@ class ChatModel:
         Args:
             prompt: the question.
             parse: turns a reply into a value; raises ReplyError for a reply without one.
+            counts: whether UnreadableReplies is one of the endpoint's failures; if not, see `count_failure`.
 
         Raises:
             GraderError: no readable reply within the deadline and the bounds on retries; names each try's failure.
             ConfigError: there is no key for this model.
         """
         try:
-            answer = await self._on_loop(self._ask(prompt, parse))
+            answer = await self._on_loop(self._ask(prompt, parse, counts))
         except GraderError as exc:
             record_call(self.settings.model_name, prompt.written, error=str(exc))
             raise
@@ -181,7 +182,7 @@ class ChatModel:
         assert state is not None
         return state
 
-    async def _ask(self, prompt: Prompt, parse: Callable[[Reply], T]) -> Answer[T]:
+    async def _ask(self, prompt: Prompt, parse: Callable[[Reply], T], counts: bool) -> Answer[T]:
         state = self._state
         store = self._store or state.cache
         key = self.key(prompt)
@@ -201,7 +202,7 @@ class ChatModel:
             shared: Answer[T] = await flight.join()
             state.spent(Usage(cache_hits=1))
             return replace(shared, usage=Usage(cache_hits=1))
-        flight = Flight(self._fetch_and_keep(state, store, key, prompt, parse), state.flights, place)
+        flight = Flight(self._fetch_and_keep(state, store, key, prompt, parse, counts), state.flights, place)
         first: Answer[T] = await flight.join()
         return first
 
@@ -212,16 +213,24 @@ class ChatModel:
         key: str,
         prompt: Prompt,
         parse: Callable[[Reply], T],
+        counts: bool,
     ) -> Answer[T]:
         try:
             reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse)
         except GraderError as exc:
-            state.breaker.failed(exc, refused=not state.answered and is_refused(exc))
+            if counts or not isinstance(exc, UnreadableReplies):
+                state.breaker.failed(exc, refused=not state.answered and is_refused(exc))
             raise
         state.breaker.succeeded()
         if store is not None:
             store.put(key, reply, usage)
         return Answer(value, usage, reply.text)
+
+    def count_failure(self, failure: UnreadableReplies) -> None:
+        """Count `failure` as one of the endpoint's, of which many in a row stop the asking. A policy whose texts break
+        the judge must not stop it.
+        """
+        self._state.breaker.failed(failure)
 
     def is_kept(self, prompt: Prompt) -> bool:
         """Whether the store has a reply to `prompt`. Sends nothing, and creates no file."""

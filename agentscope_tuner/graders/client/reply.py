@@ -138,7 +138,12 @@ class UnreadableReplies(GraderError):
     """The endpoint answers, and still there is no verdict: no reply could be read, or it refuses this very prompt.
 
     The judged text may be the cause; see blame.py.
+
+    Attributes:
+        tries: how many requests failed so.
     """
+
+    tries: int = 1
 
 
 @dataclass(frozen=True, slots=True)

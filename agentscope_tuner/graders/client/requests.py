@@ -425,7 +425,12 @@ class Tries:
         self._unreadable += 1
         self.failures.append(str(exc))
         if self._unreadable > self._settings.max_reasks:
-            raise UnreadableReplies(self.report("no readable verdict")) from exc
+            raise self._unreadable_error("no readable verdict") from exc
+
+    def _unreadable_error(self, headline: str) -> UnreadableReplies:
+        error = UnreadableReplies(self.report(headline))
+        error.tries = self._unreadable
+        return error
 
     def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """`body`, at a higher temperature after an unreadable reply."""
@@ -450,8 +455,10 @@ class Tries:
         failure = _failure(exc, self._settings.try_seconds or self._settings.deadline_seconds / 4)
         self.failures.append(failure.words)
         if failure.to_mend:
-            kind = UnreadableReplies if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT else GraderError
-            raise kind(self.report(failure.to_mend)) from exc
+            if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT:
+                self._unreadable += 1
+                raise self._unreadable_error(failure.to_mend) from exc
+            raise GraderError(self.report(failure.to_mend)) from exc
         remaining = math.inf if deadline is None else deadline - asyncio.get_running_loop().time()
         refused = not answered and is_refused(exc)
         pause = self._retries.pause(remaining, failure.asked, refused=refused)

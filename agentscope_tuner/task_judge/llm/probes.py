@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import threading
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from typing import Any, Generic, Literal, TypeVar
 
 from agentscope_tuner._run import loops
+from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.graders.blame import AnswerAtFault
 
 _log = logging.getLogger(__name__)
 
@@ -33,27 +34,25 @@ class Once(Generic[T]):
     """Work whose result holds for a process: the first caller starts it, callers meanwhile wait for it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._begun: tuple[int, Future[T]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_begun": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
-
     async def result(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The result of `work`, which runs on the background loop. Where it raises a JudgeError, the next caller begins
         again.
         """
-        with self._lock:
+        loop = loops.get_loop()
+        # A lock of its own could be held for ever in a forked child
+        with unforked():
             if self._begun is None or self._begun[0] != os.getpid():
-                self._begun = (os.getpid(), asyncio.run_coroutine_threadsafe(work(), loops.get_loop()))
+                self._begun = (os.getpid(), asyncio.run_coroutine_threadsafe(work(), loop))
             mine = self._begun
         try:
             return await asyncio.shield(asyncio.wrap_future(mine[1]))
         except JudgeError:
-            with self._lock:
+            with unforked():
                 if self._begun is mine:
                     self._begun = None
             raise
@@ -91,7 +90,14 @@ class Probes:
     async def _found(self, shares: Shares, right: object) -> str:
         tried = [text for text in EMPTY_ANSWERS if not isinstance(right, str) or text != right.strip()]
         paid: dict[str, list[str]] = {}
-        for text, found in zip(tried, await asyncio.gather(*map(shares, tried)), strict=True):
+
+        async def paid_for(text: str) -> Mapping[str, float]:
+            try:
+                return await shares(text)
+            except AnswerAtFault:
+                return {}  # a model that has no verdict on such an answer, and has one on others, does not pay it
+
+        for text, found in zip(tried, await asyncio.gather(*map(paid_for, tried)), strict=True):
             for name, share in found.items():
                 if share >= _PAID:
                     paid.setdefault(name, []).append(f"{text!r} ({share:.2f})")

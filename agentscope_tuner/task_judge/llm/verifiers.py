@@ -27,6 +27,9 @@ class Preset:
     right: frozenset[str]
 
 
+# A verdict of one word begins the reply, a line or a sentence: "it is not correct" ends with another one
+_ALONE = r"(?:\A|[\n:.\[])[^\w\n]{0,8}"
+
 PRESETS: dict[str, Preset] = {
     "general_verifier": Preset(
         "User: ### Question: {query}\n\n### Ground Truth Answer: {ground_truth}\n\n### Student Answer: {response}\n\n"
@@ -41,7 +44,7 @@ PRESETS: dict[str, Preset] = {
         "answer; do not solve the question. An output without a final answer is incorrect.\n\nQuestion: {query}\n\n"
         "Output sentence: {response}\n\nCorrect answer: {ground_truth}\n\nReply with [Correct] or [Incorrect] "
         "alone.\n\nJudgement:",
-        re.compile(r"\b(Correct|Incorrect)\b", re.IGNORECASE),
+        re.compile(rf"{_ALONE}(Correct|Incorrect)\b", re.IGNORECASE),
         frozenset({"correct"}),
     ),
     "compass_verifier": Preset(
@@ -66,12 +69,14 @@ PRESETS: dict[str, Preset] = {
         "Forms may differ; the meaning may not.\n\n<question>{query}</question>\n\n"
         "<ground_truth_answer>{ground_truth}</ground_truth_answer>\n\n<model_answer>{response}</model_answer>\n\n"
         "Return True or False alone.",
-        re.compile(r"\b(True|False)\b", re.IGNORECASE),
+        re.compile(rf"{_ALONE}(True|False)\b", re.IGNORECASE),
         frozenset({"true"}),
     ),
 }
 # Only this preset's form puts a justification behind its verdict
 _EXPLAINS = frozenset({"omni_judge"})
+# These leave no room for thinking aloud, in which a verdict could be taken back
+_ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv"})
 
 
 def matches(preset: str, reply: Reply) -> bool:
@@ -89,6 +94,6 @@ def matches(preset: str, reply: Reply) -> bool:
     if preset not in _EXPLAINS and re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on behind its verdict: {text[-160:]!r}")
     said = {match[1].lower() in form.right for match in found}
-    if preset in _EXPLAINS and len(said) > 1:
+    if preset in _ONE_VERDICT and len(said) > 1:
         raise ReplyError(f"the reply holds two verdicts that differ: {text[:160]!r}")
     return last[1].lower() in form.right

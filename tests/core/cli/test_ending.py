@@ -55,6 +55,17 @@ def ids(folder: Path, output: str) -> Iterator[str]:
         yield row["id"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_before_the_command_begins_has_its_exit_code_and_no_traceback(number: signal.Signals) -> None:
+    """SIGTERM 0.3 s after the start, while modules were imported, ended the process as Ctrl-C does."""
+    script = (
+        f"{MAIN.partition('from agentscope')[0]}import os; from agentscope_tuner.cli.ending import signals_interrupt\n"
+        f"with signals_interrupt(): os.kill(os.getpid(), {int(number)}); signal.pause()"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=30)
+    assert (run.returncode, run.stderr) == (128 + number, "")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_preempted_run_keeps_every_finished_call(folder: Path, number: signal.Signals) -> None:

@@ -125,8 +125,17 @@ def test_logprobs_give_an_expected_score() -> None:
     assert prompt_of(body).endswith("Reply with one word and nothing else: yes / no.")
 
 
+CRASH = "crash"
+
+
 def _votes(*texts: str) -> Answer:
-    return lambda body, attempt: Canned(texts[attempt % len(texts)])
+    given = [Canned(status=503) if text == CRASH else Canned(text) for text in texts]
+    return lambda body, attempt: given[attempt % len(given)]
+
+
+def _voter(server: JudgeServer, **options: Any) -> LLMGrader:
+    model = {"model_name": "m", "base_url": server.url, "cache": False, "temperature": 0.7, "max_retries": 0}
+    return LLMGrader(model, template=TEMPLATE, max_score=10, **options)
 
 
 @pytest.mark.parametrize(
@@ -135,21 +144,19 @@ def _votes(*texts: str) -> Answer:
         ("median", [verdict(2), verdict(9), verdict(3)], 3.0, 0),
         ("majority", [verdict(2), verdict(9), verdict(9)], 9.0, 0),
         ("majority", [verdict(2), verdict(9), verdict(5)], 5.0, 0),
-        ("median", [verdict(2), "prose", verdict(3)], 2.5, 1),
+        ("median", [verdict(2), CRASH, verdict(3)], 2.5, 1),
     ],
 )
 def test_votes_become_one_score(rule: Any, texts: list[str], score: float, failed: int) -> None:
     with JudgeServer(_votes(*texts)) as server:
-        model = {"model_name": "m", "base_url": server.url, "cache": False, "temperature": 0.7, "max_reasks": 0}
-        result = scored(LLMGrader(model, template=TEMPLATE, max_score=10, votes=3, vote_rule=rule))
+        result = scored(_voter(server, votes=3, vote_rule=rule))
     assert (result.score, result.metadata["votes_failed"]) == (score, failed)
     assert result.metadata["usage"].calls == 3 - failed
 
 
 def test_too_many_failed_votes_are_an_error() -> None:
-    with JudgeServer(_votes(verdict(2), "prose")) as server:
-        model = {"model_name": "m", "base_url": server.url, "cache": False, "temperature": 0.7, "max_reasks": 0}
-        result = scored(LLMGrader(model, template=TEMPLATE, max_score=10, votes=2))
+    with JudgeServer(_votes(verdict(2), CRASH)) as server:
+        result = scored(_voter(server, votes=2))
     assert "1 of 2 votes failed" in str(result.error)
 
 
@@ -196,11 +203,11 @@ def test_a_position_bias_becomes_a_counted_tie() -> None:
 
 def test_one_failed_order_is_an_error() -> None:
     def answer(body: dict[str, Any], attempt: int) -> Canned:
-        first = prompt_of(body).index("\na\n") < prompt_of(body).index("\nbb\n")
-        return Canned(ranking([1, 2]) if first else "prose")
+        first = prompt_of(body).find("| a\n") < prompt_of(body).find("| bb\n")
+        return Canned(ranking([1, 2])) if first else Canned(status=401)
 
     with JudgeServer(answer) as server:
-        assert ranked(grader(server, mode="listwise", swap=True), "a", "bb").error is not None
+        assert "HTTP 401" in str(ranked(grader(server, mode="listwise", swap=True), "a", "bb").error)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,18 @@ def test_a_subclass_without_a_range_reads_it_from_its_prompt() -> None:
         Clarity({"model_name": "m"}, silent)
 
 
+@pytest.mark.parametrize(
+    "answer", ['{"a": [1, 2], "b": "x"}', "def f(x: int) -> int:\n    return x[1:]", "<b>Rain</b>"]
+)
+@pytest.mark.parametrize(("language", "told"), [("en", "∶ is a colon"), ("zh", "∶ 即冒号")])
+def test_a_judge_of_forms_is_told_what_respelled_characters_stand_for(answer: str, language: str, told: str) -> None:
+    with JudgeServer(always(1)) as server:
+        asyncio.run(FormatGrader(settings(server), language=language).aevaluate(query="JSON?", response=answer))
+        prompt = prompt_of(server.bodies[0])
+    assert told in prompt.partition("[BEGIN")[0]
+    assert "‹ › ¦ ⟦ ⟧ ∶ ❴ ❵" in prompt.rpartition("[END")[2]
+
+
 def test_a_template_that_shows_no_response_is_refused() -> None:
     with pytest.raises(ValueError, match=r"has no \{response\}"):
         CorrectnessGrader({"model_name": "m"}, PromptTemplate.of("{query}", "{query}"))

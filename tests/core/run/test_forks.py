@@ -95,6 +95,70 @@ def test_a_child_can_import_what_another_thread_was_importing_at_the_fork(tmp_pa
     assert (run.returncode, run.stderr) == (0, "")
 
 
+# What the body of a module does while another thread imports: each of these made a fork wait for a minute
+CIRCLES = {
+    "an import needs a library that locks, while a fork waits for it": """
+def run():
+    (folder / "locks.py").write_text(
+        "import threading, time\\nfrom agentscope_tuner._run.forks import unforked\\nimport __main__\\n"
+        "__main__.begun.set()\\ntime.sleep(0.3)\\nwith unforked(): pass"
+    )
+    threading.Thread(target=__import__, args=["locks"]).start()
+    begun.wait()
+    fork()
+""",
+    "a module forks that another thread waits for, in the middle of an import": """
+def run():
+    (folder / "outer.py").write_text(
+        "import __main__\\n__main__.begun.set()\\n__main__.inside.wait()\\nimport forks_here"
+    )
+    (folder / "forks_here.py").write_text(
+        "import __main__, time\\n__main__.inside.set()\\n__main__.begun.wait()\\ntime.sleep(0.3)\\n__main__.fork()"
+    )
+    threading.Thread(target=__import__, args=["outer"]).start()
+    __import__("forks_here")
+""",
+    "a thread forks that imports": """
+def run():
+    (folder / "alone.py").write_text("import __main__\\n__main__.fork()")
+    __import__("alone")
+""",
+    "a child forks": """
+def run():
+    fork(fork)
+""",
+}
+CIRCLE = """
+import os, sys, threading, time
+from pathlib import Path
+import agentscope_tuner._run.forks
+folder = Path(sys.argv[1])
+sys.path.insert(0, str(folder))
+begun, inside = threading.Event(), threading.Event()
+def fork(then=lambda: None):
+    child = os.fork()
+    if child == 0:
+        try:
+            then()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.parametrize("what", CIRCLES)
+def test_a_fork_waits_for_nobody_who_waits_for_it(tmp_path: Path, what: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"{CIRCLE}{CIRCLES[what]}\nrun()", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 def test_a_fork_inside_of_unforked_and_of_an_import_waits_for_nobody() -> None:
     with unforked():
         assert child_says(lambda: True)

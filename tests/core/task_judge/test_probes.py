@@ -98,3 +98,18 @@ def test_task_rubrics_are_tried_too() -> None:
             mine = {"model_name": "m", "base_url": server.url, "client": {"cache": False}, "probes": "refuse"}
             subject = load_judge({"astuner": {"task_judge": {"judge_type": "task_rubrics", "task_rubrics": mine}}})
             assert subject.judge(TASK, OUTPUT).status == status
+
+
+def test_a_model_that_has_no_verdict_on_empty_answers_alone_may_judge_others() -> None:
+    """A model that only says of "." that there is nothing to judge made every row fail."""
+
+    def shy(body: Body, attempt: int) -> Canned:
+        return Canned("There is nothing to judge." if shown(body) == "." else json.dumps({"verdicts": [NOT_MET]}))
+
+    with JudgeServer(shy) as server:
+        mine = {"model_name": "m", "base_url": server.url, "client": {"cache": False}, "probes": "refuse"}
+        subject = load_judge({"astuner": {"task_judge": {"judge_type": "task_rubrics", "task_rubrics": mine}}})
+        assert subject.judge(TASK, OUTPUT).status == "judged"
+
+
+NOT_MET = {"number": 1, "quote": "", "absent": False, "met": False}

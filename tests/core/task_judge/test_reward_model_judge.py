@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
+import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -186,6 +188,46 @@ def test_a_chat_that_was_cut_earns_the_least_and_a_server_that_does_not_count_is
     assert asked(judge(cuts, max_tokens=50), out("It is four."))[0] == EXPECTED
     with pytest.raises(JudgeError, match="does not say how many tokens"):
         asked(judge(text, max_tokens=50), out("It is four."))
+
+
+def _nan(body: dict[str, Any]) -> Any:
+    """As servers write a number that overflowed in half precision."""
+    found = rows(body, "probs")
+    for text, row in zip(body["input"], found["data"], strict=True):
+        row["probs"] = [math.nan] if "overflows" in text else row["probs"]
+    return httpx.Response(200, text=json.dumps(found))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _nan,
+        lambda body: {"data": "?"} if "overflows" in str(body) else rows(body, "probs"),
+        lambda body: httpx.Response(200, text="<html>") if "overflows" in str(body) else rows(body, "probs"),
+    ],
+)
+def test_a_text_without_a_score_earns_the_least_where_others_have_one(answer: Any) -> None:
+    got = asked(judge(answer, clip=[-3, 3]), out("It overflows."))
+    assert (tuple(got), got.filtered_by) == ((-3.0, False), "unjudgeable")
+    assert asked(judge(answer), out("It is four."))[0] == EXPECTED
+
+
+@pytest.mark.parametrize("period", [2, 3])
+def test_a_server_that_refuses_now_and_then_blames_no_answer(period: int) -> None:
+    """One of two or three backends serves another model, and answers 400."""
+    for first in range(period):
+        number = itertools.count(first)
+
+        def lame(body: dict[str, Any], number: Any = number) -> Any:
+            # the model is tried with three answers before the first verdict
+            tried = "capital of France" in body["input"][0]
+            refused = httpx.Response(400, json={"detail": "no such model"})
+            return rows(body, "probs") if tried or next(number) % period else refused
+
+        try:
+            assert asked(judge(lame), out("It is four."))[0] == EXPECTED
+        except JudgeError:
+            continue
 
 
 @pytest.mark.parametrize("answer", ["", " \n", "\u200b"])

@@ -49,6 +49,11 @@ def test_each_preset_reads_its_own_replies(preset: str) -> None:
         ("compass_verifier", "\\boxed{A}", True),
         ("compass_verifier", "It misses the point.\n\\boxed{B}", False),
         ("tinyv", " false.", False),
+        ("tinyv", "**True**", True),
+        ("tinyv", "The values agree.\n\nTrue", True),
+        ("xverify", "Judgement: Correct", True),
+        ("xverify", "The final answers agree. **[Correct]**", True),
+        ("xverify", "correct", True),
     ],
 )
 def test_other_spellings_are_read(preset: str, text: str, right: bool) -> None:
@@ -67,6 +72,14 @@ def test_other_spellings_are_read(preset: str, text: str, right: bool) -> None:
         ("compass_verifier", "D"),
         ("omni_judge", "TRUE"),
         ("omni_judge", "## Equivalence Judgement\nTRUE\n## Equivalence Judgement\nFALSE"),
+        ("xverify", "The output is not correct."),
+        ("xverify", "Not correct"),
+        ("xverify", "I cannot call this answer [wrong or] correct"),
+        ("xverify", "Incorrect or Correct"),
+        ("xverify", "Incorrect.\nCorrect"),
+        ("tinyv", "It is not true"),
+        ("tinyv", "It is hardly True."),
+        ("tinyv", "False: True"),
         ("tinyv", "Truelove"),
         ("tinyv", "True enough to think about"),
         ("tinyv", ""),
@@ -184,6 +197,58 @@ def test_a_verifier_that_pays_answers_that_say_nothing_is_refused(preset: str) -
         assert (asked, len(server.bodies)) == (len(EMPTY_ANSWERS), len(EMPTY_ANSWERS))
     with JudgeServer(says(preset, "the Westphalian peace")) as server:
         assert judged(verifier(server, preset, probes="refuse"), *UNREAD).reward == 1.0
+
+
+NO_NUMBER = r"\frac{1}{"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("I do not know.", "no \\boxed{}"),
+        ("\\boxed{}", "the box is empty"),
+        ("\\boxed{peace %s}" % ("x " * 3000), "not asked: no answer is stated, or one of more than 4000 characters"),
+    ],
+)
+def test_no_answer_takes_away_the_verdict_that_the_model_would_have_had(answer: str, reason: str) -> None:
+    """Where the rules cannot read the reference, only the model has a verdict: what it is not asked about is wrong."""
+    with JudgeServer(says("tinyv", "half")) as server:
+        subject = verifier(server, "tinyv", escalate=["reference"])
+        assert judged(subject, NO_NUMBER, "\\boxed{half}").reward == 1.0
+        asked = len(server.bodies)
+        got = judged(subject, NO_NUMBER, answer)
+        assert (got.status, got.reward, len(server.bodies) - asked) == ("judged", 0.0, 0)
+        assert reason in got.reason
+
+
+def test_a_verifier_without_a_verdict_on_answers_that_say_nothing_may_judge_others() -> None:
+    def shy(body: Body, attempt: int) -> Canned:
+        empty = any(f"<model_answer>{text}</model_answer>" in prompt_of(body) for text in [".", ":", "解"])
+        return (
+            Canned("There is nothing to verify.") if empty else Canned(says("tinyv", "the Westphalian")(body, 0).text)
+        )
+
+    with JudgeServer(shy) as server:
+        assert judged(verifier(server, "tinyv", probes="refuse"), *UNREAD).reward == 1.0
+
+
+def test_the_rules_marks_are_the_math_judges_own() -> None:
+    """End to end: whatever the real math judge marks, the verifier takes up under the same name."""
+    pairs = {"unread": UNREAD, "undecided": (r"\frac13+\int_0^1\frac1{1+x^2}dx", r"\boxed{\int_0^1 x^2dx+\frac\pi4}")}
+    for name, (reference, answer) in pairs.items():
+        rules = load_judge({"astuner": {"task_judge": {"judge": "math", "math": {"on_undecided": "zero"}}}})
+        alone = judged(rules, reference, answer)
+        assert (alone.reward, dict(alone.metrics)) == (0.0, {name: 1.0})
+        with JudgeServer(lambda body, attempt: Canned("True")) as server:
+            got = judged(verifier(server, "tinyv", escalate=[name]), reference, answer)
+            unasked = judged(verifier(server, "tinyv", escalate=["different"]), reference, answer)
+        # a summary says of marked rows "0.0, but unread"
+        assert (got.reward, got.metrics["verifier_asked"], got.metrics["unread"] + got.metrics["undecided"]) == (
+            1,
+            1,
+            0,
+        )
+        assert (unasked.reward, unasked.metrics["verifier_asked"], unasked.metrics[name]) == (0, 0, 1)
 
 
 def test_a_missing_reference_is_no_verdict() -> None:

@@ -1,0 +1,126 @@
+"""Who is to blame for a verdict that was not reached: the answer's own text, or the judge model and its endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
+from agentscope_tuner.graders.blame import HARMLESS, is_to_blame
+from agentscope_tuner.graders.schema import GraderScore
+from tests.judge_server import Body, Canned, JudgeServer, prompt_of, verdict
+
+TEMPLATE = PromptTemplate(messages={LanguageEnum.EN: [ChatMessage(content="Score: {response}")]})
+REFUSED = Canned(status=400, text="model not found")
+
+
+def scored(answer: Callable[[Body, int], Canned], text: str = "It rains.", **settings: Any) -> tuple[GraderScore, int]:
+    """The score of `text`, and how many requests it took."""
+    with JudgeServer(answer) as server:
+        model = {"model_name": "m", "base_url": server.url, "cache": False, **settings}
+        result = asyncio.run(LLMGrader(model, template=TEMPLATE, min_score=0, max_score=10).aevaluate(response=text))
+        assert isinstance(result, GraderScore)
+        return result, len(server.bodies)
+
+
+@pytest.mark.parametrize("canned", [REFUSED, Canned(status=413), Canned("prose"), Canned("", refusal="no")])
+@pytest.mark.parametrize("max_reasks", [0, 1, 3, 8])
+def test_a_text_that_breaks_each_try_is_to_blame_and_costs_a_bounded_number_of_requests(
+    canned: Canned, max_reasks: int
+) -> None:
+    def broken(body: Body, attempt: int) -> Canned:
+        return canned if "break" in prompt_of(body) else Canned(verdict(4))
+
+    result, requests = scored(broken, "I break it.", max_reasks=max_reasks)
+    assert (result.score, result.error, result.metadata["filtered_by"]) == (0, None, "unjudgeable")
+    # the first request of a process tries three formats, where the endpoint refuses one
+    assert 8 + 4 <= requests <= 2 * (max_reasks + 1) + 8 + 4 + 2
+
+
+@pytest.mark.parametrize("period", [2, 3])
+@pytest.mark.parametrize("canned", [REFUSED, Canned("prose")])
+@pytest.mark.parametrize("max_reasks", [0, 3])
+def test_an_endpoint_that_fails_now_and_then_blames_no_answer(period: int, canned: Canned, max_reasks: int) -> None:
+    """One of two or three backends behind an address serves another model."""
+    for first in range(period):
+        number = itertools.count(first)
+
+        def lame(body: Body, attempt: int, number: Any = number) -> Canned:
+            return Canned(verdict(4)) if next(number) % period else canned
+
+        result, _ = scored(lame, max_reasks=max_reasks)
+        assert result.error is not None or result.score == 4, result
+
+
+@pytest.mark.parametrize("answered", ["0", "01", "0110", "00001111", "0000111100000000", "1111111100001"])
+def test_an_outage_that_begins_and_ends_blames_no_answer(answered: str) -> None:
+    tries = iter(answered + "1" * 99)
+    result, _ = scored(lambda body, n: Canned(verdict(4)) if next(tries) == "1" else REFUSED)
+    assert result.error is not None or result.score == 4, result
+
+
+class Undrawn(Exception):
+    """The play needs one more outcome."""
+
+
+async def played(outcomes: list[str]) -> bool:
+    """Whether the answer is blamed, where each request ends as `outcomes` say, "1" for read."""
+
+    async def control(_: int) -> bool:
+        if not outcomes:
+            raise Undrawn
+        return outcomes.pop(0) == "1"
+
+    async def again() -> int:
+        return 0 if await control(0) else 1
+
+    return await is_to_blame(1, again, control)
+
+
+def chance(failing: float) -> float:
+    """The chance that an innocent answer is blamed, where the share `failing` of all requests fails: every outcome of
+    the experiment is played, and weighed by its chance.
+    """
+    total, plays = 0.0, [""]
+    while plays:
+        outcomes = plays.pop()
+        try:
+            if asyncio.run(played(list(outcomes))):
+                total += failing ** (1 + outcomes.count("0")) * (1 - failing) ** outcomes.count("1")
+        except Undrawn:
+            plays += [outcomes + "0", outcomes + "1"]
+    return total
+
+
+@pytest.mark.parametrize(("failing", "at_most"), [(0.15, 2e-7), (0.5, 5e-4), (2 / 3, 5e-4), (0.9, 5e-4)])
+def test_the_chance_to_blame_an_innocent_answer_is_the_documented_one(failing: float, at_most: float) -> None:
+    assert chance(failing) == pytest.approx(failing**8 * (1 - failing) ** 4)
+    assert chance(failing) <= at_most
+
+
+def test_texts_that_break_the_judge_do_not_stop_it_for_others() -> None:
+    """A breaker counts the endpoint's failures: 64 broken verdicts in a row, before one was reached, opened it."""
+
+    async def group(server: JudgeServer) -> list[Any]:
+        settings = {"cache": False, "most_failures_in_a_row": 2, "max_reasks": 0}
+        model = {"model_name": "m", "base_url": server.url, **settings}
+        grader = LLMGrader(model, template=TEMPLATE, min_score=0, max_score=10)
+        return await asyncio.gather(*(grader.aevaluate(response=f"break {n}") for n in range(8)))
+
+    with JudgeServer(lambda body, n: Canned("no") if HARMLESS not in prompt_of(body) else Canned(verdict(4))) as server:
+        assert [(one.error, one.score) for one in asyncio.run(group(server))] == [(None, 0)] * 8
+
+
+def test_a_model_that_is_never_read_is_soon_no_longer_asked() -> None:
+    with JudgeServer(lambda body, n: Canned("prose")) as server:
+        settings = {"cache": False, "most_failures_in_a_row": 3, "max_reasks": 0}
+        model = {"model_name": "m", "base_url": server.url, **settings}
+        grader = LLMGrader(model, template=TEMPLATE, min_score=0, max_score=10)
+        results = [asyncio.run(grader.aevaluate(response=f"answer {n}")) for n in range(6)]
+        assert all(one.error for one in results)
+        assert "not asked" in str(results[-1].error)
+        assert len(server.bodies) <= 9
