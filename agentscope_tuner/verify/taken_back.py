@@ -156,6 +156,9 @@ _OPERATES_NEXT = re.compile(
     r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
     re.IGNORECASE,
 )
+_STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
+# `at least` and `at most` may be the question's words
+_BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
 # The clause before an answer supposes it, doubts it, removes it, or gives it as a mistake, an example or a claim
 _GIVEN_AS_ELSE = re.compile(
     r"\b(?:doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+|reject\w*|discard\w*"
@@ -225,6 +228,84 @@ _OPENS = frozenset(
     von car puisque donc où pour de et porque pues ya donde para y perché poiché dove pois onde потому так где
     для çünkü için vì nên để karena untuk bo gdyż want omdat""".split()  # noqa: SIM905
 )
+# The words that may lead to an answer, beside those above and the question's: they say whose it is, or how it was found
+_LEADS = (
+    _SAYS_SO
+    | _OPENS
+    | frozenset(
+        """we i you he she they there us him her his their them our my your who whose what therefore thus hence then now
+    finally indeed also still already overall conclude conclusion summary has have had having can could will would
+    should must may do does did been being am get gets got obtain obtains obtained find finds found see know
+    give gives gave given yield yields make makes made making take takes took taking need needs needed spend spends
+    spent pay pays paid buy buys bought sell sells sold earn earns earned save saves saved use uses used using cost
+    costs leave leaves leaving come comes go goes went becomes amounts evaluates simplifies reduces equals arrive
+    arrives arrived read reads sum total count counted counting every per back both same calculation
+    computation simplified simplest reduced lowest final best guess form terms expression inequality equation equations
+    function polynomial integral limit series sequence term coefficient root roots slope intercept matrix determinant
+    vector point points line circle triangle rectangle distance length speed rate time price cost profit difference
+    product quotient remainder mean median mode range set domain option choice letter statement key unknown variable
+    exact decimal fraction percentage odd even prime integer integers people person money amount profit score fact
+    thinking verification verified combining multiplying adding together multiply altogether evaluated evaluating
+    solving squaring simplifying substituting computing calculating factoring rearranging expanding applying summing
+    dividing running similar script elimination certain ones won lost ate ran drove flew grew wrote caught broke
+    gave held kept knew led met rode slept stood taught wore walked lives weighs
+    produkt summe zahl fläche produit somme nombre aire producto suma número área produto soma prodotto somma numero
+    произведение сумма число площадь ilość liczba
+    aber also somit damit daher folglich lautet beträgt ergibt ergebnis wert endgültige gesamt insgesamt es gibt wir
+    erhalten man erhält gleich ein eine eines der des dem den im zu also nun
+    ainsi finalement vaut valeur résultat total il y a nous obtenons on obtient trouve égal égale à du en d'où l'aire
+    possède cette ce qui au sa son ses
+    por lo tanto entonces luego así final resultado valor total hay tiene un una el los las en se obtiene tenemos
+    obtenemos igual a al finalmente
+    portanto logo assim final resultado há tem temos um uma os as no na obtemos igual ao do da dos das
+    quindi dunque perciò finale risultato valore si ha abbiamo otteniamo uguale il lo gli i di del della un uno vale
+    следовательно итак таким образом значит поэтому получаем получим равен равна равно равны составляет итого всего
+    у в на есть имеет это окончательный
+    sonuç sonucu olarak buna göre bu nedenle cevap cevabı doğru toplam toplamı sonuçta bulunur değeri
+    vậy do đó bằng đáp án là kết quả tổng cộng có tất cả cuối cùng giá trị
+    jadi maka hasilnya jawabannya adalah yaitu dengan demikian nilai total
+    zatem więc wynosi równa się wynik odpowiedź to jest ostatecznie
+    dus daarom is gelijk aan het antwoord de totaal van uitkomst er zijn bedraagt
+    svaret alltså därför är lika med blir summan värdet det
+    إذن الجواب هو هي الإجابة النهائية لذلك قيمة يساوي تساوي فإن النتيجة الصحيح
+    अतः इसलिए उत्तर है कुल मान सही अंतिम
+    따라서 그러므로 정답은 답은 최종 값은 결국 정답 답 총 모두 즉""".split()  # noqa: SIM905
+    )
+)
+# The same where words are written without spaces; what is left of a run must be in the question
+_UNSPACED = re.compile(
+    r"综上所述|综上|因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|所求|此时"
+    r"|したがって|よって|ゆえに|以上より|求める|正しい|答え|正解|最終的|つまり|すなわち|合計|全部で|結果|である|です|なります|なる"
+    r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|ไม่มีกรณีอื่น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
+)
+_IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+# `not 18 but`: what follows is meant
+_CONTRASTS = re.compile(
+    r"(?:\bnot\b|n['’]t\b|\bnothing\b|\bno\b|\bnon\b|\bnicht\b|\bpas\b|\bnão\b|\bне\b|\bniet\b|\bnie\b|\binte\b|\bkhông\b).*"
+    r"\b(?:but|wait|sino|sondern|mais|mas|bensì|ma|а|maar|ale|lecz|utan|mà là|mà)\W*$"
+    r"|(?:而是|아니라|ではなく)\W*$|\bin fact\b",
+    re.IGNORECASE,
+)
+_CUT = re.compile(
+    r"\b(?:we|therefore|thus|hence|then|so|and|(?:see|follows|conclude|find|know|means|implies|shows?) that)\b",
+    re.IGNORECASE,
+)
+# Words behind an answer that begin a reason, which is not read
+_REASONS = frozenset(
+    """because since due weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena bo
+    gdyż omdat""".split()  # noqa: SIM905
+)
+# The words that may stand behind an answer after a word of `_OPENS`
+_REMARKS = (
+    _SAYS_SO
+    | _OPENS
+    | frozenset(
+        """we i he she they you me there his her their them him have has had all every both any each no other holds case
+    cases equality attained shown above claimed computed calculated found obtained expected wanted proved asked option
+    choice even odd approximately about exact hope helps help let know questions further thanks thank done check
+    checked checks out verified confirmed great good luck welcome feel free ask clear therefore finished yes""".split()  # noqa: SIM905
+    )
+)
 _WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
@@ -240,7 +321,9 @@ _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
 _JSON_ANSWERS = re.compile(
     r"answer|result|solution|value|response|output|content|text|boxed|final|reply|message", re.IGNORECASE
 )
-_MOST_WORDS, _MOST_SIGNS = 5, 36
+_OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
+_THE_TWO = re.compile(r"\b(?:the|these|those|all) (?:two|three|four|five|six)\b")
+_MOST_WORDS, _MOST_REMARKED, _MOST_SIGNS, _SHORT = 5, 8, 36, 4
 _SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
 _OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
@@ -271,11 +354,44 @@ def turned(text: str, before: str, behind: str, question: str, allows: Callable[
         found = pattern.search(part)
         if found is None or (pattern is not _OPERATES_NEXT and _is_asked_word(found[0], asked)):
             continue
+        if pattern is _OPERATES_NEXT and _STANDS_NEXT.fullmatch(lead, found.end()) and not _BOUNDS.search(found[0]):
+            return found[0].strip()
         if (is_value or not _CALLS_WRONG.search(found[0])) and found[0].strip() not in asked:
             return found[0].strip()
     if _EXCEPTING.search(lead.strip(" $")) is not None and _NO_OTHER_BEHIND.match(behind) is not None:
         return ""
+    if is_value and asked and (strange := _strange_lead(clause, lead, asked, allows)):
+        return strange
     return _turned_behind(text, behind, asked, allows)
+
+
+def _strange_lead(clause: str, lead: str, asked: str, allows: Callable[[str], bool]) -> str:
+    """The first word that leads to an answer and is not understood; empty where all are."""
+    if _CONTRASTS.search(lead) or (_EXCEPTING.search(lead.strip(" $x=")) and _NO_OTHER.search(lead)):
+        return ""
+    said = _THE_TWO.sub(" ", _FORMULA.sub(" ", clause))
+    for cut in _CUT.finditer(said):
+        said = " " * cut.start() + said[cut.start() :]
+    opened = _OPENED.search(said)
+    words: list[str] = _WORDS.findall(said if opened is None else said[: opened.start()])
+    return next((word for word in words if not _leads(word, asked, allows)), "")
+
+
+def _leads(word: str, asked: str, allows: Callable[[str], bool]) -> bool:
+    """Whether a word is understood before an answer: it is listed, or said by the question."""
+    return word in _LEADS or _is_said(word, asked, allows)
+
+
+def _is_said(word: str, asked: str, allows: Callable[[str], bool]) -> bool:
+    """Whether a word is a name of one letter, a unit, or a form of one of the question's words."""
+    if len(word) == 1 or allows(word):
+        return True
+    if _IS_UNSPACED.search(word) is not None:
+        return all(sign in asked for sign in _UNSPACED.sub("", word))
+    word = word.removesuffix("'s").removesuffix("’s")
+    # inflected words share their beginnings; short ones must be there as they stand
+    stem = re.escape(word[: max(len(word) - 3, 3)]) if len(word) > _SHORT else re.escape(word) + r"(?!\w)"
+    return re.search(rf"(?<!\w){stem}", asked) is not None
 
 
 def _is_asked_word(said: str, asked: str) -> bool:
@@ -313,6 +429,9 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
     sentence = rest[: stop.end()] if (stop := _SENTENCE_END.search(rest)) is not None else rest
     short = len(sentence.split()) <= _MOST_WORDS and len(sentence) <= _MOST_SIGNS and sentence[-1:] not in "?？؟"
     short = short and not any(map(str.isdigit, sentence)) and _NO_OTHER.search(sentence) is None
+    is_remark = "\n" not in gap and not any(map(str.isdigit, sentence)) and len(sentence.split()) <= _MOST_REMARKED
+    if asked and is_remark and (strange := _unknown_remark(_FORMULA.sub(" ", sentence), asked, allows)):
+        return strange
     found = _HAS_NONE.search(sentence) or (_CALLS_WRONG.search(sentence) if short else None)
     return found[0] if found is not None and found[0].lower() not in asked else ""
 
@@ -321,20 +440,29 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
     if _DENIES_ANOTHER.match(sentence):
         return ""
-    sentence, *number = re.split(
-        r"(?=\d)", _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")), maxsplit=1
-    )
+    sentence = _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")).replace("years old", "years")
     if _ADDS_MORE.match(sentence):
         return sentence.split()[0]
-    sentence = sentence.replace("years old", "years")
-    said: list[str] = _WORDS.findall(sentence)
-    for word in said:
-        low = word.lower()
-        if low in _OPENS:
+    digit = re.search(r"\d", sentence)
+    shown = sentence if digit is None else sentence[: digit.start()]
+    said = list(_WORDS.finditer(shown))
+    for found in said:
+        word = found[0].lower()
+        if word in _OPENS:
+            return "" if not asked or word in _REASONS else _unknown_remark(sentence[found.end() :], asked, allows)
+        if word not in _SAYS_SO and not allows(found[0]) and not (len(said) == 1 and not asked and _is_noun(word)):
+            return found[0]
+    return sentence[len(shown) :] if said else ""
+
+
+def _unknown_remark(said: str, asked: str, allows: Callable[[str], bool]) -> str:
+    """The first word of a remark on an answer, before it begins a reason, that is not understood."""
+    for word in map(str.lower, _WORDS.findall(said)):
+        if word in _REASONS:
             return ""
-        if low not in _SAYS_SO and not allows(word) and not (len(said) == 1 and not asked and _is_noun(low)):
+        if word not in _REMARKS and not _is_said(word, asked, allows):
             return word
-    return number[0] if number and said else ""
+    return ""
 
 
 def _is_noun(word: str) -> bool:
@@ -342,16 +470,16 @@ def _is_noun(word: str) -> bool:
     return word.isascii() and word.endswith("s") and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
-# A quick test of the words just before an answer that ends its text
-_TURNING = _DENIALS | frozenset({"no", "nor", "or"})
+# Words that say nothing but that the answer follows, wherever they stand
+_PLAIN_LEADS = frozenset(
+    """the a is are answer answers final therefore thus so hence result value number total sum of we get have obtain
+    that this correct solution solutions""".split()  # noqa: SIM905
+)
 
 
-def is_turned(near: str) -> bool:
-    """Whether words just before a box may deny it, suppose it, or make another value of it."""
-    near = near.lower().replace(":", " ")
-    if not _TURNING.isdisjoint(near.split()) or "n't" in near or "n’t" in near:
-        return True
-    return any(one.search(near) is not None for one in (_OPERATES_NEXT, _GIVEN_AS_ELSE, _COUNTERFACTUAL, _DENIES_NEXT))
+def needs_reading(near: str) -> bool:
+    """Whether the sentence before a box has words of which it is not plain that they only lead to it."""
+    return not _PLAIN_LEADS.issuperset(near.lower().replace(":", " ").replace(",", " ").split())
 
 
 def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:

@@ -337,7 +337,7 @@ def test_what_is_said_of_an_answer_may_make_it_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*texts(LEFT), *HONEST.strip().splitlines()])
 def test_what_only_says_that_it_is_the_answer_changes_nothing(text: str) -> None:
-    reward = judged("42", text, "Compute $6\\cdot 7$.")
+    reward = judged("42", text, "Compute $6\\cdot 7$ for Tom, to finish the shaded region.")
     assert reward[1], reward.reason
 
 
