@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from agentscope_tuner.verify.labels import labelled
 
@@ -56,6 +57,7 @@ _DENIALS = frozenset(
     )
 )
 _WORD = re.compile(r"[a-z']+")
+_WORD_SIGNS = re.compile(r"[^\W_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 _FIRST_HAN = "\u4e00"
 # The most characters of a sentence that denies a box
@@ -218,7 +220,8 @@ _SAYS_SO = frozenset(
     верный правильный olur olarak bulunur cevaptır eder là đáp án adalah jawaban jest odpowiedź है हैं होगा होगी
     होता आता होते ครับ ค่ะ هو هي الجواب である です だ であります となる になる となります になります が答え
     が答えです が求める答えである 이다 입니다 이에요 이 된다 가 답이다 답입니다 就是答案 即为所求 为所求 是答案
-    即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 組 種類 개 개이다 명
+    即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 個になります 個である
+    км ч м кг руб см war zu zeigen attained every 組 種類 개 개이다 명
     명이다 가지 가지이다 마리 권 원 번 个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
 )
 # Words behind an answer that begin a part of the sentence which says why, where or when
@@ -247,8 +250,8 @@ _LEADS = (
     exact decimal fraction percentage odd even prime integer integers people person money amount profit score fact
     thinking verification verified combining multiplying adding together multiply altogether evaluated evaluating
     solving squaring simplifying substituting computing calculating factoring rearranging expanding applying summing
-    dividing running similar script elimination certain ones won lost ate ran drove flew grew wrote caught broke
-    gave held kept knew led met rode slept stood taught wore walked lives weighs
+    dividing running similar script elimination certain including ones won lost ate ran drove flew grew wrote caught
+    broke gave held kept knew led met rode slept stood taught wore walked lives weighs
     produkt summe zahl fläche produit somme nombre aire producto suma número área produto soma prodotto somma numero
     произведение сумма число площадь ilość liczba
     aber also somit damit daher folglich lautet beträgt ergibt ergebnis wert endgültige gesamt insgesamt es gibt wir
@@ -301,7 +304,8 @@ _REMARKS = (
     | _OPENS
     | frozenset(
         """we i he she they you me there his her their them him have has had all every both any each no other holds case
-    cases equality attained shown above claimed computed calculated found obtained expected wanted proved asked option
+    cases equality attained fraction decimal percentage
+    shown above claimed computed calculated found obtained expected wanted proved asked option
     choice even odd approximately about exact hope helps help let know questions further thanks thank done check
     checked checks out verified confirmed great good luck welcome feel free ask clear therefore finished yes""".split()  # noqa: SIM905
     )
@@ -318,9 +322,13 @@ _DENIES_ANOTHER = re.compile(
     r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:not|nicht|no|pas|non|не|不是|ではなく)\s*\$?[-−]?\d", re.IGNORECASE
 )
 _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
-_JSON_ANSWERS = re.compile(
-    r"answer|result|solution|value|response|output|content|text|boxed|final|reply|message", re.IGNORECASE
+_JSON_ANSWERS = frozenset(
+    """answer answers result solution value response output content text boxed final reply message the my your correct
+    number integer numeric exact math step s a""".split()  # noqa: SIM905
 )
+# A suffix that a number takes: `8'dir`
+_SUFFIX = re.compile(r"\A['’]\w{1,5}")
+_BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
 _OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
 _THE_TWO = re.compile(r"\b(?:the|these|those|all) (?:two|three|four|five|six)\b")
 _MOST_WORDS, _MOST_REMARKED, _MOST_SIGNS, _SHORT = 5, 8, 36, 4
@@ -341,37 +349,65 @@ def turned(text: str, before: str, behind: str, question: str, allows: Callable[
     """
     asked = question.lower()
     lead = _lead(before)
-    clause = lead[max((cut.end() for cut in _CLAUSE_END.finditer(lead)), default=0) :]
-    if not clause.strip(" $*\\") and (len(lead.split()) < _MOST_WORDS or _ANSWER_WORD.search(lead)):
-        # a colon, or a comma, right before the answer
-        clause = lead
+    clause = _last_clause(lead)
     key = _JSON_KEY.search(before)
-    if key is not None and _JSON_ANSWERS.search(key[1]) is None:
+    if key is not None and not _JSON_ANSWERS.issuperset(re.findall("[a-z]+", key[1].lower())):
         return key[1]
     is_value = _IS_VALUE.search(text) is not None
+    is_read = is_value and asked != ""
+    is_known = is_read and not _strange_lead(clause, asked, allows)
+    if found := _turned_before(lead, "" if is_known else clause, asked, is_value):
+        return found
+    if _EXCEPTING.search(lead.strip(" $")) is not None and _NO_OTHER_BEHIND.match(behind) is not None:
+        return ""
+    if is_read and not is_known and not _is_confirmed(lead) and (strange := _strange_lead(_cut(clause), asked, allows)):
+        return strange
+    return _turned_behind(text, behind, asked, allows)
+
+
+def _last_clause(lead: str) -> str:
+    """The part of a sentence that leads to an answer, behind its last comma; a bare verb has its subject before it."""
+    cuts = [0, *(cut.end() for cut in _CLAUSE_END.finditer(lead))]
+    clause = lead[cuts[-1] :]
+    if len(cuts) > 1 and clause.strip(" $*\\") in _BARE_VERBS:
+        return lead[cuts[-2] :]
+    if not clause.strip(" $*\\") and (len(lead.split()) < _MOST_WORDS or _ANSWER_WORD.search(lead)):
+        # a colon, or a comma, right before the answer
+        return lead
+    return clause
+
+
+def _turned_before(lead: str, clause: str, asked: str, is_value: bool) -> str:
+    """The words before an answer that turn it round: they deny it, suppose it, or operate on it."""
     parts = (_OPERATES_NEXT, lead), (_GIVEN_AS_ELSE, clause), (_COUNTERFACTUAL, lead), (_DENIES_NEXT, clause)
     for pattern, part in parts:
-        found = pattern.search(part)
+        found = pattern.search(part) if part else None
         if found is None or (pattern is not _OPERATES_NEXT and _is_asked_word(found[0], asked)):
             continue
         if pattern is _OPERATES_NEXT and _STANDS_NEXT.fullmatch(lead, found.end()) and not _BOUNDS.search(found[0]):
             return found[0].strip()
         if (is_value or not _CALLS_WRONG.search(found[0])) and found[0].strip() not in asked:
             return found[0].strip()
-    if _EXCEPTING.search(lead.strip(" $")) is not None and _NO_OTHER_BEHIND.match(behind) is not None:
-        return ""
-    if is_value and asked and (strange := _strange_lead(clause, lead, asked, allows)):
-        return strange
-    return _turned_behind(text, behind, asked, allows)
+    return ""
 
 
-def _strange_lead(clause: str, lead: str, asked: str, allows: Callable[[str], bool]) -> str:
+def _is_confirmed(lead: str) -> bool:
+    """Whether the words before an answer deny another one, and so confirm it."""
+    excepts = _EXCEPTING.search(lead.strip(" $x=")) is not None and _NO_OTHER.search(lead) is not None
+    return excepts or _CONTRASTS.search(lead) is not None
+
+
+def _cut(clause: str) -> str:
+    """The clause from its last subject that is the writer, or its last `so`: `by Vieta we have`."""
+    if clause.rstrip(" $*\\")[-1:] in ":：":
+        clause = clause[max((cut.end() for cut in _CLAUSE_END.finditer(clause.rstrip(" $*\\:："))), default=0) :]
+    cuts = [cut.start() for cut in _CUT.finditer(_FORMULA.sub(lambda math: " " * len(math[0]), clause))]
+    return clause[cuts[-1] :] if cuts else clause
+
+
+def _strange_lead(clause: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word that leads to an answer and is not understood; empty where all are."""
-    if _CONTRASTS.search(lead) or (_EXCEPTING.search(lead.strip(" $x=")) and _NO_OTHER.search(lead)):
-        return ""
     said = _THE_TWO.sub(" ", _FORMULA.sub(" ", clause))
-    for cut in _CUT.finditer(said):
-        said = " " * cut.start() + said[cut.start() :]
     opened = _OPENED.search(said)
     words: list[str] = _WORDS.findall(said if opened is None else said[: opened.start()])
     return next((word for word in words if not _leads(word, asked, allows)), "")
@@ -384,14 +420,19 @@ def _leads(word: str, asked: str, allows: Callable[[str], bool]) -> bool:
 
 def _is_said(word: str, asked: str, allows: Callable[[str], bool]) -> bool:
     """Whether a word is a name of one letter, a unit, or a form of one of the question's words."""
-    if len(word) == 1 or allows(word):
+    if (len(word) == 1 and word.isascii()) or allows(word):
         return True
     if _IS_UNSPACED.search(word) is not None:
         return all(sign in asked for sign in _UNSPACED.sub("", word))
     word = word.removesuffix("'s").removesuffix("’s")
     # inflected words share their beginnings; short ones must be there as they stand
-    stem = re.escape(word[: max(len(word) - 3, 3)]) if len(word) > _SHORT else re.escape(word) + r"(?!\w)"
-    return re.search(rf"(?<!\w){stem}", asked) is not None
+    stem = f" {word[: max(len(word) - 3, 3)]}" if len(word) > _SHORT else f" {word} "
+    return stem in _spaced(asked)
+
+
+@lru_cache(maxsize=256)
+def _spaced(text: str) -> str:
+    return f" {' '.join(re.findall(_WORD_SIGNS, text))} "
 
 
 def _is_asked_word(said: str, asked: str) -> bool:
@@ -403,6 +444,9 @@ def _lead(before: str) -> str:
     """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
     text = _OPENERS.sub("", before[-_BEFORE * 2 :])
     ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    if not ends and len(before) > _BEFORE * 2:
+        # the window begins within a word
+        return text.partition(" ")[2].lower()
     return text[ends[-1] if ends else 0 :].lower()
 
 
@@ -440,7 +484,11 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
     if _DENIES_ANOTHER.match(sentence):
         return ""
-    sentence = _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg")).replace("years old", "years")
+    sentence = (
+        _FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
+        .replace("years old", "years")
+        .replace("left over", "left")
+    )
     if _ADDS_MORE.match(sentence):
         return sentence.split()[0]
     digit = re.search(r"\d", sentence)
@@ -450,7 +498,11 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
         word = found[0].lower()
         if word in _OPENS:
             return "" if not asked or word in _REASONS else _unknown_remark(sentence[found.end() :], asked, allows)
-        if word not in _SAYS_SO and not allows(found[0]) and not (len(said) == 1 and not asked and _is_noun(word)):
+        if (
+            word not in _REMARKS
+            and not _is_said(word, asked, allows)
+            and not (len(said) == 1 and not asked and _is_noun(word))
+        ):
             return found[0]
     return sentence[len(shown) :] if said else ""
 
