@@ -330,8 +330,9 @@ _JSON_ANSWERS = frozenset(
 _SUFFIX = re.compile(r"\A['’]\w{1,5}")
 _BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
 _OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
+_NEGATED = re.compile(r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|!=)[\s$\\,;!({]*\Z")
 _THE_TWO = re.compile(r"\b(?:the|these|those|all) (?:two|three|four|five|six)\b")
-_MOST_WORDS, _MOST_REMARKED, _MOST_SIGNS, _SHORT = 5, 8, 36, 4
+_MOST_WORDS, _MOST_REMARKED, _MOST_SIGNS, _SHORT = 5, 12, 36, 4
 _SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
 _OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
@@ -356,6 +357,8 @@ def turned(text: str, before: str, behind: str, question: str, allows: Callable[
     is_value = _IS_VALUE.search(text) is not None
     is_read = is_value and asked != ""
     is_known = is_read and not _strange_lead(clause, asked, allows)
+    if (denied := _NEGATED.search(before)) is not None:
+        return denied[0]
     if found := _turned_before(lead, "" if is_known else clause, asked, is_value):
         return found
     if _EXCEPTING.search(lead.strip(" $")) is not None and _NO_OTHER_BEHIND.match(behind) is not None:
@@ -499,7 +502,7 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
         if word in _OPENS:
             return "" if not asked or word in _REASONS else _unknown_remark(sentence[found.end() :], asked, allows)
         if (
-            word not in _REMARKS
+            word not in _SAYS_SO
             and not _is_said(word, asked, allows)
             and not (len(said) == 1 and not asked and _is_noun(word))
         ):
