@@ -36,7 +36,7 @@ _DENIED = re.compile(
     rf"|(?:if|whether|suppose|supposing|assume|assuming|unless|pretend)\s+{_THE_ANSWER}$"
 )
 _DENIED_IN_CHINESE = re.compile(
-    r"(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$"
+    r"(?:不是|不为|不等于|不等同于?|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$"
 )
 # A quick test before the expressions above: every sentence that they match ends with a word of this list ...
 _LAST_WORDS = frozenset(
@@ -133,7 +133,10 @@ _VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
 
 # An operation on the answer, as the last words before it
 _OPERATES_NEXT = re.compile(
-    r"(?:\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
+    r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|le tiers|le quart|drittel|viertel|tercera parte|cuarta"
+    r" parte"
+    r"|un terzo|un quarto|terça parte|треть|четверть|üçte|phần ba|sepertiga"
+    r"|half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
     r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
     r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$)"
     r"|(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
@@ -163,7 +166,7 @@ _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
 # The clause before an answer supposes it, doubts it, removes it, or gives it as a mistake, an example or a claim
 _GIVEN_AS_ELSE = re.compile(
-    r"\b(?:doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+|reject\w*|discard\w*"
+    r"\b(?:naive\w*|flaw\w*|hasty|careless\w*|rival\w*|doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+|reject\w*|discard\w*"
     r"|withdraw\w*|withdrew|retract\w*|dismiss\w*|exclud\w*|abandon\w*|rule out|rule|(?:might|may|could) (?:accept"
     r"|say|answer|think)"
     r"|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|mistakes?|errors?|ignor(?:e|es|ed|ing)|forg[eo]t\w*"
@@ -221,7 +224,7 @@ _SAYS_SO = frozenset(
     होता आता होते ครับ ค่ะ هو هي الجواب である です だ であります となる になる となります になります が答え
     が答えです が求める答えである 이다 입니다 이에요 이 된다 가 답이다 답입니다 就是答案 即为所求 为所求 是答案
     即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 個になります 個である
-    км ч м кг руб см war zu zeigen attained every 組 種類 개 개이다 명
+    км ч м кг руб см war zu zeigen attained every cubic unique 組 種類 개 개이다 명
     명이다 가지 가지이다 마리 권 원 번 个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
 )
 # Words behind an answer that begin a part of the sentence which says why, where or when
@@ -229,7 +232,7 @@ _OPENS = frozenset(
     """because since as which where so when if thus therefore hence and giving making after before by with in on
     at for from of to or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für
     von car puisque donc où pour de et porque pues ya donde para y perché poiché dove pois onde потому так где
-    для çünkü için vì nên để karena untuk bo gdyż want omdat""".split()  # noqa: SIM905
+    для çünkü için vì nên để karena untuk bo gdyż want omdat over during among""".split()  # noqa: SIM905
 )
 # The words that may lead to an answer, beside those above and the question's: they say whose it is, or how it was found
 _LEADS = (
@@ -282,6 +285,24 @@ _UNSPACED = re.compile(
     r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|ไม่มีกรณีอื่น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
 )
 _IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+# Verbs that lead to a value as their last word, beside `_LEADS`
+_CONNECTS = frozenset(
+    """approaches converges contains totals sums holds covers shows reaches remains stays reveals becoming being means
+    denotes represents leaving implies read""".split()  # noqa: SIM905
+)
+# Prepositions that say nothing: the word before them must be understood
+_HANGS = frozenset("of to by at from de von di del da do von van i từ be equal in on for than over up".split())  # noqa: SIM905
+_RISES = frozenset("add adds sum sums come comes equal equals out end ends make makes work works turns found".split())  # noqa: SIM905
+# A run without spaces, or a Korean word, must end so
+_ENDS_UNSPACED = re.compile(
+    r"(?:[是为有得即于共值答到出解はが]|需要|答案|结果|答え|คือ|เท่ากับ|เป็น|ได้|มี|[은는이가답값총즉]|모두|따라서)\Z"
+)
+_IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+# Determiners before a number word: `the two points`, not `two more than`
+_BEFORE_NUMBERS = frozenset(
+    """the these those all both his her its our their my your of in for with among from at on between first last next
+    other only any each every and who which than""".split()  # noqa: SIM905
+)
 # `not 18 but`: what follows is meant
 _CONTRASTS = re.compile(
     r"(?:\bnot\b|n['’]t\b|\bnothing\b|\bno\b|\bnon\b|\bnicht\b|\bpas\b|\bnão\b|\bне\b|\bniet\b|\bnie\b|\binte\b|\bkhông\b).*"
@@ -338,7 +359,14 @@ _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
 _OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
 
 
-def turned(text: str, before: str, behind: str, question: str, allows: Callable[[str], bool]) -> str:
+def turned(
+    text: str,
+    before: str,
+    behind: str,
+    question: str,
+    allows: Callable[[str], bool],
+    changes: Callable[[str], bool],
+) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
     Args:
@@ -347,6 +375,7 @@ def turned(text: str, before: str, behind: str, question: str, allows: Callable[
         behind: the text behind it; its words must be understood.
         question: the task's text; its own words turn no answer round.
         allows: whether a word is the question's, or a unit.
+        changes: whether a word is a number or changes one: `ten`, `doubled`.
     """
     asked = question.lower()
     lead = _lead(before)
@@ -363,9 +392,14 @@ def turned(text: str, before: str, behind: str, question: str, allows: Callable[
         return found
     if _EXCEPTING.search(lead.strip(" $")) is not None and _NO_OTHER_BEHIND.match(behind) is not None:
         return ""
-    if is_read and not is_known and not _is_confirmed(lead) and (strange := _strange_lead(_cut(clause), asked, allows)):
+    if (
+        is_read
+        and not is_known
+        and not _is_confirmed(lead)
+        and (strange := _unled(_cut(clause), asked, allows, changes))
+    ):
         return strange
-    return _turned_behind(text, behind, asked, allows)
+    return _turned_behind(text, behind, asked, allows, changes)
 
 
 def _last_clause(lead: str) -> str:
@@ -408,12 +442,42 @@ def _cut(clause: str) -> str:
     return clause[cuts[-1] :] if cuts else clause
 
 
+def _lead_words(clause: str) -> list[str]:
+    said = _FORMULA.sub(" ", clause)
+    opened = _OPENED.search(said)
+    return _WORDS.findall(said if opened is None else said[: opened.start()])
+
+
 def _strange_lead(clause: str, asked: str, allows: Callable[[str], bool]) -> str:
     """The first word that leads to an answer and is not understood; empty where all are."""
-    said = _THE_TWO.sub(" ", _FORMULA.sub(" ", clause))
-    opened = _OPENED.search(said)
-    words: list[str] = _WORDS.findall(said if opened is None else said[: opened.start()])
-    return next((word for word in words if not _leads(word, asked, allows)), "")
+    return next((word for word in _lead_words(clause) if not _leads(word, asked, allows)), "")
+
+
+def _unled(clause: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool]) -> str:
+    """The word before an answer that does not lead to it, or a number that no word before it determines."""
+    words = _lead_words(clause)
+    if not words:
+        return ""
+    if changed := _changed(words, asked, changes):
+        return changed
+    *front, last = words
+    if _IS_UNSPACED.search(last) is not None or _IS_HANGUL.search(last) is not None:
+        return "" if _ENDS_UNSPACED.search(last) is not None or _leads(last, asked, allows) else last
+    while last in _HANGS and front:
+        if front[-1] in _RISES:
+            return ""
+        last = front.pop()
+    return "" if last in _CONNECTS or _leads(last, asked, allows) else last
+
+
+def _changed(words: list[str], asked: str, changes: Callable[[str], bool]) -> str:
+    """The first word that changes a value and is neither the question's nor determined, as in `the two`."""
+    for at, word in enumerate(words):
+        if word in _LEADS or word in _REMARKS or word in _HANGS or word in _BEFORE_NUMBERS or not changes(word):
+            continue
+        if f" {word} " not in _spaced(asked) and (not at or words[at - 1] not in _BEFORE_NUMBERS):
+            return word
+    return ""
 
 
 def _leads(word: str, asked: str, allows: Callable[[str], bool]) -> bool:
@@ -453,7 +517,9 @@ def _lead(before: str) -> str:
     return text[ends[-1] if ends else 0 :].lower()
 
 
-def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], bool]) -> str:
+def _turned_behind(
+    text: str, behind: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool]
+) -> str:
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     words = _words_behind(behind)
@@ -470,20 +536,21 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
     if _IS_VALUE.search(text) is None or text in words:
         # what is wrong may be the answer, and a value that is said again is confirmed
         return ""
-    if strange := _strange(first, asked, allows):
+    if strange := _strange(first, asked, allows, changes):
         return strange
     rest = rest.strip()
     sentence = rest[: stop.end()] if (stop := _SENTENCE_END.search(rest)) is not None else rest
     short = len(sentence.split()) <= _MOST_WORDS and len(sentence) <= _MOST_SIGNS and sentence[-1:] not in "?？؟"
     short = short and not any(map(str.isdigit, sentence)) and _NO_OTHER.search(sentence) is None
-    is_remark = "\n" not in gap and not any(map(str.isdigit, sentence)) and len(sentence.split()) <= _MOST_REMARKED
-    if asked and is_remark and (strange := _unknown_remark(_FORMULA.sub(" ", sentence), asked, allows)):
-        return strange
+    if asked and "\n" not in gap and not any(map(str.isdigit, sentence)) and len(sentence.split()) <= _MOST_REMARKED:
+        unknown = 0 if len(sentence.split()) < _MOST_WORDS else _MOST_REMARKED
+        if strange := _unknown_remark(_FORMULA.sub(" ", sentence), asked, allows, changes, unknown):
+            return strange
     found = _HAS_NONE.search(sentence) or (_CALLS_WRONG.search(sentence) if short else None)
     return found[0] if found is not None and found[0].lower() not in asked else ""
 
 
-def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
+def _strange(sentence: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
     if _DENIES_ANOTHER.match(sentence):
         return ""
@@ -500,7 +567,9 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     for found in said:
         word = found[0].lower()
         if word in _OPENS:
-            return "" if not asked or word in _REASONS else _unknown_remark(sentence[found.end() :], asked, allows)
+            if not asked or word in _REASONS:
+                return ""
+            return _unknown_remark(sentence[found.end() :], asked, allows, changes)
         if (
             word not in _SAYS_SO
             and not _is_said(word, asked, allows)
@@ -510,14 +579,20 @@ def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
     return sentence[len(shown) :] if said else ""
 
 
-def _unknown_remark(said: str, asked: str, allows: Callable[[str], bool]) -> str:
-    """The first word of a remark on an answer, before it begins a reason, that is not understood."""
-    for word in map(str.lower, _WORDS.findall(said)):
-        if word in _REASONS:
-            return ""
-        if word not in _REMARKS and not _is_said(word, asked, allows):
-            return word
-    return ""
+def _unknown_remark(
+    said: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool], unknown: int = 1
+) -> str:
+    """The word of a remark on an answer, before it begins a reason, that is not understood or changes the value.
+
+    Args:
+        unknown: how many words need not be understood.
+    """
+    words = list(map(str.lower, _WORDS.findall(said)))
+    reason = next((at for at, word in enumerate(words) if word in _REASONS), len(words))
+    if changed := _changed(words[:reason], asked, changes):
+        return changed
+    strange = [word for word in words[:reason] if word not in _REMARKS and not _is_said(word, asked, allows)]
+    return strange[unknown] if len(strange) > unknown else ""
 
 
 def _is_noun(word: str) -> bool:
