@@ -321,6 +321,7 @@ How many more apples than pears are there? | There are $\boxed{42}$ tens. | Ther
 ¿Cuántos lados tiene? | La respuesta dista de ser $\boxed{42}$. ;; Jamás diría $\boxed{42}$. | Por lo tanto, tiene $\boxed{42}$ lados. ;; No es 6 sino $\boxed{42}$.
 Combien de diagonales ? | La réponse diffère de $\boxed{42}$. ;; Le tiers de la réponse vaut $\boxed{42}$. | On ne les compte qu'une fois, d'où la réponse : $\boxed{42}$.
 Toplam kaçtır? | Cevabın üçte biri $\boxed{42}$ eder. | Cevap: $\boxed{42}$'dir. ;; Buna göre toplam $\boxed{42}$ olur.
+Let $a$ be a line. Find $c$. | A quick but flawed count gives $\boxed{42}$. ;; It narrowly misses $\boxed{42}$. ;; The odd one fails to equal $\boxed{42}$. ;; Adding two to it gives $\boxed{42}$. | The slope of the line joining these points is $\boxed{42}$. ;; By Fermat's little theorem the remainder is $\boxed{42}$. ;; The distance between the two vertices is $\boxed{42}$. ;; Substituting, the volume of the cone is $\boxed{42}$ cubic units. ;; Her pay for that shift would be $\boxed{42}$. ;; The series converges to $\boxed{42}$. ;; They come to a total of $\boxed{42}$. ;; The hypotenuse has length $\boxed{42}$.
 Wie groß ist die Summe? | Die Summe liegt knapp unter $\boxed{42}$. | Damit beträgt die Summe $\boxed{42}$, was zu zeigen war.
 """  # noqa: E501
 
