@@ -43,6 +43,7 @@ Were the sequence arithmetic, we would get $\boxed{42}$, but it is not.
 Acaba cevap $\boxed{42}$ mi?
 Liệu đáp án có phải là $\boxed{42}$ không?
 Is it $\boxed{42}$, perhaps?
+It is \boxed{42}, give or take.
 I doubt that it is $\boxed{42}$.
 I withdraw $\boxed{42}$.
 We can rule $\boxed{42}$ out.
