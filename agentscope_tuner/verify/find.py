@@ -26,7 +26,7 @@ from agentscope_tuner.verify.labels import (
     stated_again,
     statement_at,
 )
-from agentscope_tuner.verify.taken_back import is_taken_back, is_turned
+from agentscope_tuner.verify.taken_back import is_taken_back, needs_reading
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -42,7 +42,7 @@ _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 # The text between boxes that are read together, because they may be one answer in several boxes,
 # `\boxed{2}, \boxed{3}`, or several answers, `$\boxed{2}$ or $\boxed{3}$`
 _BESIDE = re.compile(
-    r"(?:[\s,;.&$、，；~和或与]|(?<![a-zA-Z\\])[a-zA-Z](?:_\{?\d\}?)?\s*=\s*[-−]?"
+    r"(?:[\s,;.&$、，；~和或与/]|\([a-e]\)|(?<![a-zA-Z\\])[a-zA-Z](?:_\{?\d\}?)?\s*=\s*[-−]?"
     r"|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"
     r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
     re.IGNORECASE,
@@ -305,7 +305,7 @@ _ELEMENT = re.compile(
 )
 _STYLED = re.compile(r"hidden|style|hide|strike|spoiler", re.IGNORECASE)
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
-_NEAR = 240
+_NEAR, _LINE = 240, 100
 _ENDING = " \t\r\n$*_`)]}.\\"
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
@@ -367,7 +367,7 @@ def _plain_box(text: str) -> str | None:
     flat = _FLAT.match(text, start) if start >= 0 else None
     if flat is None or text[flat.end() :].strip(_ENDING) or text.find(_MACRO) != start or "\\fbox" in text:
         return None
-    if not _ends_a_sentence(text[start - 60 if start > 60 else 0 : start]) or _said(text) is not text:
+    if not _ends_a_sentence(text[start - _LINE if start > _LINE else 0 : start]) or _said(text) is not text:
         return None
     return text[text.index("{", start) + 1 : flat.end() - 1]
 
@@ -393,10 +393,12 @@ def _in_box(text: str) -> Found | None:
 
 def _ends_a_sentence(near: str) -> bool:
     """Whether the text before a box ends in plain words that neither deny nor change the box: most do."""
+    is_whole = len(near) < _LINE
     near = near.rstrip(" $\n")
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
         near = near[: opened.start()].rstrip(" $\n")
-    near = near[max(near.rfind("\n"), near.rfind(". ")) + 1 :]
+    begun = max(near.rfind("\n"), near.rfind(". ")) + 1
+    near = near[begun:]
     last = near[-2:]
     if not last:
         return True
@@ -404,7 +406,7 @@ def _ends_a_sentence(near: str) -> bool:
         last = near[-3:-1]
     if not _LOWER.issuperset(last) or "\\" in near[-20:]:
         return False
-    return not is_turned(near)
+    return (is_whole or begun > 0) and not needs_reading(near)
 
 
 def _signed(text: str, box: Box) -> str:

@@ -310,7 +310,8 @@ _ANSWER_WORDS = (
 )
 _NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:[.,]\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
-    rf"(?<![a-z])(?:{_ANSWER_WORDS})(?![a-z])[^。\n\d]{{0,40}}?({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=]|\*(?!\*)))",
+    rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})(?![a-z])[^。\n\d]{{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
+    rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=]|\*(?!\*)))",
     re.IGNORECASE,
 )
 _STATED_NUMBER = re.compile(

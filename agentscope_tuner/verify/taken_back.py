@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from agentscope_tuner.verify.labels import labelled
 
@@ -36,7 +37,7 @@ _DENIED = re.compile(
     rf"|(?:if|whether|suppose|supposing|assume|assuming|unless|pretend)\s+{_THE_ANSWER}$"
 )
 _DENIED_IN_CHINESE = re.compile(
-    r"(?:不是|不为|不等于|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$"
+    r"(?:不是|不为|不等于|不等同于?|并非|绝非|而非|不可能是|不会是|不应该?是|不再是|排除|除了|(?:如果|假设|假如|若|是否)(?:答案|结果)?[是为])$"
 )
 # A quick test before the expressions above: every sentence that they match ends with a word of this list ...
 _LAST_WORDS = frozenset(
@@ -57,6 +58,7 @@ _DENIALS = frozenset(
     )
 )
 _WORD = re.compile(r"[a-z']+")
+_WORD_SIGNS = re.compile(r"[^\W_]+")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz'"
 _FIRST_HAN = "\u4e00"
 # The most characters of a sentence that denies a box
@@ -132,7 +134,10 @@ _VALUE = re.compile(r"[\s$*\\()\[\].,;!{}]")
 
 # An operation on the answer, as the last words before it
 _OPERATES_NEXT = re.compile(
-    r"(?:\b(?:half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
+    r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|le tiers|le quart|drittel|viertel|tercera parte|cuarta"
+    r" parte"
+    r"|un terzo|un quarto|terça parte|треть|четверть|üçte|phần ba|sepertiga"
+    r"|half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
     r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
     r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$)"
     r"|(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
@@ -157,9 +162,12 @@ _OPERATES_NEXT = re.compile(
     r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
     re.IGNORECASE,
 )
+_STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
+# `at least` and `at most` may be the question's words
+_BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
 # The clause before an answer supposes it, doubts it, removes it, or gives it as a mistake, an example or a claim
 _GIVEN_AS_ELSE = re.compile(
-    r"\b(?:doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+|reject\w*|discard\w*"
+    r"\b(?:naive\w*|flaw\w*|hasty|careless\w*|rival\w*|doubt\w*|unsure|pretend\w*|placeholder|template|instructions?|distractor|trap|eliminat\w+|reject\w*|discard\w*"
     r"|withdraw\w*|withdrew|retract\w*|dismiss\w*|exclud\w*|abandon\w*|rule out|rule|(?:might|may|could) (?:accept"
     r"|say|answer|think)"
     r"|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|mistakes?|errors?|ignor(?:e|es|ed|ing)|forg[eo]t\w*"
@@ -216,17 +224,116 @@ _SAYS_SO = frozenset(
     верный правильный olur olarak bulunur cevaptır eder là đáp án adalah jawaban jest odpowiedź है हैं होगा होगी
     होता आता होते ครับ ค่ะ هو هي الجواب である です だ であります となる になる となります になります が答え
     が答えです が求める答えである 이다 입니다 이에요 이 된다 가 답이다 답입니다 就是答案 即为所求 为所求 是答案
-    即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 組 種類 개 개이다 명
+    即答案 为答案 为正确答案 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 個になります 個である
+    км ч м кг руб см war zu zeigen attained every cubic unique 組 種類 개 개이다 명
     명이다 가지 가지이다 마리 권 원 번 个 只 条 种 名 元 米 次 岁""".split()  # noqa: SIM905
 )
 # Words behind an answer that begin a part of the sentence which says why, where or when
 _OPENS = frozenset(
-    """because since as which who whose where so when over between during within among across throughout until if thus
-    therefore hence and giving making after before by with in on at for from of to or oder ou или o per ie eg
-    that using due given while assuming weil da denn wobei und für von car puisque donc où pour de et porque
-    pues ya donde para y perché poiché dove pois onde потому так где для çünkü için vì nên để karena untuk bo
-    gdyż want omdat""".split()  # noqa: SIM905
+    """because since as which where so when if thus therefore hence and giving making after before by with in on at for
+    from of to or oder ou или o per ie eg that using due given while assuming weil da denn wobei und für von car
+    puisque donc où pour de et porque pues ya donde para y perché poiché dove pois onde потому так где для çünkü
+    için vì nên để karena untuk bo gdyż want omdat over during among between within across throughout until who
+    whose""".split()  # noqa: SIM905
 )
+# The words that may lead to an answer, beside those above and the question's: they say whose it is, or how it was found
+_LEADS = (
+    _SAYS_SO
+    | _OPENS
+    | frozenset(
+        """we i you he she they there us him her his their them our my your who whose what therefore thus hence then now
+    finally indeed also still already overall conclude conclusion summary has have had having can could will would
+    should must may do does did been being am get gets got obtain obtains obtained find finds found see know
+    give gives gave given yield yields make makes made making take takes took taking need needs needed spend spends
+    spent pay pays paid buy buys bought sell sells sold earn earns earned save saves saved use uses used using cost
+    costs leave leaves leaving come comes go goes went becomes amounts evaluates simplifies reduces equals arrive
+    arrives arrived read reads sum total count counted counting every per back both same calculation
+    computation simplified simplest reduced lowest final best guess form terms expression inequality equation equations
+    function polynomial integral limit series sequence term coefficient root roots slope intercept matrix determinant
+    vector point points line circle triangle rectangle distance length speed rate time price cost profit difference
+    product quotient remainder mean median mode range set domain option choice letter statement key unknown variable
+    exact decimal fraction percentage odd even prime integer integers people person money amount profit score fact
+    thinking verification verified combining multiplying adding together multiply altogether evaluated evaluating
+    solving squaring simplifying substituting computing calculating factoring rearranging expanding applying summing
+    dividing running similar script elimination certain including ones won lost ate ran drove flew grew wrote caught
+    broke gave held kept knew led met rode slept stood taught wore walked lives weighs
+    produkt summe zahl fläche produit somme nombre aire producto suma número área produto soma prodotto somma numero
+    произведение сумма число площадь ilość liczba
+    aber also somit damit daher folglich lautet beträgt ergibt ergebnis wert endgültige gesamt insgesamt es gibt wir
+    erhalten man erhält gleich ein eine eines der des dem den im zu also nun
+    ainsi finalement vaut valeur résultat total il y a nous obtenons on obtient trouve égal égale à du en d'où l'aire
+    possède cette ce qui au sa son ses
+    por lo tanto entonces luego así final resultado valor total hay tiene un una el los las en se obtiene tenemos
+    obtenemos igual a al finalmente
+    portanto logo assim final resultado há tem temos um uma os as no na obtemos igual ao do da dos das
+    quindi dunque perciò finale risultato valore si ha abbiamo otteniamo uguale il lo gli i di del della un uno vale
+    следовательно итак таким образом значит поэтому получаем получим равен равна равно равны составляет итого всего
+    у в на есть имеет это окончательный
+    sonuç sonucu olarak buna göre bu nedenle cevap cevabı doğru toplam toplamı sonuçta bulunur değeri
+    vậy do đó bằng đáp án là kết quả tổng cộng có tất cả cuối cùng giá trị
+    jadi maka hasilnya jawabannya adalah yaitu dengan demikian nilai total
+    zatem więc wynosi równa się wynik odpowiedź to jest ostatecznie
+    dus daarom is gelijk aan het antwoord de totaal van uitkomst er zijn bedraagt
+    svaret alltså därför är lika med blir summan värdet det
+    إذن الجواب هو هي الإجابة النهائية لذلك قيمة يساوي تساوي فإن النتيجة الصحيح
+    अतः इसलिए उत्तर है कुल मान सही अंतिम
+    따라서 그러므로 정답은 답은 최종 값은 결국 정답 답 총 모두 즉""".split()  # noqa: SIM905
+    )
+)
+# The same where words are written without spaces; what is left of a run must be in the question
+_UNSPACED = re.compile(
+    r"综上所述|综上|因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|所求|此时"
+    r"|したがって|よって|ゆえに|以上より|求める|正しい|答え|正解|最終的|つまり|すなわち|合計|全部で|結果|である|です|なります|なる"
+    r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|ไม่มีกรณีอื่น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
+)
+_IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+# Verbs that lead to a value as their last word, beside `_LEADS`
+_CONNECTS = frozenset(
+    """approaches converges contains totals sums holds covers shows reaches remains stays reveals becoming being means
+    denotes represents leaving implies read""".split()  # noqa: SIM905
+)
+# Prepositions that say nothing: the word before them must be understood
+_HANGS = frozenset("of to by at from de von di del da do von van i từ be equal in on for than over up".split())  # noqa: SIM905
+_RISES = frozenset("add adds sum sums come comes equal equals out end ends make makes work works turns found".split())  # noqa: SIM905
+# A run without spaces, or a Korean word, must end so
+_ENDS_UNSPACED = re.compile(
+    r"(?:[是为有得即于共值答到出解はが]|需要|答案|结果|答え|คือ|เท่ากับ|เป็น|ได้|มี|[은는이가답값총즉]|모두|따라서)\Z"
+)
+_IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+# Determiners before a number word: `the two points`, not `two more than`
+_BEFORE_NUMBERS = frozenset(
+    """the these those all both his her its our their my your of in for with among from at on between first last next
+    other only any each every and who which than""".split()  # noqa: SIM905
+)
+# `not 18 but`: what follows is meant
+_CONTRASTS = re.compile(
+    r"(?:\bnot\b|n['’]t\b|\bnothing\b|\bno\b|\bnon\b|\bnicht\b|\bpas\b|\bnão\b|\bне\b|\bniet\b|\bnie\b|\binte\b|\bkhông\b).*"
+    r"\b(?:but|wait|sino|sondern|mais|mas|bensì|ma|а|maar|ale|lecz|utan|mà là|mà)\W*$"
+    r"|(?:而是|아니라|ではなく)\W*$|\bin fact\b",
+    re.IGNORECASE,
+)
+_CUT = re.compile(
+    r"\b(?:we|therefore|thus|hence|then|so|and|(?:see|follows|conclude|find|know|means|implies|shows?) that)\b",
+    re.IGNORECASE,
+)
+# Words behind an answer that begin a reason, which is not read
+_REASONS = frozenset(
+    """because since due weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena bo
+    gdyż omdat""".split()  # noqa: SIM905
+)
+# The words that may stand behind an answer after a word of `_OPENS`
+_REMARKS = (
+    _SAYS_SO
+    | _OPENS
+    | frozenset(
+        """we i he she they you me there his her their them him have has had all every both any each no other holds case
+    cases equality attained fraction decimal percentage
+    shown above claimed computed calculated found obtained expected wanted proved asked option
+    choice even odd approximately about exact hope helps help let know questions further thanks thank done check
+    checked checks out verified confirmed great good luck welcome feel free ask clear therefore finished yes""".split()  # noqa: SIM905
+    )
+)
+_WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 # Words with a complement, and what must stand between the answer and them
 _MORE = frozenset({"more", "less", "fewer"})
 _VERBS = frozenset(
@@ -240,7 +347,6 @@ _COMPLEMENTED: Mapping[str, Callable[[Sequence[str]], bool]] = {
 _SPEAKS_OF_ANSWER = re.compile(
     r"answer|result|value|solution|guess|right|correct|wrong|true|truth|false|real|actual|expected|^(?:it|that|this)$"
 )
-_ASKED_WORDS = re.compile(r"[^\W\d]+|\d+(?:\.\d+)?")
 _WORDS_AND_NUMBERS = re.compile(r"\d[\d.,:]*|(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
@@ -253,16 +359,30 @@ _DENIES_ANOTHER = re.compile(
     r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:not|nicht|no|pas|non|не|不是|ではなく)\s*\$?[-−]?\d", re.IGNORECASE
 )
 _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
-_JSON_ANSWERS = re.compile(
-    r"answer|result|solution|value|response|output|content|text|boxed|final|reply|message", re.IGNORECASE
+_JSON_ANSWERS = frozenset(
+    """answer answers result solution value response output content text boxed final reply message the my your correct
+    number integer numeric exact math step s a""".split()  # noqa: SIM905
 )
-_MOST_WORDS, _MOST_SIGNS = 5, 36
+# A suffix that a number takes: `8'dir`
+_SUFFIX = re.compile(r"\A['’]\w{1,5}")
+_BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
+_OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
+_NEGATED = re.compile(r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|!=)[\s$\\,;!({]*\Z")
+_THE_TWO = re.compile(r"\b(?:the|these|those|all) (?:two|three|four|five|six)\b")
+_MOST_WORDS, _MOST_REMARKED, _MOST_SIGNS, _SHORT = 5, 12, 36, 4
 _SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
 _OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
 
 
-def turned(text: str, before: str, behind: str, question: str, allows: Callable[[str], bool]) -> str:
+def turned(
+    text: str,
+    before: str,
+    behind: str,
+    question: str,
+    allows: Callable[[str], bool],
+    changes: Callable[[str], bool],
+) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
     Args:
@@ -271,27 +391,131 @@ def turned(text: str, before: str, behind: str, question: str, allows: Callable[
         behind: the text behind it; its words must be understood.
         question: the task's text; its own words turn no answer round.
         allows: whether a word is the question's, or a unit.
+        changes: whether a word is a number or changes one: `ten`, `doubled`.
     """
     asked = question.lower()
     lead = _lead(before)
-    clause = lead[max((cut.end() for cut in _CLAUSE_END.finditer(lead)), default=0) :]
-    if not clause.strip(" $*\\") and (len(lead.split()) < _MOST_WORDS or _ANSWER_WORD.search(lead)):
-        # a colon, or a comma, right before the answer
-        clause = lead
+    clause = _last_clause(lead)
     key = _JSON_KEY.search(before)
-    if key is not None and _JSON_ANSWERS.search(key[1]) is None:
+    if key is not None and not _JSON_ANSWERS.issuperset(re.findall("[a-z]+", key[1].lower())):
         return key[1]
     is_value = _IS_VALUE.search(text) is not None
-    parts = (_OPERATES_NEXT, lead), (_GIVEN_AS_ELSE, clause), (_COUNTERFACTUAL, lead), (_DENIES_NEXT, clause)
-    for pattern, part in parts:
-        found = pattern.search(part)
-        if found is None or (pattern is not _OPERATES_NEXT and _is_asked_word(found[0], asked)):
-            continue
-        if (is_value or not _CALLS_WRONG.search(found[0])) and found[0].strip() not in asked:
-            return found[0].strip()
+    is_read = is_value and asked != ""
+    is_known = is_read and not _strange_lead(clause, asked, allows)
+    if (denied := _NEGATED.search(before)) is not None:
+        return denied[0]
+    if found := _turned_before(lead, "" if is_known else clause, asked, is_value):
+        return found
     if _EXCEPTING.search(lead.strip(" $")) is not None and _NO_OTHER_BEHIND.match(behind) is not None:
         return ""
-    return _turned_behind(text, behind, asked, allows)
+    if (
+        is_read
+        and not is_known
+        and not _is_confirmed(lead)
+        and (strange := _unled(_cut(clause), asked, allows, changes))
+    ):
+        return strange
+    return _turned_behind(text, behind, asked, allows, changes)
+
+
+def _last_clause(lead: str) -> str:
+    """The part of a sentence that leads to an answer, behind its last comma; a bare verb has its subject before it."""
+    cuts = [0, *(cut.end() for cut in _CLAUSE_END.finditer(lead))]
+    clause = lead[cuts[-1] :]
+    if len(cuts) > 1 and clause.strip(" $*\\") in _BARE_VERBS:
+        return lead[cuts[-2] :]
+    if not clause.strip(" $*\\") and (len(lead.split()) < _MOST_WORDS or _ANSWER_WORD.search(lead)):
+        # a colon, or a comma, right before the answer
+        return lead
+    return clause
+
+
+def _turned_before(lead: str, clause: str, asked: str, is_value: bool) -> str:
+    """The words before an answer that turn it round: they deny it, suppose it, or operate on it."""
+    parts = (_OPERATES_NEXT, lead), (_GIVEN_AS_ELSE, clause), (_COUNTERFACTUAL, lead), (_DENIES_NEXT, clause)
+    for pattern, part in parts:
+        found = pattern.search(part) if part else None
+        if found is None or (pattern is not _OPERATES_NEXT and _is_asked_word(found[0], asked)):
+            continue
+        if pattern is _OPERATES_NEXT and _STANDS_NEXT.fullmatch(lead, found.end()) and not _BOUNDS.search(found[0]):
+            return found[0].strip()
+        if (is_value or not _CALLS_WRONG.search(found[0])) and found[0].strip() not in asked:
+            return found[0].strip()
+    return ""
+
+
+def _is_confirmed(lead: str) -> bool:
+    """Whether the words before an answer deny another one, and so confirm it."""
+    excepts = _EXCEPTING.search(lead.strip(" $x=")) is not None and _NO_OTHER.search(lead) is not None
+    return excepts or _CONTRASTS.search(lead) is not None
+
+
+def _cut(clause: str) -> str:
+    """The clause from its last subject that is the writer, or its last `so`: `by Vieta we have`."""
+    if clause.rstrip(" $*\\")[-1:] in ":：":
+        clause = clause[max((cut.end() for cut in _CLAUSE_END.finditer(clause.rstrip(" $*\\:："))), default=0) :]
+    cuts = [cut.start() for cut in _CUT.finditer(_FORMULA.sub(lambda math: " " * len(math[0]), clause))]
+    return clause[cuts[-1] :] if cuts else clause
+
+
+def _lead_words(clause: str) -> list[str]:
+    said = _FORMULA.sub(" ", clause)
+    opened = _OPENED.search(said)
+    return _WORDS.findall(said if opened is None else said[: opened.start()])
+
+
+def _strange_lead(clause: str, asked: str, allows: Callable[[str], bool]) -> str:
+    """The first word that leads to an answer and is not understood; empty where all are."""
+    return next((word for word in _lead_words(clause) if not _leads(word, asked, allows)), "")
+
+
+def _unled(clause: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool]) -> str:
+    """The word before an answer that does not lead to it, or a number that no word before it determines."""
+    words = _lead_words(clause)
+    if not words:
+        return ""
+    if changed := _changed(words, asked, changes):
+        return changed
+    *front, last = words
+    if _IS_UNSPACED.search(last) is not None or _IS_HANGUL.search(last) is not None:
+        return "" if _ENDS_UNSPACED.search(last) is not None or _leads(last, asked, allows) else last
+    while last in _HANGS and front:
+        if front[-1] in _RISES:
+            return ""
+        last = front.pop()
+    return "" if last in _CONNECTS or _leads(last, asked, allows) else last
+
+
+def _changed(words: list[str], asked: str, changes: Callable[[str], bool]) -> str:
+    """The first word that changes a value and is neither the question's nor determined, as in `the two`."""
+    for at, word in enumerate(words):
+        if word in _LEADS or word in _REMARKS or word in _HANGS or word in _BEFORE_NUMBERS or not changes(word):
+            continue
+        if f" {word} " not in _spaced(asked) and (not at or words[at - 1] not in _BEFORE_NUMBERS):
+            return word
+    return ""
+
+
+def _leads(word: str, asked: str, allows: Callable[[str], bool]) -> bool:
+    """Whether a word is understood before an answer: it is listed, or said by the question."""
+    return word in _LEADS or _is_said(word, asked, allows)
+
+
+def _is_said(word: str, asked: str, allows: Callable[[str], bool]) -> bool:
+    """Whether a word is a name of one letter, a unit, or a form of one of the question's words."""
+    if (len(word) == 1 and word.isascii()) or allows(word):
+        return True
+    if _IS_UNSPACED.search(word) is not None:
+        return all(sign in asked for sign in _UNSPACED.sub("", word))
+    word = word.removesuffix("'s").removesuffix("’s")
+    # inflected words share their beginnings; short ones must be there as they stand
+    stem = f" {word[: max(len(word) - 3, 3)]}" if len(word) > _SHORT else f" {word} "
+    return stem in _spaced(asked)
+
+
+@lru_cache(maxsize=256)
+def _spaced(text: str) -> str:
+    return f" {' '.join(re.findall(_WORD_SIGNS, text))} "
 
 
 def _is_asked_word(said: str, asked: str) -> bool:
@@ -303,10 +527,15 @@ def _lead(before: str) -> str:
     """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
     text = _OPENERS.sub("", before[-_BEFORE * 2 :])
     ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    if not ends and len(before) > _BEFORE * 2:
+        # the window begins within a word
+        return text.partition(" ")[2].lower()
     return text[ends[-1] if ends else 0 :].lower()
 
 
-def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], bool]) -> str:
+def _turned_behind(
+    text: str, behind: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool]
+) -> str:
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     words = _words_behind(behind)
@@ -325,51 +554,81 @@ def _turned_behind(text: str, behind: str, asked: str, allows: Callable[[str], b
     if _IS_VALUE.search(text) is None or text in words:
         # what is wrong may be the answer, and a value that is said again is confirmed
         return ""
-    if strange := _strange(first, asked, allows):
+    if strange := _strange(first, asked, allows, changes):
         return strange
     rest = rest.strip()
     sentence = rest[: stop.end()] if (stop := _SENTENCE_END.search(rest)) is not None else rest
     short = len(sentence.split()) <= _MOST_WORDS and len(sentence) <= _MOST_SIGNS and sentence[-1:] not in "?？؟"
     short = short and not any(map(str.isdigit, sentence)) and _NO_OTHER.search(sentence) is None
+    if asked and "\n" not in gap and not any(map(str.isdigit, sentence)) and len(sentence.split()) <= _MOST_REMARKED:
+        unknown = 0 if len(sentence.split()) < _MOST_WORDS else _MOST_REMARKED
+        if strange := _unknown_remark(_FORMULA.sub(" ", sentence), asked, allows, changes, unknown):
+            return strange
     found = _HAS_NONE.search(sentence) or (_CALLS_WRONG.search(sentence) if short else None)
     return found[0] if found is not None and found[0].lower() not in asked else ""
 
 
-def _strange(sentence: str, asked: str, allows: Callable[[str], bool]) -> str:
+def _strange(sentence: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool]) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
     if _DENIES_ANOTHER.match(sentence):
         return ""
-    sentence = _FORMULA.sub(" ", sentence.replace("i.e.", "ie").replace("e.g.", "eg"))
+    sentence = (
+        _FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
+        .replace("years old", "years")
+        .replace("left over", "left")
+    )
     if _ADDS_MORE.match(sentence):
         return sentence.split()[0]
-    asked_words = frozenset(_ASKED_WORDS.findall(asked))
-    said = _WORDS_AND_NUMBERS.findall(sentence.replace("years old", "years"))
-
-    def understood(word: str) -> bool:
-        return re.split("['’]", word.lower(), maxsplit=1)[0] in asked_words or allows(word)
-
-    word: str
-    for place, word in enumerate(said):
-        if all(unicodedata.category(sign)[0] == "C" for sign in word):
-            # half a pair, a null, a mark of the byte order: nobody reads them
-            continue
-        low, rest = word.lower(), said[place + 1 :]
-        # `42 over 2` is a fraction
-        if low in _OPENS and not (low == "over" and rest and rest[0][0].isdigit()):
-            return ""
-        if low in _COMPLEMENTED:
+    said = [found for found in _WORDS_AND_NUMBERS.finditer(sentence) if not _is_invisible(found[0])]
+    words = [found[0].lower() for found in said]
+    for place, (found, word) in enumerate(zip(said, words, strict=True)):
+        rest = words[place + 1 :]
+        if word[0].isdigit():
+            # a number of the question's, in its own words: `years old 10 years from now`
+            if place == 0 or not re.search(rf"(?<![\d.,]){re.escape(word.strip('.,:'))}(?![\d.]\d)", asked):
+                return sentence[found.start() :] if place else ""
+        elif word in _COMPLEMENTED:
             # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
-            return "" if _COMPLEMENTED[low](said[:place]) and _is_of_question(rest, understood) else word
-        if word[0].isdigit() and (place == 0 or word.strip(".,:") not in asked_words):
-            return sentence[sentence.index(word) :] if place else ""
-        if low not in _SAYS_SO and not understood(word) and not (len(said) == 1 and not asked and _is_noun(low)):
-            return word
+            understood = _COMPLEMENTED[word](words[:place]) and _is_of_question(rest, asked, allows)
+            return "" if understood else found[0]
+        elif word in _OPENS and not (word == "over" and rest and rest[0][0].isdigit()):
+            if not asked or word in _REASONS:
+                return ""
+            return _unknown_remark(sentence[found.end() :], asked, allows, changes)
+        elif (
+            word not in _SAYS_SO
+            and not _is_said(word, asked, allows)
+            and not (len(said) == 1 and not asked and _is_noun(word))
+        ):
+            return found[0]
     return ""
 
 
-def _is_of_question(words: Sequence[str], understood: Callable[[str], bool]) -> bool:
+def _is_invisible(word: str) -> bool:
+    """Half a pair, a null, a mark of the byte order: nobody reads them."""
+    return all(unicodedata.category(sign)[0] == "C" for sign in word)
+
+
+def _is_of_question(words: Sequence[str], asked: str, allows: Callable[[str], bool]) -> bool:
     """Whether words speak of what the question speaks of, and of no answer."""
-    return any(map(understood, words)) and not any(_SPEAKS_OF_ANSWER.search(word.lower()) for word in words)
+    speaks = any(_is_said(word, asked, allows) for word in words)
+    return speaks and not any(_SPEAKS_OF_ANSWER.search(word) for word in words)
+
+
+def _unknown_remark(
+    said: str, asked: str, allows: Callable[[str], bool], changes: Callable[[str], bool], unknown: int = 1
+) -> str:
+    """The word of a remark on an answer, before it begins a reason, that is not understood or changes the value.
+
+    Args:
+        unknown: how many words need not be understood.
+    """
+    words = list(map(str.lower, _WORDS.findall(said)))
+    reason = next((at for at, word in enumerate(words) if word in _REASONS), len(words))
+    if changed := _changed(words[:reason], asked, changes):
+        return changed
+    strange = [word for word in words[:reason] if word not in _REMARKS and not _is_said(word, asked, allows)]
+    return strange[unknown] if len(strange) > unknown else ""
 
 
 def _is_noun(word: str) -> bool:
@@ -377,16 +636,16 @@ def _is_noun(word: str) -> bool:
     return word.isascii() and word.endswith("s") and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
-# A quick test of the words just before an answer that ends its text
-_TURNING = _DENIALS | frozenset({"no", "nor", "or"})
+# Words that say nothing but that the answer follows, wherever they stand
+_PLAIN_LEADS = frozenset(
+    """the a is are answer answers final therefore thus so hence result value number total sum of we get have obtain
+    that this correct solution solutions""".split()  # noqa: SIM905
+)
 
 
-def is_turned(near: str) -> bool:
-    """Whether words just before a box may deny it, suppose it, or make another value of it."""
-    near = near.lower().replace(":", " ")
-    if not _TURNING.isdisjoint(near.split()) or "n't" in near or "n’t" in near:
-        return True
-    return any(one.search(near) is not None for one in (_OPERATES_NEXT, _GIVEN_AS_ELSE, _COUNTERFACTUAL, _DENIES_NEXT))
+def needs_reading(near: str) -> bool:
+    """Whether the sentence before a box has words of which it is not plain that they only lead to it."""
+    return not _PLAIN_LEADS.issuperset(near.lower().replace(":", " ").replace(",", " ").split())
 
 
 def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:

@@ -5,11 +5,13 @@ The rows stand in `redteam/dev.jsonl`, whose failures were read while the judge 
 mended; docs/math_equivalence.md has that score and says which. A row has a
 `family`, perhaps a `question`, a `reference`, an `answer` (the text in the box) or an `output` (the whole text), and
 `equal`: true where the answer is right, false where it is wrong, null where the reference is no answer and no verdict
-may be given. With `second`, the answer counts as paid only if it is paid for both references, one judge call each.
+may be given. With `place`, the answer is read there: `tag`, `hash` or `label`. With `second`, the answer counts as paid
+only if it is paid for both references, one judge call each.
 
 Rounds of 330 wrong and 170 right rows, in 16 languages, are written with the source open by others than who mends, and
 scored before they are read. `round1`: 10.6 % of the wrong paid, 28.2 % of the right refused at first contact; the judge
 was then mended from it. `round2`: 9.4 % and 20.6 %. `round3`: 14.5 % and 8.2 %. All three have been read.
+`round4`, 297 wrong and 156 right rows, was written by the hand that mended afterwards: 34.7 % and 14.1 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -21,6 +23,7 @@ import argparse
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = ("round1", "round2", "round3")
+ROUNDS = ("round1", "round2", "round3", "round4")
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
@@ -91,9 +94,18 @@ def verdict(judge: TaskJudge, question: str, reference: Any, text: str) -> bool 
     return judge.judge(task, output).is_success
 
 
+@lru_cache
+def reading(place: str) -> TaskJudge:
+    """The judge that reads answers in another place than a box."""
+    protocol = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
+    section = {"judge_type": "customized_protocol", "judge_protocol": protocol, "math": {"answer_in": [place]}}
+    return load_judge({"astuner": {"task_judge": section}})
+
+
 def ours(judge: TaskJudge, row: dict[str, Any]) -> bool | None:
     """The verdict on a row; with a second reference, True only where both are paid."""
     question = row.get("question", "")
+    judge = reading(row["place"]) if "place" in row else judge
     first = verdict(judge, question, row["reference"], written(row))
     if "second" not in row or first is not True:
         return first

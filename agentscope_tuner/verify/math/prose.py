@@ -170,7 +170,7 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
     low = word.lower().strip("'-.,:;!()")
     if low in NEUTRAL:
         return True
-    if low in _TURNING or operates(low):
+    if low in _TURNING or operates(low) or operates(singular(low)):
         return False
     if not low.isascii():
         # A single sign is a word in East Asia, and a letter elsewhere

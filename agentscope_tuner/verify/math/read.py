@@ -130,7 +130,7 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     def allows(word: str) -> bool:
         return known(singular(word)) or allowed(word, words, question or "")
 
-    if (word := turned(text, before, behind, question or "", allows)) != "":
+    if (word := turned(text, before, behind, question or "", allows, operates)) != "":
         return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
         return ""

@@ -129,14 +129,20 @@ ADAPTERS: dict[str, Callable[[str], Any]] = {
     "NeMo-Gym": lambda path: refuse_mask(
         nemo_gym.encode_response(GYM, judge_for(path), judge_for(path).judge(*nemo_gym.decode_request(GYM)))
     ),
-    "TRL": lambda path: reward_func(path)(prompts=["6*7="], completions=["42"], answer=["42"]),
-    "TRL, combined": lambda path: combined([path])(prompts=["6*7="], completions=["42"], answer=["42"]),
+    "TRL": lambda path: refuse_none(reward_func(path)(prompts=["6*7="], completions=["42"], answer=["42"])),
+    "TRL, combined": lambda path: refuse_none(combined([path])(prompts=["6*7="], completions=["42"], answer=["42"])),
 }
 
 
 def refuse_mask(reply: dict[str, Any]) -> None:
     assert (reply["mask_sample"], reply["failure_kind"]) == (True, "judge_failed")
     raise JudgeError(reply["failure_reason"])
+
+
+def refuse_none(rewards: list[float | None]) -> None:
+    # one row stops no run: TRL leaves it out
+    assert rewards == [None]
+    raise JudgeError("no rank")
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)

@@ -43,6 +43,7 @@ Were the sequence arithmetic, we would get $\boxed{42}$, but it is not.
 Acaba cevap $\boxed{42}$ mi?
 Liệu đáp án có phải là $\boxed{42}$ không?
 Is it $\boxed{42}$, perhaps?
+It is \boxed{42}, give or take.
 I doubt that it is $\boxed{42}$.
 I withdraw $\boxed{42}$.
 We can rule $\boxed{42}$ out.
@@ -307,6 +308,25 @@ AB^{-1} | B^{-1}A
 """
 
 
+# Words that lead to a value are listed, or the question's: question | wrong | right, parted by ` ;; `
+LEADS = r"""
+How many edges does a cube have? | The number of edges is a little over $\boxed{42}$. ;; A third of the answer is $\boxed{42}$. ;; One less than the number is $\boxed{42}$. ;; Hardly $\boxed{42}$. ;; The number of edges falls short of $\boxed{42}$. ;; Anyone who writes $\boxed{42}$ has fallen for the bait. ;; The area, once diminished by one, is $\boxed{42}$. | A cube has $\boxed{42}$ edges. ;; By Euler's formula we have $\boxed{42}$. ;; So the number of edges of the cube is $\boxed{42}$. ;; The number of edges, including all faces, is $\boxed{42}$. ;; The correct answer is not 18 but $\boxed{42}$.
+Find half of 84. | The answer is half of $\boxed{42}$. ;; It is half of $\boxed{42}$. | Half of 84 is $\boxed{42}$.
+What is the square root of 1764? | It is the square root of $\boxed{42}$. | The square root of 1764 is $\boxed{42}$.
+By how much is 20 less than 62? | The difference is less than $\boxed{42}$. | 20 is less than 62 by $\boxed{42}$.
+How many pink balls are left? | There are $\boxed{42}$ before the blue ones are added. ;; There are $\boxed{42}$ with five still to come. ;; There are $\boxed{42}$ in base five. ;; $\boxed{42}$. Add four to that. ;; $\boxed{42}$. Just kidding! | There are $\boxed{42}$ pink balls in all. ;; He has $\boxed{42}$ left over. ;; $\boxed{42}$ in total. Done! ;; $\boxed{42}$. I hope this helps! ;; $\boxed{42}$, because the other ones were sold again.
+How many more apples than pears are there? | There are $\boxed{42}$ tens. | There are $\boxed{42}$ more apples than pears.
+一共有多少个苹果？ | 苹果数绝不等同于 $\boxed{42}$ ;; 比 $\boxed{42}$ 多一。 ;; 答案是 $\boxed{42}$ 万。 | 所以一共有 $\boxed{42}$ 个苹果。 ;; 答案为 $\boxed{42}$。
+合計はいくつですか。 | $\boxed{42}$ とは言えません。 ;; 正解は $\boxed{42}$ の次の整数である。 | よって求める答えは $\boxed{42}$ です。 ;; したがって、合計は $\boxed{42}$ 個になります。
+Сколько рёбер у куба? | Ответ отличается от $\boxed{42}$. ;; Вряд ли $\boxed{42}$. | Таким образом, у куба $\boxed{42}$ рёбер.
+¿Cuántos lados tiene? | La respuesta dista de ser $\boxed{42}$. ;; Jamás diría $\boxed{42}$. | Por lo tanto, tiene $\boxed{42}$ lados. ;; No es 6 sino $\boxed{42}$.
+Combien de diagonales ? | La réponse diffère de $\boxed{42}$. ;; Le tiers de la réponse vaut $\boxed{42}$. | On ne les compte qu'une fois, d'où la réponse : $\boxed{42}$.
+Toplam kaçtır? | Cevabın üçte biri $\boxed{42}$ eder. | Cevap: $\boxed{42}$'dir. ;; Buna göre toplam $\boxed{42}$ olur.
+Let $a$ be a line. Find $c$. | A quick but flawed count gives $\boxed{42}$. ;; It narrowly misses $\boxed{42}$. ;; The odd one fails to equal $\boxed{42}$. ;; Adding two to it gives $\boxed{42}$. | The slope of the line joining these points is $\boxed{42}$. ;; By Fermat's little theorem the remainder is $\boxed{42}$. ;; The distance between the two vertices is $\boxed{42}$. ;; Substituting, the volume of the cone is $\boxed{42}$ cubic units. ;; Her pay for that shift would be $\boxed{42}$. ;; The series converges to $\boxed{42}$. ;; They come to a total of $\boxed{42}$. ;; The hypotenuse has length $\boxed{42}$.
+Wie groß ist die Summe? | Die Summe liegt knapp unter $\boxed{42}$. | Damit beträgt die Summe $\boxed{42}$, was zu zeigen war.
+"""  # noqa: E501
+
+
 def texts(table: str) -> list[str]:
     """The texts of a table: a line each, but what belongs to a heading, a fence or a paragraph goes with it."""
     found: list[str] = []
@@ -337,8 +357,23 @@ def test_what_is_said_of_an_answer_may_make_it_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*texts(LEFT), *HONEST.strip().splitlines()])
 def test_what_only_says_that_it_is_the_answer_changes_nothing(text: str) -> None:
-    reward = judged("42", text, "Compute $6\\cdot 7$.")
+    reward = judged("42", text, "Compute $6\\cdot 7$ for Tom, to finish the shaded region.")
     assert reward[1], reward.reason
+
+
+def leads() -> list[tuple[str, str, bool]]:
+    found = []
+    for line in LEADS.strip().splitlines():
+        question, wrong, right = line.split(" | ")
+        found += [(question, text, False) for text in wrong.split(" ;; ")]
+        found += [(question, text, True) for text in right.split(" ;; ")]
+    return found
+
+
+@pytest.mark.parametrize(("question", "text", "paid"), leads())
+def test_words_around_a_value_are_read_by_what_the_question_says(question: str, text: str, paid: bool) -> None:
+    reward = judged("42", text, question)
+    assert reward[1] is paid, reward.reason
 
 
 @pytest.mark.parametrize(
@@ -409,7 +444,7 @@ BEHIND = [
     (r"The volume is $\boxed{42}$ cubic inches.", True),
     (r"The team won $\boxed{42}$ games over the years.", True),
     (r"There are $\boxed{42}$ players who play in the band.", True),
-    (r"The team won $\boxed{42}$ games between the first and the last year.", True),
+    (r"The team won $\boxed{42}$ games between her team and Bob's.", True),
     ("It is \\boxed{42} \ud800", True),
     ("It is \\boxed{42} \x00", True),
     ("It is \\boxed{42}\ufeff", True),
