@@ -483,6 +483,9 @@ def _unled(clause: str, asked: str, allows: Callable[[str], bool], changes: Call
         if front[-1] in _RISES:
             return ""
         last = front.pop()
+    if last in ("think", "believe") and front[-1:] in (["i"], ["we"]):
+        # their own answer, and not what others think
+        return ""
     return "" if last in _CONNECTS or _leads(last, asked, allows) else last
 
 

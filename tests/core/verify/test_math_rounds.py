@@ -449,6 +449,8 @@ BEHIND = [
     ("It is \\boxed{42} \x00", True),
     ("It is \\boxed{42}\ufeff", True),
     ("It is \\boxed{42} \u200bwrong", False),
+    (r"I think $\boxed{42}$.", True),
+    (r"You would think $\boxed{42}$.", False),
     (r"It is $\boxed{42}$ more than the answer.", False),
     (r"It is $\boxed{42}$ more than the correct number of games.", False),
     (r"It is $\boxed{42}$ than games.", False),
