@@ -32,6 +32,14 @@ class FakeCall:
         return {"role": "default", "response": {"content": self.words}, "prompt_tokens": 3, "completion_tokens": 2}
 
 
+async def _signalled(number: int) -> None:
+    """Send a signal to this process, and wait to be cancelled."""
+    while True:
+        os.kill(os.getpid(), number)
+        # Python drops a KeyboardInterrupt that is raised within a finalizer: a person presses Ctrl-C once more
+        await asyncio.sleep(15.0)
+
+
 @dataclass
 class FakeLender:
     """Answers with the query's own words, and remembers."""
@@ -73,15 +81,13 @@ class Act(Workflow):
             case "nothing":
                 return None  # type: ignore[return-value]
             case "interrupt":
-                os.kill(os.getpid(), signal.SIGINT)
-                await asyncio.Event().wait()
+                await _signalled(signal.SIGINT)
             case "die":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "unpicklable":
                 return WorkflowOutput(metadata={"final_answer": words, "function": lambda: words})
             case "terminate":
-                os.kill(os.getpid(), signal.SIGTERM)
-                await asyncio.Event().wait()
+                await _signalled(signal.SIGTERM)
             case "hang":
                 await asyncio.Event().wait()
             case "polite":

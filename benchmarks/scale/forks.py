@@ -56,7 +56,7 @@ def is_judged(judge: TaskJudge, load: str) -> bool:
     """Whether one new pair of a load gets the verdict that it ought to get."""
     number = 10**6 * os.getpid() + next(_numbers)
     # a judge model of the tests pays by the label
-    answer, truth = f"label=5: \\boxed{{{number}}}", f"{number}.0"
+    answer, truth = f"label=5\nThe answer is \\boxed{{{number}}}", f"{number}.0"
     if load == "formula":
         answer, truth = f"\\boxed{{\\sin^2(x)+\\cos^2(x)+{number}}}", f"{number}+1"
     task = WorkflowTask(task=Task(main_query="How many?", task_id=str(number), metadata={"answer": truth}))

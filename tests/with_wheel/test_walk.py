@@ -29,6 +29,7 @@ ELSEWHERE = {
     "astuner init": "test_wheel.py runs each kind",
     "astuner rules run": "tests/core/cli",
     "astuner demo": "test_wheel.py",
+    "astuner migrate ajet.yaml": "tests/core/cli",
     **{f"astuner {name}": "tests/core/cli, tests/core/lab" for name in (
         "view", "report", "audit", "agree", "judge-eval", "compare", "watch", "doctor", "judge", "serve", "rollout",
     )},
