@@ -42,7 +42,7 @@ def test_nothing_that_a_run_writes_is_seen_by_the_next(jail: Jail) -> None:
 def test_the_files_of_this_machine_are_not_there(jail: Jail, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     ending = jail.run(
-        _shell(f"cat {tmp_path}/secret /etc/shadow /proc/1/environ; ls /home /root/.ssh /work; env"), _SHORT
+        _shell(f"cat {tmp_path}/secret /etc/shadow /proc/1/environ; ls /home /root/.ssh /srv; env"), _SHORT
     )
     assert b"secret" not in ending.stdout
     assert b"TMPDIR" not in ending.stdout
