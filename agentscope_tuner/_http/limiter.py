@@ -11,6 +11,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentscope_tuner._http.retry import FIRST_PAUSE, TEST_MODE
@@ -88,8 +89,13 @@ class Place:
 
     A limiter gives no more places than it lets requests be under way. Otherwise all calls of a large batch would begin
     while an endpoint is down, and their deadlines would pass together.
+
+    Args:
+        paused: called when the call is next and only the endpoint's pause keeps it waiting: from then on its time runs.
+            Without it each call of a queue could wait for a pause of its own.
     """
 
+    paused: Callable[[], None] | None = None
     is_held: bool = False
 
 
@@ -196,6 +202,8 @@ class Limiter:
             if turn.done() and not turn.cancelled():
                 # The call was cancelled when it had just got a turn: give the turn to the next call
                 self.end()
+            else:
+                self._start_next()
             raise
 
     def _may_start(self, place: Place | None) -> bool:
@@ -218,10 +226,19 @@ class Limiter:
                 if seconds := self._pace.closed_for():
                     if self._timer is None:
                         self._timer = asyncio.get_running_loop().call_later(seconds, self._reopen)
+                    self._pause_next()
                     return
                 self._start(place)
                 turn.set_result(None)
             heapq.heappop(self._waiting)
+
+    def _pause_next(self) -> None:
+        """Tell the calls that would have a turn now that the endpoint's pause keeps them waiting."""
+        free = max(1, int(self._window)) - self._running
+        for _, _, place, turn in heapq.nsmallest(free, self._waiting):
+            if place is not None and place.paused is not None and not turn.done():
+                place.paused()
+                place.paused = None
 
     def _reopen(self) -> None:
         self._timer = None

@@ -147,13 +147,14 @@ async def fetch(
 ) -> tuple[Reply, T, Usage]:
     """Ask until a reply parses.
 
-    The deadline starts with the first request's turn: the wait before is not the endpoint's fault.
+    The deadline starts with the first request's turn, or when only a pause that the endpoint asks for delays that turn:
+    the wait before is not the endpoint's fault.
 
     Raises:
         GraderError: see ChatModel.ask.
     """
     tries, usage = Tries(state.settings, state.endpoint), Usage()
-    place = Place()
+    place = Place(lambda: _begin(clock, state.settings))
     try:
         async with asyncio.timeout(None) as clock:
             while True:
@@ -176,7 +177,8 @@ async def fetch(
                 usage += _RETRY
                 state.spent(_RETRY)
     except TimeoutError as exc:
-        raise tries.out_of_time(f"no verdict within {state.settings.deadline_seconds:g} s") from exc
+        paused = "" if tries.failures else ", while the endpoint asks all requests to wait"
+        raise tries.out_of_time(f"no verdict within {state.settings.deadline_seconds:g} s{paused}") from exc
     finally:
         state.limiter.leave(place)
 
@@ -216,8 +218,7 @@ async def _in_turn(
     # The endpoint's load causes the wait for a turn. So the wait counts within the deadline, but not within the try
     sent_at = await limiter.turn(clock.when() or math.inf, place, tokens)
     try:
-        if clock.when() is None:
-            clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
+        _begin(clock, settings)
         async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
             answer = await send()
         state.answered = True
@@ -233,6 +234,12 @@ async def _in_turn(
         raise
     finally:
         limiter.end()
+
+
+def _begin(clock: asyncio.Timeout, settings: ChatSettings) -> None:
+    """Let the time of a verdict run, unless it runs already."""
+    if clock.when() is None:
+        clock.reschedule(asyncio.get_running_loop().time() + settings.deadline_seconds)
 
 
 def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:

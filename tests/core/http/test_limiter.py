@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
@@ -110,6 +111,25 @@ def test_nothing_is_sent_while_an_endpoint_is_closed() -> None:
             return time.monotonic() - started
 
     assert asyncio.run(scene()) >= 0.1
+
+
+def test_a_pause_counts_for_the_calls_whose_turn_it_is_and_for_no_others() -> None:
+    async def scene() -> tuple[list[str], list[str]]:
+        pace, told = Pace(), list[str]()
+        limiter = Limiter(2, pace)
+        pace.close(30)
+        calls = {name: asyncio.ensure_future(limiter.turn(place=Place(partial(told.append, name)))) for name in "abcd"}
+        await asyncio.sleep(0)
+        first = list(told)
+        for name in "ab":  # their time is over: the next have their turn
+            calls[name].cancel()
+        await asyncio.wait([calls["a"], calls["b"]])
+        for name in "cd":
+            calls[name].cancel()
+        await asyncio.wait(calls.values())
+        return first, told
+
+    assert asyncio.run(scene()) == (["a", "b"], ["a", "b", "c", "d"])
 
 
 @pytest.mark.parametrize(("at_once", "after"), [(16, 8), (8, 4), (2, 1), (1, 1)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -317,6 +318,18 @@ def test_past_its_deadline_there_is_a_deadline_error(options: dict[str, Any], ca
         judgement = load_judge(config).judge_group(TASK, [output("a a"), output("b b")])[0]
     assert (judgement.reward, judgement.cause) == (None, Cause.DEADLINE)
     assert "no verdict within 0.3 s" in str(judgement.error)
+
+
+def test_a_long_pause_of_the_endpoint_holds_up_no_queue() -> None:
+    """Each verdict that waited for its turn once waited for a pause of its own: 45 s, with a deadline of 0.3 s."""
+    with JudgeServer(lambda body, attempt: Canned(status=429, headers={"retry-after": "30"})) as server:
+        config = section(server.url, prompt=PROMPT, votes=3, client={"cache": False, "temperature": 0.7})
+        config["astuner"]["task_judge"]["deadline"] = 0.2
+        started = time.monotonic()
+        failed = load_judge(config).judge_group(TASK, [output(text) for text in "abcd"])
+    assert {judgement.cause for judgement in failed} == {Cause.DEADLINE}
+    assert "while the endpoint asks all requests to wait" in " ".join(str(judgement.error) for judgement in failed)
+    assert time.monotonic() - started < 25
 
 
 def test_a_grader_of_ones_own_has_the_same_deadline() -> None:
