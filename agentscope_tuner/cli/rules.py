@@ -23,7 +23,7 @@ from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, out, progress, say, table
 from agentscope_tuner.config import SECTION, resolve
-from agentscope_tuner.errors import ConfigError, JudgeError, install
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, compile_rules
 from agentscope_tuner.rules.kinds import KINDS, is_built_in
 from agentscope_tuner.rules.rule_set import Problem, find_problems, import_rule_modules
@@ -390,6 +390,8 @@ def try_rule(
     metadata = {target.removeprefix("metadata."): text for target in rules.targets}
     try:
         violations = rules.check(text, query=text, metadata=metadata)
+        if violations and violations[0].unfinished:
+            raise JudgeError(f"rule 'rule' {violations[0].unfinished}", cause=Cause.DEADLINE)
     except JudgeError as exc:
         say(f"not decided: {exc}", to=err)
         raise typer.Exit(Exit.ROWS_FAILED) from exc

@@ -122,6 +122,10 @@ def search_seconds(text: str) -> float:
     return 0.05 + 1e-6 * len(text)
 
 
+class RunawaySearch(TimeoutError):
+    """A pattern's search in one text takes too much CPU time, whatever else the process does."""
+
+
 def is_found(search: Callable[..., object], text: str) -> bool:
     """Whether a compiled pattern's `search` finds anything in `text`, within about `search_seconds`.
 
@@ -130,7 +134,8 @@ def is_found(search: Callable[..., object], text: str) -> bool:
     that time is short of the limit, the next try may take longer.
 
     Raises:
-        TimeoutError: this thread has searched for too long, or other threads used up the time of every try.
+        RunawaySearch: this thread has searched for too long.
+        TimeoutError: other threads used up the time of every try.
     """
     limit = search_seconds(text)
     # Reading the clock costs as much as a search, so this thread's time is measured only from the second try on
@@ -138,11 +143,13 @@ def is_found(search: Callable[..., object], text: str) -> bool:
     for share in (0.5, 0.5, 2, 8):
         try:
             return search(text, timeout=share * limit, concurrent=True) is not None
-        except TimeoutError:
+        except TimeoutError as exc:
             if started is None:
                 started = time.thread_time()
             elif time.thread_time() - started > 0.4 * limit:
-                raise
+                raise RunawaySearch(
+                    f"took more than {limit:.3f} s of CPU time on a text of {len(text)} characters"
+                ) from exc
     raise TimeoutError("regex timed out while other threads kept the process busy")
 
 
@@ -328,7 +335,7 @@ _LINEAR = re.compile(rf"{_ATOM}+|\^{_ATOM}*(?:{_ATOM}[*+]{_ATOM}*)?\$?")
     example={"id": "no_json_format", "pattern": "^[^{]*$"},
 )
 def regex_match(rule: dict[str, Any]) -> Check:
-    """`pattern` is found nowhere in the text. The check raises TimeoutError when a search takes too long."""
+    """`pattern` is found nowhere in the text. The check raises TimeoutError when a search cannot end."""
     ignore_case = rule.get("ignore_case", False)
     search = compile_pattern(rule["pattern"], ignore_case).search
     # Under full case folding a class may match one or two characters, so repeating it is no longer linear

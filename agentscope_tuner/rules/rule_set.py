@@ -14,12 +14,12 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.rules.kinds import KINDS, REQUIRED, RULE_HANDLERS, Check, Kind, is_built_in, search_seconds
+from agentscope_tuner.rules.kinds import KINDS, REQUIRED, RULE_HANDLERS, Check, Kind, RunawaySearch, is_built_in
 
 
 def parameters_read(handler: Callable[..., Any]) -> frozenset[str] | None:
@@ -243,10 +243,13 @@ class Violation:
     Args:
         rule_id: the rule's `id`.
         action: ``mark_bad`` decides the verdict without asking the judge, ``record`` only notes the violation.
+        unfinished: empty for a rule that was checked. Otherwise how the output kept its check from ending: an output
+            must not be able to take its low verdict away, so it counts as breaking the rule.
     """
 
     rule_id: str
     action: Action
+    unfinished: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +297,9 @@ class RuleSet:
             metadata: the values that rules with ``target: metadata.<key>`` read; such a value must be a string.
 
         Raises:
-            JudgeError: a rule could not be decided, which never counts as a violation. Its pattern ran out of time, its
-                metadata key is missing or not a string, or its handler raised or did not return True or False.
+            JudgeError: a rule could not be decided, and the output is not to blame. Its metadata key is missing or no
+                string, its handler raised or did not return True or False, its pattern never ends on the query, or the
+                process is too busy.
         """
         violations = []
         for rule in self._rules:
@@ -303,6 +307,11 @@ class RuleSet:
             try:
                 if rule.check(text) is not rule.negated:
                     violations.append(rule.violation)
+            except RunawaySearch as exc:
+                problem = f"did not finish: pattern {rule.rule.get('pattern')!r} {exc}"
+                if rule.target == "query":
+                    raise JudgeError(f"rule {rule.violation.rule_id!r} {problem}", cause=Cause.DEADLINE) from exc
+                violations.append(replace(rule.violation, unfinished=problem))
             # boundary: a custom handler is the user's code and may raise anything; a search may run out of time
             except Exception as exc:
                 cause, problem = _failure(rule, text, exc)
@@ -367,10 +376,7 @@ def _custom_check(kind: str, rule: dict[str, Any]) -> Check:
 
 def _failure(rule: _CompiledRule, text: str, exc: Exception) -> tuple[Cause, str]:
     if rule.rule["kind"] == "regex_match" and isinstance(exc, TimeoutError):
-        return Cause.DEADLINE, (
-            f"did not finish: pattern {rule.rule.get('pattern')!r} took more than {search_seconds(text):.3f} s of CPU "
-            f"time on a text of {len(text)} characters"
-        )
+        return Cause.DEADLINE, f"did not finish on a text of {len(text)} characters: {exc}"
     return Cause.BUG, f"(kind {rule.rule['kind']!r}) raised {type(exc).__name__}: {exc}"
 
 

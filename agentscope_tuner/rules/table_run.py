@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules import RuleSet, Violation
 from agentscope_tuner.rules.tables import TableRow, ending, open_table, replacing
 
@@ -239,11 +239,14 @@ class _RowChecker:
     def _violations(self, row: TableRow, flow: Flow) -> tuple[Violation, ...] | None:
         try:
             output = _text(row.values, flow.output)
-            if not self._other_targets:
-                return self._rules.check(output)
             others = {target: _text(row.values, target) for target in self._other_targets}
             metadata = {target.removeprefix("metadata."): text for target, text in others.items()}
-            return self._rules.check(output, query=others.get("query", ""), metadata=metadata)
+            violations = self._rules.check(output, query=others.get("query", ""), metadata=metadata)
+            for broken in violations:
+                if broken.unfinished:
+                    # A table measures the rules: what one of them could not decide is shown, and not counted
+                    raise JudgeError(f"rule {broken.rule_id!r} {broken.unfinished}", cause=Cause.DEADLINE)
+            return violations
         except JudgeError as exc:
             self._on_problem(row.line, f"{flow.output}: {exc}" if flow.name else str(exc))
             return None

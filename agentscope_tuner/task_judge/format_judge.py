@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
-from agentscope_tuner.rules.kinds import compile_pattern, is_found
+from agentscope_tuner.rules.kinds import RunawaySearch, compile_pattern, is_found
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge
 from agentscope_tuner.verify.find import after_thinking, last_boxed
@@ -126,7 +126,7 @@ class _Work:
         found = search(text)
         self.seconds += time.thread_time() - started
         if self.seconds > _MOST_SEARCH_SECONDS:
-            raise TimeoutError(f"the patterns of the JSON Schema took more than {_MOST_SEARCH_SECONDS} s of CPU time")
+            raise RunawaySearch(f"the patterns of the JSON Schema took more than {_MOST_SEARCH_SECONDS} s of CPU time")
         return found
 
 
@@ -142,7 +142,7 @@ class JsonSchema:
     Args:
         schema: the schema, as JSON objects.
         searching: makes a bounded search function for a `pattern`. It raises ValueError for a bad pattern; the search
-            raises TimeoutError when it takes too long.
+            raises RunawaySearch when it takes too long.
 
     Raises:
         ValueError: `schema` is not a schema, or its checks cannot be bounded; the message names the way out.
@@ -185,7 +185,8 @@ class JsonSchema:
 
         Raises:
             OverBoundsError: `value` is too large to be checked.
-            TimeoutError: the search for a pattern of the schema takes too long.
+            RunawaySearch: the search for a pattern of the schema takes too long.
+            TimeoutError: the process is too busy for it.
         """
         token = _work.set(_Work())
         try:
@@ -381,8 +382,11 @@ class FormatJudge(TextJudge[FormatConfig]):
             return str(exc)
         except OverBoundsError as exc:
             return f"over the bounds: {exc}"
+        except RunawaySearch as exc:
+            # The answer must not be able to take its low verdict away
+            return f"a pattern of the schema did not finish: {exc}"
         except TimeoutError as exc:
-            raise JudgeError(f"{KWARGS}.json_schema: a pattern runs away: {exc}", cause=Cause.DEADLINE) from exc
+            raise JudgeError(f"{KWARGS}.json_schema: {exc}", cause=Cause.DEADLINE) from exc
 
 
 def _compiled(schema: dict[str, Any]) -> JsonSchema:

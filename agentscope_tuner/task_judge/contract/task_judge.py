@@ -188,14 +188,18 @@ class TaskJudge:
         """The rules' verdict, when a `mark_bad` rule is broken, else None; and the ids of all rules broken, in order.
 
         Raises:
-            JudgeError: a rule's target is missing, or its pattern ran out of time.
+            JudgeError: a rule cannot be decided: see RuleSet.check.
         """
         if not self._has_rules:
             return None, ()
         answer = final_answer(output) if self._rules_read_answer else ""
         broken = self._rules.check(answer, query=task.task.main_query, metadata=output.metadata)
         violations = tuple(violation.rule_id for violation in broken)
-        marked = [violation.rule_id for violation in broken if violation.action == "mark_bad"]
+        marked = [
+            f"{violation.rule_id} {violation.unfinished}".rstrip()
+            for violation in broken
+            if violation.action == "mark_bad"
+        ]
         if not marked:
             return None, violations
         return Judgement("filtered", self._rule_reward, False, f"rules: {', '.join(marked)}", violations), violations

@@ -14,6 +14,8 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
 from agentscope_tuner.rules.kinds import is_found
 from agentscope_tuner.rules.rule_set import find_problems
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 
 def one_rule(kind: str, **keys: Any) -> RuleSet:
@@ -110,18 +112,39 @@ def test_not_turns_any_rule_round() -> None:
     assert breaks("max_chars", "abc", max_chars=3, **{"not": True})
 
 
-def test_a_catastrophic_pattern_is_a_failure_of_that_rule_and_ends_in_time() -> None:
-    rules = one_rule("regex_match", pattern="^(a+)+$")
+@pytest.mark.parametrize("target", ["output", "metadata.tool"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_output_that_a_catastrophic_pattern_never_ends_on_breaks_the_rule_in_time(target: str, turned: bool) -> None:
+    rules = one_rule("regex_match", pattern="^(a+)+$", target=target, **{"not": turned})
+    runaway = "a" * 5000 + "b"
+    (broken,) = rules.check(runaway, metadata={"tool": runaway})
+    assert (broken.rule_id, broken.action) == ("rule", "mark_bad")
+    assert broken.unfinished.startswith("did not finish: pattern '^(a+)+$' took more than 0.055 s of CPU time")
+    assert bool(rules.check("aaaa", metadata={"tool": "aaaa"})) is turned
+
+
+def test_a_question_that_a_catastrophic_pattern_never_ends_on_is_no_verdict() -> None:
     with pytest.raises(JudgeError, match=r"rule 'rule' did not finish: pattern '\^\(a\+\)\+\$' took more than 0.055 s"):
-        rules.check("a" * 5000 + "b")
-    assert rules.check("aaaa") == ()
+        one_rule("regex_match", pattern="^(a+)+$", target="query").check("x", query="a" * 5000 + "b")
+
+
+def test_an_output_cannot_take_its_low_verdict_away_by_a_pattern_that_never_ends() -> None:
+    rules = [
+        {"id": "runs", "kind": "regex_match", "pattern": "^(a+)+$"},
+        {"id": "short", "kind": "max_chars", "max_chars": 9},
+    ]
+    judge = load_judge({"astuner": {"task_judge": {"judge": "math", "rule_reward": -1.0, "rules": rules}}})
+    task = WorkflowTask(task=Task(main_query="q", metadata={"answer": "42"}))
+    answer = "a" * 5000 + r"\boxed{41}"
+    judgement = judge.judge(task, WorkflowOutput(metadata={"final_answer": answer}))
+    assert (judgement.status, judgement.reward, judgement.violations) == ("filtered", -1.0, ("runs", "short"))
+    assert judgement.reason.startswith("rules: runs did not finish: pattern '^(a+)+$' took more than 0.055 s")
 
 
 def test_a_linear_pattern_is_timed_when_case_is_ignored() -> None:
     # a class that matches one character or two under full case folding is no longer linear
     rules = compile_rules([{"id": "rule", "kind": "regex_match", "pattern": "^[ßs]*$", "ignore_case": True}])
-    with pytest.raises(JudgeError, match="did not finish"):
-        rules.check("s" * 3000 + "1")
+    assert rules.check("s" * 3000 + "1")[0].unfinished
 
 
 @pytest.mark.parametrize("rule_id", ["a,b", " a", "a ", "a\nb", ""])

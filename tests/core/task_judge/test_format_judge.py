@@ -207,11 +207,12 @@ def test_a_schema_whose_branches_multiply_is_cut_short() -> None:
     )
 
 
-def test_a_pattern_that_runs_away_is_no_verdict() -> None:
+def test_an_answer_on_which_a_pattern_never_ends_is_badly_formed() -> None:
     judge = built("format", json_schema={"pattern": "^(a+)+$"})
     assert ask(judge, '"aaaa"').reward == 1.0
-    failed = ask(judge, '"' + "a" * 50_000 + '!"')
-    assert (failed.status, failed.cause) == ("failed", "deadline")
+    runaway = ask(judge, '"' + "a" * 50_000 + '!"')
+    assert (runaway.status, runaway.reward, runaway.is_success) == ("judged", 0.0, False)
+    assert "a pattern of the schema did not finish" in runaway.reason
 
 
 @pytest.mark.parametrize(
