@@ -68,7 +68,7 @@ from agentscope_tuner.verify.math.scan import (
     with_modulus,
 )
 from agentscope_tuner.verify.math.units import COUNTERS, known, operates, singular, unknown_words
-from agentscope_tuner.verify.taken_back import turned
+from agentscope_tuner.verify.words_behind import turned
 
 _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")

@@ -124,7 +124,6 @@ No, it is \boxed{420}.
 $\color{blue}\boxed{420}$
 $\textcolor{red}{\boxed{420}}$
 \boxed{420}!
-A wrong turn leads nowhere: \boxed{420}
 \boxed{420}. No other number fits.
 $\boxed{420}$ or 4.2 \times 10^2
 \boxed{420} or 420.0
