@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, out, printable, table
-from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import ConfigError
@@ -32,20 +32,23 @@ def check(
     input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
     format_: Format = None,
     map_: Map = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what --input holds as one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every problem when not.
+    """Load the judge and read the rows, but judge nothing. Exit code 0: training can use both.
 
-    With --input every row is read, too: 3 when any could not be judged, each kind of problem with its first rows.
+    2: the configuration is wrong; every problem is listed. 3: some rows of --input could not be judged; the first of
+    each kind are listed.
     """
-    if input_ is None and (as_json or format_ or map_):
-        raise fail("--json, --format and --map are about the rows of --input: name a file there")
+    if input_ is None and (format_ or map_):
+        raise fail("--format and --map are about the rows of --input: name a file there")
     with config_errors():
         settings = mapped(conf, overrides, map_)
         judge, loaded = _judge(settings, rows_only=input_ is not None)
         if not as_json:
             out.print(Text(loaded), soft_wrap=True)
         if input_ is None:
+            if as_json:
+                print(json.dumps({"judge": loaded}))
             return
         with source_lines(input_) as (lines, name):
             rows = conversion(settings, format_, map_, responses=False).all(lines)

@@ -46,7 +46,10 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where the files go; made when it is not there.")] = Path(),
     from_: Annotated[str | None, typer.Option("--from", help=_FROM, metavar="ROWS")] = None,
 ) -> None:
-    """Write a commented configuration, rows to judge and a test, and say what to run next. No file is written over."""
+    """Write a configuration, rows to judge and a test; or, with --from, the configuration that reads your rows.
+
+    The next commands are printed. No file is written over.
+    """
     if from_ is not None:
         _init_from(kind, folder, from_)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -39,11 +40,14 @@ Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)]
 
 
-def show(conf: Conf, overrides: Overrides = None) -> None:
-    """Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a comment."""
+def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None:
+    """Print the resolved configuration with secrets masked; if a judge asks others, the tree of judges first."""
     with config_errors():
         settings = resolve(conf, overrides or ())
         plain = masked(settings.whole, settings.environment)
+    if as_json:
+        print(json.dumps(plain))
+        return
     tree = judge_tree(settings.task_judge)
     if len(tree) > 1:
         print("".join(f"# {printable(line)}\n" for line in tree), end="")

@@ -118,7 +118,10 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("check --conf judge.yaml judge=math", "write astuner.task_judge.judge"),
         ("judge --conf judge.yaml --input no.jsonl --output o.jsonl", "cannot read 'no.jsonl'"),
         ("judge --conf judge.yaml --input rows.jsonl", "--output is missing"),
-        ("judge --conf judge.yaml --input rows.jsonl --output o.csv", "name .jsonl, .parquet or .arrow"),
+        (
+            "judge --conf judge.yaml --input rows.jsonl --output o.xlsx",
+            "name .csv, .jsonl, .jsonl.gz, .parquet or .arrow",
+        ),
         ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl", "--input and --output are one file"),
         ("check --conf judge.yaml --input rows.jsonl --format hf", "--format must be one of auto, plain, trl"),
         (
