@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -58,7 +59,7 @@ def check(
     if as_json:
         print(json.dumps({"input": input_, **report.to_dict()}))
     else:
-        _show(report, name)
+        _show(report, name, judge.reference_keys)
     if report.counts:
         raise typer.Exit(Exit.ROWS_FAILED)
 
@@ -75,12 +76,12 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
     return judge, "\n".join([loaded, *map(printable, judge_tree(section)[1:])])
 
 
-def _show(report: TaskReport, name: str) -> None:
+def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
     failed = sum(report.counts.values())
     verdict = f"{failed:,} could not be judged" if failed else "every one can be judged"
     out.print(Text(f"{name}: {report.rows:,} rows, {report.task_ids:,} task ids, {verdict}"))
     if report.shown:
-        out.print(_rows_shown(report))
+        out.print(_rows_shown(report, keys))
     for note, count in report.notes.most_common():
         out.print(
             Text(f"note: {count:,} of {report.outputs:,} rows: {printable(note)}", style="yellow"), soft_wrap=True
@@ -96,14 +97,15 @@ def _show(report: TaskReport, name: str) -> None:
             out.print(_indented(f"… and {count - len(report.first[kind]):,} more"))
 
 
-def _rows_shown(report: TaskReport) -> Table:
+def _rows_shown(report: TaskReport, keys: Sequence[str]) -> Table:
     """The first rows side by side, as the judge reads them."""
     found = table("as the judge reads them", "", *(where.rpartition("/")[2] for where, _, _ in report.shown))
     tasks, outputs = [task for _, task, _ in report.shown], [output for _, _, output in report.shown]
-    answers = [plain_text(task.metadata.get("answer", "–")) for task in tasks]
+    held = [key for key in keys if any(key in task.metadata for task in tasks)] or keys[:1]
+    references = [(key, [plain_text(task.metadata.get(key, "–")) for task in tasks]) for key in held]
     given = ["–" if output is None else plain_text(output.metadata.get("final_answer", "–")) for output in outputs]
     questions = [task.main_query or plain_text(task.init_messages or "–") for task in tasks]
-    for name, texts in (("question", questions), ("answer", answers), ("response", given)):
+    for name, texts in (("question", questions), *references, ("response", given)):
         found.add_row(name, *(cell(_ends(text)) for text in texts))
     return found
 

@@ -131,7 +131,7 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("check --conf judge.yaml --input rows.jsonl --map gold=ref", "its places are question, answer, response"),
         ("check --conf judge.yaml --input rows.jsonl --map gold=answer", "the row has no 'gold', only"),
         ("init math . --from rows.jsonl", "'judge.yaml' is there already: name another folder"),
-        ("init code mine --from rows.jsonl", "--from looks at rows of math, got code"),
+        ("init code mine --from rows.jsonl", "they look like rows of math, since answer holds a number or a formula"),
         ("init maths", "'maths' is not one of"),
     ],
 )
