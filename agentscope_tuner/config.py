@@ -630,7 +630,7 @@ def _plain(config: DictConfig, where: str) -> Any:
     return {} if plain is None else plain
 
 
-def _way_out(exc: yaml.YAMLError, path: Path) -> str:
+def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     """The way out of the commonest mistakes, whose own messages speak of a token or of the start of a document."""
     if path.suffix in (".jsonl", ".csv", ".tsv"):
         return "it looks like a file of rows, which --input takes; --conf takes the YAML. "
@@ -655,7 +655,7 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
     except yaml.YAMLError as exc:
-        raise ConfigError(f"{str(source)!r} is not valid YAML: {_way_out(exc, Path(source))}{exc}") from exc
+        raise ConfigError(f"{str(source)!r} is not valid YAML: {yaml_hint(exc, Path(source))}{exc}") from exc
     if not isinstance(loaded, DictConfig):
         raise ConfigError(f"{str(source)!r} must hold a mapping at its top, got {type(loaded).__name__}")
     return loaded

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import shutil
 import sys
+from collections.abc import Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -133,27 +136,47 @@ class _Root(TyperGroup):
                 formatter.write_dl([(command.name, command.summary) for command in COMMANDS if command.panel == panel])
 
     def main(self, args: Any = None, *more: Any, **options: Any) -> Any:
-        """Run a command; of one with --json a wrong option, too, is an error as JSON."""
+        """Run a command; a wrong option or argument is an error as all others are, of one with --json as JSON."""
         given = sys.argv[1:] if args is None else list(args)
-        if "--json" not in given:
-            return super().main(args, *more, **options)
-        from agentscope_tuner.cli.console import fail, print_errors_as_json
-
-        print_errors_as_json(True)
         try:
             code = super().main(given, *more, **{**options, "standalone_mode": False})
         except _UsageError as exc:
-            code = fail(exc.format_message()).exit_code  # type: ignore[attr-defined]
-        finally:
-            print_errors_as_json(False)
+            if not given or type(exc).__name__ == "NoArgsIsHelpError":
+                return super().main([*given, "--help"], *more, **options)
+            code = self._fail(exc, given)
+        except typer.Abort:
+            code = 130
         sys.exit(code if isinstance(code, int) else 0)
+
+    def _fail(self, exc: Any, given: Sequence[str]) -> int:
+        from agentscope_tuner.cli.console import fail, print_errors_as_json
+
+        print_errors_as_json("--json" in given)
+        known = given[:1] if given and given[0] in _BY_NAME else []
+        said = " ".join(exc.format_message().split()).replace(": Value error, ", ": ").rstrip(".")
+        name = getattr(getattr(exc, "param", None), "opts", [""])[0]
+        if name in given[:-1]:
+            said += f", got {given[given.index(name) + 1]!r}"
+        elif lone := _lone_file(given):
+            option = "--conf" if lone.endswith((".yaml", ".yml")) else "--input"
+            said += f"; {lone!r} stands alone: write {option} {lone}"
+        command = " ".join(["astuner", *known])
+        return fail(f"{said}; `{command} --help` has the options").exit_code
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command to run, for the arguments."""
+        from agentscope_tuner.cli.console import print_errors_as_json
+
         name, listed, rest = super().resolve_command(ctx, args)
+        print_errors_as_json("--json" in rest)
         if name in _TAKES_INPUT:
             rest = [word.removeprefix("--input=") for word in rest if word != "--input"]
         return name, _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed, rest
+
+
+def _lone_file(given: Sequence[str]) -> str:
+    """A file that no option takes."""
+    return next((word for before, word in pairwise(given) if not before.startswith("-") and os.path.isfile(word)), "")
 
 
 def _loaded(command: ListedCommand) -> Any:

@@ -98,7 +98,8 @@ def look(lines: Iterable[Line], kind: str = "math") -> Looked:
     first = [line for line in islice(lines, _MOST_ROWS) if line.problem is None]
     rows = [row for row in map(_object, first) if row]
     if not rows:
-        raise ConfigError("no row to look at: each must be an object with columns")
+        held = f", its first line is {first[0].raw[:60].decode('utf-8', 'replace')!r}" if first else ""
+        raise ConfigError(f"--from holds no row{held}: rows are JSON objects, one a line, or CSV, Parquet …")
     found = Looked(kind, rows=len(rows))
     _name(found, rows, "question", QUESTIONS)
     _name(found, rows, "response", RESPONSES)
@@ -347,7 +348,7 @@ def _reference(found: Looked, rows: Sequence[Mapping[str, Any]]) -> None:
     if best is None or not counts[best]:
         raise ConfigError(
             f"no column holds an answer that the math judge reads, among {', '.join(map(repr, sorted(rows[0])))}: "
-            "name it in the YAML of `astuner init math`, `reads: {answer: <column>}`"
+            "name it, `reads: {answer: <column>}` under astuner.task_judge"
         )
     if counts[best] < len(rows):
         found.whys.append(

@@ -97,7 +97,7 @@ def _init_from(kind: Starter, folder: Path, rows: str) -> tuple[list[Path], list
             f"{str(target)!r} is there already: name another folder, as `astuner init {kind} my_judge --from …` does"
         )
     with config_errors(), source_lines(rows) as (lines, name):
-        found = look(lines, kind)
+        found = look(lines, kind.value)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         target.write_text(found.yaml(name), encoding="utf-8")

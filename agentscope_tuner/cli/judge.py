@@ -367,7 +367,7 @@ _DRY_RUN = (
 def judge(
     conf: Conf,
     input_: Annotated[str, typer.Option("--input", help=_INPUT)],
-    output: Annotated[str | None, typer.Option("--output", help=_OUTPUT)] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help=_OUTPUT)] = None,
     overrides: Overrides = None,
     resume: Annotated[
         bool,

@@ -15,7 +15,7 @@ import yaml
 from agentscope_tuner.cli.console import err as stderr
 from agentscope_tuner.cli.console import fail, say
 from agentscope_tuner.cli.options import Json
-from agentscope_tuner.config import UPSTREAM_KEYS, TaskJudgeConfig
+from agentscope_tuner.config import UPSTREAM_KEYS, TaskJudgeConfig, yaml_hint
 
 _HOME = "agentscope_tuner.task_judge"
 # AgentJet's section, under its name of today and the two before
@@ -46,7 +46,7 @@ class _Migrated:
 def migrate(
     conf: Annotated[Path, typer.Argument(help="AgentJet's YAML.", exists=True, dir_okay=False)],
     output: Annotated[
-        Path | None, typer.Option("--output", help="Where to write it; standard output if not given.")
+        Path | None, typer.Option("--output", "-o", help="Where to write it; standard output if not given.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -56,7 +56,9 @@ def migrate(
     """
     try:
         text, notes = migrated(conf.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError) as exc:
+    except yaml.YAMLError as exc:
+        raise fail(f"{str(conf)!r} is not valid YAML: {yaml_hint(exc, conf)}{exc}") from exc
+    except (OSError, ValueError) as exc:
         raise fail(f"{str(conf)!r}: {exc}") from exc
     if output is None:
         if not as_json:

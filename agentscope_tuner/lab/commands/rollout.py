@@ -46,7 +46,7 @@ Runner = RolloutRunner | RolloutProcesses
 
 def rollout(
     conf: Conf,
-    output: Annotated[Path, typer.Option("--output", help="Where the judged rollouts go.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the judged rollouts go.")],
     overrides: Overrides = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what an earlier run finished; run its failed rollouts again.")

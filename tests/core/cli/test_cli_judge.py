@@ -240,7 +240,7 @@ def test_overrides_reach_the_judge(conf: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--input", "nowhere.jsonl"], "cannot read 'nowhere.jsonl'"),
+        (["--input", "nowhere.jsonl"], "there is no file 'nowhere.jsonl'"),
         (["--conf", "nowhere.yaml"], "nowhere.yaml"),
         (["astuner.task_judge.rule_rewrad=1"], "did you mean 'rule_reward'"),
         (["nonsense"], "key=value"),
